@@ -1,0 +1,45 @@
+# Everything here works in a fresh clone: the first target that needs it makes .venv and finds Java.
+ARGS   ?=
+SEEDS  ?= 10000
+ROUNDS ?= 200
+
+on_java = JAVA_HOME="$$(cat .venv/java-home)"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench sim chaos clean setup
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: setup ## See the catalog ratify commits of a small lake, in a minute
+	@$(on_java) .venv/bin/headgate demo $(ARGS)
+
+test: setup ## Run the test suite, lint included (ARGS="-k merge -x" to narrow it)
+	@$(on_java) .venv/bin/python -m pytest $(ARGS)
+
+lint: setup ## Check style, format, types and layers
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+
+format: setup ## Format the code and fix what ruff can fix
+	@.venv/bin/ruff check --fix-only .
+	@.venv/bin/ruff format .
+
+bench: setup ## Measure commits, loads and scans
+	@$(on_java) .venv/bin/python -m benchmarks $(ARGS)
+
+sim: setup ## Play seeded races, crashes and lost replies (SEEDS=10000)
+	@.venv/bin/python -m tests.simulation --seeds $(SEEDS) $(ARGS)
+
+chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
+	@$(on_java) HEADGATE_CHAOS_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest tests/chaos --timeout 0 $(ARGS)
+
+clean: ## Remove caches and build output (.venv and lake stay)
+	@rm -rf artifacts build dist derby.log metastore_db spark-warehouse
+	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@scripts/bootstrap

@@ -1,0 +1,8 @@
+"""Headgate: Delta Lake with a catalog at the gate."""
+
+from headgate.handle import Table
+from headgate.lake import Lake, at_path, connect
+from headgate.settings import Publish, Settings
+
+__version__ = "0.1.0"
+__all__ = ["Lake", "Publish", "Settings", "Table", "at_path", "connect"]

@@ -1,0 +1,1 @@
+"""Who owns tables and ratifies their commits."""

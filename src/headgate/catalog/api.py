@@ -1,0 +1,177 @@
+"""What a catalog offers: two ports, and the values that pass through them."""
+
+from dataclasses import dataclass
+from typing import Generic, NewType, Protocol, TypeVar
+
+from typing_extensions import override
+
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+
+TableId = NewType("TableId", str)
+Winner_co = TypeVar("Winner_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A commit whose content travels in the proposal and is stored by the catalog."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A commit whose content is the file of this name in ``_delta_log/_staged_commits``."""
+
+    file_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A commit that a client asks the catalog to ratify as version ``target``."""
+
+    table_id: TableId
+    target: Version
+    txn_id: TxnId
+    content: Inline | Staged
+
+
+@dataclass(frozen=True, slots=True)
+class RatifiedCommit:
+    """A commit the catalog ratified.
+
+    ``where`` is its content, or the name of its staged file, or None once it is published and
+    the catalog no longer holds it.
+    """
+
+    version: Version
+    txn_id: TxnId
+    in_commit_timestamp: EpochMillis
+    where: Inline | Staged | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ratified:
+    """The transaction is version ``version``, now or since an earlier identical proposal."""
+
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Lost(Generic[Winner_co]):
+    """Other commits hold the proposed version: all of them, contiguous, up to the latest."""
+
+    winners: tuple[Winner_co, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The transaction is not ratified, and its version is not taken either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No answer: the proposal may or may not have been ratified, or may yet be."""
+
+    reason: str
+
+
+Outcome = Ratified | Lost[Winner_co] | Open | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The latest version, how far the log is published, and the ratified commits beyond that."""
+
+    latest: Version
+    published: Version
+    commits: tuple[RatifiedCommit, ...]
+
+
+class CommitCatalog(Protocol):
+    """Ratifies the commits of tables; linearizable per table, safe to share between threads.
+
+    Version v is ratified only after v - 1 and at most once. A method that cannot reach the
+    catalog raises ``CatalogUnavailable`` if nothing can have changed.
+    """
+
+    def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
+        """Ratify the proposal if its version is the next one.
+
+        Idempotent for ever by (table, txnId): a repeated proposal, whatever its target, gets
+        ``Ratified`` with the version of the first. A proposal beyond the next version or of
+        malformed content raises ``InvalidRequest`` and changes nothing.
+        """
+        ...
+
+    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+        """What became of a proposal whose answer was lost."""
+        ...
+
+    def tail(self, table_id: TableId) -> Tail:
+        """The latest version, always, and every ratified commit that is not yet published."""
+        ...
+
+    def mark_published(self, table_id: TableId, version: Version) -> None:
+        """Record that versions up to ``version`` are published, once the catalog has seen that they are.
+
+        Monotone and idempotent; their content may be forgotten from here on.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's name within its schema."""
+
+    schema: str
+    table: str
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table as the directory knows it."""
+
+    table_id: TableId
+    name: TableName
+    location: str
+    created_ms: EpochMillis
+
+
+@dataclass(frozen=True, slots=True)
+class StagingTable:
+    """A place reserved for a table that has no name yet."""
+
+    table_id: TableId
+    location: str
+
+
+class TableDirectory(Protocol):
+    """Finds tables by name; names are unique ignoring case."""
+
+    def create_schema(self, schema: str) -> bool:
+        """Make a schema; whether it was new."""
+        ...
+
+    def stage(self, name: TableName) -> StagingTable:
+        """Reserve an id and a location; ``SchemaNotFound``, or ``TableExists`` if the name is taken."""
+        ...
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken."""
+        ...
+
+    def resolve(self, name: TableName) -> TableEntry:
+        """The table of that name, or ``TableNotFound``."""
+        ...
+
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        """Every table, or those of one schema, by name."""
+        ...
+
+    def drop(self, name: TableName) -> TableEntry:
+        """Take the name away; log and data stay where they are."""
+        ...

@@ -1,0 +1,264 @@
+"""The catalog's use cases: each one a database transaction around one pure decision."""
+
+import hashlib
+import re
+
+from headgate.catalog import rules, store, validate
+from headgate.catalog.api import (
+    Inline,
+    Lost,
+    Open,
+    Outcome,
+    Proposal,
+    Ratified,
+    RatifiedCommit,
+    Staged,
+    StagingTable,
+    TableEntry,
+    TableId,
+    TableName,
+    Tail,
+    Unknown,
+)
+from headgate.catalog.database import Database
+from headgate.catalog.rules import Decision
+from headgate.clock import World
+from headgate.errors import (
+    CommitUnknown,
+    CorruptLog,
+    InvalidRequest,
+    ObjectNotFound,
+    SchemaNotFound,
+    TableExists,
+    TableNotFound,
+)
+from headgate.protocol import codec, names
+from headgate.protocol.actions import TxnId, Version
+from headgate.storage.locate import Locate
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+
+
+class Catalog:
+    """Both ports of a catalog, ``CommitCatalog`` and ``TableDirectory``, over one database."""
+
+    def __init__(self, database: Database, *, warehouse: str, locate: Locate, world: World) -> None:
+        self._database = database
+        self._warehouse = warehouse
+        self._locate = locate
+        self._world = world
+
+    def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
+        validate.check_name(proposal)
+        content = self._content(proposal)
+        timestamp = validate.check_content(proposal, content)
+        ratified = RatifiedCommit(proposal.target, proposal.txn_id, timestamp, proposal.content)
+        digest = hashlib.sha256(content).hexdigest()
+        try:
+            with self._database.writing() as db:
+                found = store.head(db, proposal.table_id, proposal.txn_id)
+                if found is None:
+                    raise _no_table(proposal.table_id)
+                head, _, first_ratified_as = found
+                match rules.decide(head, proposal.target, first_ratified_as):
+                    case Decision.REPLAY:
+                        return Ratified(Version(first_ratified_as or 0))
+                    case Decision.LOST:
+                        return Lost(
+                            store.commits_from(db, proposal.table_id, proposal.target, head.published)
+                        )
+                    case Decision.GAP:
+                        raise InvalidRequest(
+                            f"version {proposal.target} cannot be ratified: the latest is {head.latest}, "
+                            f"so the next is {head.latest + 1}",
+                            asked=proposal.target, latest=head.latest,
+                        )  # fmt: skip
+                    case Decision.RATIFY:
+                        validate.check_timestamp(timestamp, head.latest_timestamp)
+                        store.insert_commit(db, proposal.table_id, ratified, size=len(content), sha256=digest)
+        except CommitUnknown as exc:
+            return Unknown(exc.message)
+        return Ratified(proposal.target)
+
+    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+        with self._database.reading() as db:
+            found = store.head(db, table_id, txn_id)
+            if found is None:
+                raise _no_table(table_id)
+            head, _, first_ratified_as = found
+            if first_ratified_as is not None:
+                return Ratified(first_ratified_as)
+            if target > head.latest:
+                return Open()
+            return Lost(store.commits_from(db, table_id, target, head.published))
+
+    def tail(self, table_id: TableId) -> Tail:
+        with self._database.reading() as db:
+            found = store.head(db, table_id)
+            if found is None:
+                raise _no_table(table_id)
+            head, _, _ = found
+            unpublished = Version(head.published + 1)
+            return Tail(
+                head.latest, head.published, store.commits_from(db, table_id, unpublished, head.published)
+            )
+
+    def mark_published(self, table_id: TableId, version: Version) -> None:
+        with self._database.reading() as db:
+            found = store.head(db, table_id)
+            if found is None:
+                raise _no_table(table_id)
+            head, location, _ = found
+            digests = store.digests(db, table_id, head.published, version)
+        if version > head.latest:
+            raise InvalidRequest(
+                f"version {version} cannot be published: the latest ratified version is {head.latest}",
+                asked=version, latest=head.latest,
+            )  # fmt: skip
+        self._verify_published(location, digests)
+        with self._database.writing() as db:
+            found = store.head(db, table_id)
+            if found is not None and found[0].published < version:
+                store.advance_published(db, table_id, version)
+
+    def create_schema(self, schema: str) -> bool:
+        name = _checked(schema)
+        with self._database.writing() as db:
+            if store.schema_exists(db, name):
+                return False
+            store.insert_schema(db, name, self._world.now_ms())
+        return True
+
+    def stage(self, name: TableName) -> StagingTable:
+        name = _normal(name)
+        table_id = TableId(self._world.uuid())
+        with self._database.writing() as db:
+            if not store.schema_exists(db, name.schema):
+                raise SchemaNotFound(
+                    f"there is no schema {name.schema!r}: make it with lake.create_schema({name.schema!r})",
+                    name=name.schema,
+                )
+            if store.find_table(db, name) is not None:
+                raise _taken(name)
+            # The place is named by the id alone: a name in a path would have to be escaped and renamed.
+            store.insert_staging(db, StagingTable(table_id, table_id), name, self._world.now_ms())
+        return StagingTable(table_id, self._absolute(table_id))
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        name = _normal(name)
+        first = self._first_commit(staging)
+        with self._database.writing() as db:
+            existing = store.find_table(db, name)
+            if existing is not None and existing.table_id == staging.table_id:
+                return self._resolved(existing)
+            if existing is not None:
+                raise _taken(name)
+            if not store.make_live(db, staging.table_id, name):
+                raise TableNotFound(f"nothing is staged as {staging.table_id}", name=str(name))
+            content = first.where.content if isinstance(first.where, Inline) else b""
+            digest = hashlib.sha256(content).hexdigest()
+            published = RatifiedCommit(first.version, first.txn_id, first.in_commit_timestamp, None)
+            store.insert_commit(db, staging.table_id, published, size=len(content), sha256=digest)
+            entry = store.find_table(db, name)
+        if entry is None:
+            raise _no_table(staging.table_id)
+        return self._resolved(entry)
+
+    def resolve(self, name: TableName) -> TableEntry:
+        name = _normal(name)
+        with self._database.reading() as db:
+            found = store.find_table(db, name)
+        if found is None:
+            raise TableNotFound(
+                f"there is no table {name}: lake.tables() lists what there is", name=str(name)
+            )
+        return self._resolved(found)
+
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        with self._database.reading() as db:
+            found = store.entries(db, _checked(schema) if schema is not None else None)
+        return tuple(self._resolved(entry) for entry in found)
+
+    def drop(self, name: TableName) -> TableEntry:
+        entry = self.resolve(name)
+        with self._database.writing() as db:
+            store.make_dropped(db, entry.table_id, self._world.now_ms())
+        return entry
+
+    def close(self) -> None:
+        """Give the database's connections back."""
+        self._database.close()
+
+    def _content(self, proposal: Proposal) -> bytes:
+        match proposal.content:
+            case Inline(content):
+                return content
+            case Staged(file_name):
+                with self._database.reading() as db:
+                    found = store.head(db, proposal.table_id)
+                if found is None:
+                    raise _no_table(proposal.table_id)
+                try:
+                    return self._locate(self._absolute(found[1])).read(names.STAGED + file_name)
+                except ObjectNotFound as exc:
+                    raise InvalidRequest(
+                        f"the staged commit {file_name!r} does not exist: write it before proposing it"
+                    ) from exc
+
+    def _verify_published(self, location: str, digests: dict[Version, str]) -> None:
+        files = self._locate(self._absolute(location))
+        for version, digest in digests.items():
+            try:
+                content = files.read(names.published(version))
+            except ObjectNotFound as exc:
+                raise InvalidRequest(
+                    f"version {version} is not published, so it cannot be marked so"
+                ) from exc
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise CorruptLog(
+                    f"the published file of version {version} differs from what was ratified; the catalog "
+                    "keeps its own copy and readers use that: remove the stray file and publish again",
+                    code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
+                )  # fmt: skip
+
+    def _first_commit(self, staging: StagingTable) -> RatifiedCommit:
+        zero = Version(0)
+        try:
+            content = self._locate(staging.location).read(names.published(zero))
+        except ObjectNotFound as exc:
+            raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
+        first = codec.decode(zero, content)
+        if first.protocol is None or not first.protocol.is_catalog_managed or first.info is None:
+            raise InvalidRequest("version 0 of a catalog-managed table must say so in its protocol")
+        txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
+        if txn_id is None or timestamp is None:
+            raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
+        return RatifiedCommit(zero, txn_id, timestamp, Inline(content))
+
+    def _absolute(self, location: str) -> str:
+        return f"{self._warehouse}/{location}"
+
+    def _resolved(self, entry: TableEntry) -> TableEntry:
+        return TableEntry(entry.table_id, entry.name, self._absolute(entry.location), entry.created_ms)
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"{name!r} is not a name: use letters, digits and underscores, not starting with a digit"
+        )
+    return name.lower()
+
+
+def _normal(name: TableName) -> TableName:
+    return TableName(_checked(name.schema), _checked(name.table))
+
+
+def _taken(name: TableName) -> TableExists:
+    return TableExists(
+        f"there is already a table {name}: choose another name or drop it first", name=str(name)
+    )
+
+
+def _no_table(table_id: TableId) -> TableNotFound:
+    return TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)

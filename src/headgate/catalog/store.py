@@ -1,0 +1,254 @@
+"""The catalog's tables and the queries over them; every function runs inside the caller's transaction."""
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Row,
+    String,
+    Table,
+    UniqueConstraint,
+    bindparam,
+    insert,
+    select,
+    text,
+    update,
+)
+
+from headgate.catalog.api import Inline, RatifiedCommit, Staged, StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.rules import Head
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+
+STAGING, LIVE, DROPPED = "staging", "live", "dropped"
+
+metadata = MetaData()
+
+schemas = Table(
+    "schemas",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("created_ms", BigInteger, nullable=False),
+)
+
+tables = Table(
+    "tables",
+    metadata,
+    Column("table_id", String, primary_key=True),
+    Column("schema_name", String, ForeignKey("schemas.name"), nullable=False),
+    Column("table_name", String, nullable=False),
+    Column("location", String, nullable=False, unique=True),
+    Column("state", String, nullable=False),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("dropped_ms", BigInteger),
+    Column("latest", BigInteger, nullable=False),
+    Column("published", BigInteger, nullable=False),
+    Column("latest_timestamp", BigInteger, nullable=False),
+    Index(
+        "one_live_table_per_name",
+        "schema_name",
+        "table_name",
+        unique=True,
+        sqlite_where=text("state = 'live'"),
+        postgresql_where=text("state = 'live'"),
+    ),
+)
+
+commits = Table(
+    "commits",
+    metadata,
+    Column("table_id", String, ForeignKey("tables.table_id"), primary_key=True),
+    Column("version", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("txn_id", String, nullable=False),
+    Column("in_commit_timestamp", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("file_name", String),
+    Column("content", LargeBinary),
+    UniqueConstraint("table_id", "txn_id", name="one_version_per_transaction"),
+)
+
+_HEAD = select(
+    tables.c.latest,
+    tables.c.published,
+    tables.c.latest_timestamp,
+    tables.c.location,
+    select(commits.c.version)
+    .where(commits.c.table_id == tables.c.table_id, commits.c.txn_id == bindparam("txn"))
+    .scalar_subquery()
+    .label("first_ratified_as"),
+).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
+
+_COMMITS = (
+    select(
+        commits.c.version,
+        commits.c.txn_id,
+        commits.c.in_commit_timestamp,
+        commits.c.file_name,
+        commits.c.content,
+    )
+    .where(commits.c.table_id == bindparam("id"), commits.c.version >= bindparam("start"))
+    .order_by(commits.c.version)
+)
+_DIGESTS = (
+    select(commits.c.version, commits.c.sha256)
+    .where(
+        commits.c.table_id == bindparam("id"),
+        commits.c.version > bindparam("after"),
+        commits.c.version <= bindparam("upto"),
+    )
+    .order_by(commits.c.version)
+)
+_INSERT_COMMIT = insert(commits)
+_ADVANCE = (
+    update(tables)
+    .where(tables.c.table_id == bindparam("id"))
+    .values(latest=bindparam("new_latest"), latest_timestamp=bindparam("new_timestamp"))
+)
+_PUBLISH = update(tables).where(tables.c.table_id == bindparam("id")).values(published=bindparam("upto"))
+_FORGET = (
+    update(commits)
+    .where(
+        commits.c.table_id == bindparam("id"),
+        commits.c.version <= bindparam("upto"),
+        commits.c.content.is_not(None),
+    )
+    .values(content=None)
+)
+
+
+def head(
+    db: Connection, table_id: TableId, txn_id: TxnId | None = None
+) -> tuple[Head, str, Version | None] | None:
+    """Head and location of a live table, and the version ``txn_id`` already is, if any."""
+    row = db.execute(_HEAD, {"id": table_id, "txn": txn_id}).one_or_none()
+    if row is None:
+        return None
+    known = Head(Version(row.latest), Version(row.published), EpochMillis(row.latest_timestamp))
+    return known, row.location, row.first_ratified_as
+
+
+def commits_from(
+    db: Connection, table_id: TableId, start: Version, published: Version
+) -> tuple[RatifiedCommit, ...]:
+    """The ratified commits from ``start`` to the latest, oldest first."""
+    rows = db.execute(_COMMITS, {"id": table_id, "start": start})
+    return tuple(_commit(row, published) for row in rows)
+
+
+def insert_commit(
+    db: Connection, table_id: TableId, commit: RatifiedCommit, *, size: int, sha256: str
+) -> None:
+    """Record a ratified commit and make it the latest."""
+    db.execute(
+        _INSERT_COMMIT,
+        {
+            "table_id": table_id,
+            "version": commit.version,
+            "txn_id": commit.txn_id,
+            "in_commit_timestamp": commit.in_commit_timestamp,
+            "size": size,
+            "sha256": sha256,
+            "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
+            "content": commit.where.content if isinstance(commit.where, Inline) else None,
+        },
+    )
+    db.execute(
+        _ADVANCE,
+        {"id": table_id, "new_latest": commit.version, "new_timestamp": commit.in_commit_timestamp},
+    )
+
+
+def digests(db: Connection, table_id: TableId, after: Version, upto: Version) -> dict[Version, str]:
+    """The SHA-256 of each ratified commit in (after, upto]."""
+    rows = db.execute(_DIGESTS, {"id": table_id, "after": after, "upto": upto})
+    return {Version(row.version): row.sha256 for row in rows}
+
+
+def advance_published(db: Connection, table_id: TableId, upto: Version) -> None:
+    """Raise the published watermark and forget the content below it; the record of each commit stays."""
+    db.execute(_PUBLISH, {"id": table_id, "upto": upto})
+    db.execute(_FORGET, {"id": table_id, "upto": upto})
+
+
+def schema_exists(db: Connection, schema: str) -> bool:
+    """Whether there is a schema of that name."""
+    return db.execute(select(schemas.c.name).where(schemas.c.name == schema)).one_or_none() is not None
+
+
+def insert_schema(db: Connection, schema: str, now: int) -> None:
+    """Record a schema."""
+    db.execute(insert(schemas), {"name": schema, "created_ms": now})
+
+
+def insert_staging(db: Connection, staging: StagingTable, name: TableName, now: int) -> None:
+    """Record a reserved place."""
+    db.execute(
+        insert(tables),
+        {
+            "table_id": staging.table_id,
+            "schema_name": name.schema,
+            "table_name": name.table,
+            "location": staging.location,
+            "state": STAGING,
+            "created_ms": now,
+            "latest": 0,
+            "published": 0,
+            "latest_timestamp": 0,
+        },
+    )
+
+
+def make_live(db: Connection, table_id: TableId, name: TableName) -> bool:
+    """Turn a staging table into a live one of that name; whether there was one."""
+    changed = db.execute(
+        update(tables)
+        .where(tables.c.table_id == table_id, tables.c.state == STAGING)
+        .values(state=LIVE, schema_name=name.schema, table_name=name.table)
+    )
+    return changed.rowcount == 1
+
+
+def make_dropped(db: Connection, table_id: TableId, now: int) -> None:
+    """Take a live table's name away."""
+    db.execute(update(tables).where(tables.c.table_id == table_id).values(state=DROPPED, dropped_ms=now))
+
+
+def find_table(db: Connection, name: TableName) -> TableEntry | None:
+    """The live table of that name."""
+    found = entries(db, name.schema, name.table)
+    return found[0] if found else None
+
+
+def entries(db: Connection, schema: str | None = None, table: str | None = None) -> tuple[TableEntry, ...]:
+    """The live tables, of one schema, of one name."""
+    query = select(tables).where(tables.c.state == LIVE).order_by(tables.c.schema_name, tables.c.table_name)
+    if schema is not None:
+        query = query.where(tables.c.schema_name == schema)
+    if table is not None:
+        query = query.where(tables.c.table_name == table)
+    return tuple(_entry(row) for row in db.execute(query))
+
+
+def _commit(row: Any, published: Version) -> RatifiedCommit:
+    where: Inline | Staged | None = None
+    if row.version > published:
+        where = Staged(row.file_name) if row.file_name is not None else Inline(row.content)
+    return RatifiedCommit(
+        Version(row.version), TxnId(row.txn_id), EpochMillis(row.in_commit_timestamp), where
+    )
+
+
+def _entry(row: Row[Any]) -> TableEntry:
+    return TableEntry(
+        TableId(row.table_id),
+        TableName(row.schema_name, row.table_name),
+        row.location,
+        EpochMillis(row.created_ms),
+    )

@@ -1,0 +1,76 @@
+"""A table as its user holds it: each method is one call into the layer that does the work."""
+
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import EpochMillis
+from headgate.spark import history, scan, write
+from headgate.table.opened import OpenedTable
+
+
+class Table:
+    """Read it, write to it, look at its past."""
+
+    def __init__(self, name: str, opened: OpenedTable) -> None:
+        self.name = name
+        self._opened = opened
+
+    @property
+    def log(self) -> OpenedTable:
+        """The table's log, for work that needs no Spark."""
+        return self._opened
+
+    @property
+    def location(self) -> str:
+        """Where the table's files are."""
+        return self._opened.location
+
+    def version(self) -> int:
+        """The latest version."""
+        return self._opened.snapshot().version
+
+    def append(self, df: DataFrame) -> int:
+        """Add the rows of ``df``; the version that has them. Appends never lose to each other."""
+        return write.append(self._opened, df)
+
+    def overwrite(self, df: DataFrame) -> int:
+        """Replace all rows by those of ``df``; the version that has them. Older versions stay readable."""
+        return write.overwrite(self._opened, df)
+
+    def read(
+        self,
+        *,
+        version: int | None = None,
+        timestamp: datetime | str | None = None,
+        spark: SparkSession | None = None,
+    ) -> DataFrame:
+        """The rows now, at a version, or as of a moment (a datetime or ISO text; without a zone, UTC)."""
+        moment = None if timestamp is None else _millis(timestamp)
+        snapshot = self._opened.snapshot(version=version, timestamp=moment)
+        return scan.read(spark or session(), self._opened.location, snapshot)
+
+    def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
+        """What happened, newest first, in Delta's columns."""
+        return history.frame(spark or session(), self._opened.history(limit=limit))
+
+    def publish(self) -> int:
+        """Publish every ratified version to ``_delta_log``; the latest of them."""
+        return self._opened.publish()
+
+
+def session() -> SparkSession:
+    """The active Spark session, or a new local one."""
+    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _millis(moment: datetime | str) -> EpochMillis:
+    try:
+        parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    except ValueError as exc:
+        raise InvalidRequest(
+            f"{moment!r} is not a moment: write it like 2026-01-31T12:00:00Z", code="DELTA_TIMESTAMP_INVALID"
+        ) from exc
+    aware = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
+    return EpochMillis(int(aware.timestamp() * 1000))

@@ -1,0 +1,1 @@
+"""The rules of Delta, on paper: nothing here reads a file, a clock or a database."""

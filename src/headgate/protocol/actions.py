@@ -1,0 +1,175 @@
+"""The actions of a Delta commit, as frozen structs with the names of the log."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NewType
+
+import msgspec
+
+Version = NewType("Version", int)
+EpochMillis = NewType("EpochMillis", int)
+TxnId = NewType("TxnId", str)
+
+
+class Action(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One line of a commit, without its envelope."""
+
+
+class CommitInfo(Action, frozen=True, kw_only=True):
+    """Who committed what, when and how; the first action of a commit with in-commit timestamps."""
+
+    in_commit_timestamp: EpochMillis | None = None
+    timestamp: EpochMillis | None = None
+    user_id: str | None = None
+    user_name: str | None = None
+    operation: str | None = None
+    operation_parameters: Mapping[str, Any] | None = None  # other writers put any JSON here
+    job: Any = None
+    notebook: Any = None
+    cluster_id: str | None = None
+    read_version: int | None = None
+    isolation_level: str | None = None
+    is_blind_append: bool | None = None
+    operation_metrics: Mapping[str, Any] | None = None
+    user_metadata: str | None = None
+    engine_info: str | None = None
+    txn_id: TxnId | None = None
+
+
+class Protocol(Action, frozen=True, kw_only=True):
+    """What a client must understand to read and write the table."""
+
+    min_reader_version: int
+    min_writer_version: int
+    reader_features: tuple[str, ...] | None = None
+    writer_features: tuple[str, ...] | None = None
+
+    def has(self, feature: str) -> bool:
+        """Whether ``feature`` is named by this protocol."""
+        return feature in (self.writer_features or ()) or feature in (self.reader_features or ())
+
+    @property
+    def is_catalog_managed(self) -> bool:
+        return "catalogManaged" in (self.writer_features or ())
+
+
+class Format(Action, frozen=True, kw_only=True):
+    """How data files are encoded; always parquet."""
+
+    provider: str
+    options: Mapping[str, str]
+
+
+class Metadata(Action, frozen=True, kw_only=True):
+    """The table's identity, columns and properties."""
+
+    id: str
+    name: str | None = None
+    description: str | None = None
+    format: Format
+    schema_string: str
+    partition_columns: tuple[str, ...]
+    configuration: Mapping[str, str]
+    created_time: EpochMillis | None = None
+
+
+class DeletionVector(Action, frozen=True, kw_only=True):
+    """Where the bitmap of a file's deleted rows is."""
+
+    storage_type: str
+    path_or_inline_dv: str
+    offset: int | None = None
+    size_in_bytes: int
+    cardinality: int
+
+
+class AddFile(Action, frozen=True, kw_only=True):
+    """A data file that becomes part of the table."""
+
+    path: str
+    partition_values: Mapping[str, str | None]
+    size: int
+    modification_time: EpochMillis
+    data_change: bool
+    stats: str | None = None
+    tags: Mapping[str, str | None] | None = None
+    deletion_vector: DeletionVector | None = None
+    base_row_id: int | None = None
+    default_row_commit_version: int | None = None
+    clustering_provider: str | None = None
+
+
+class RemoveFile(Action, frozen=True, kw_only=True):
+    """A data file that leaves the table, kept on disk for readers of older versions."""
+
+    path: str
+    deletion_timestamp: EpochMillis | None = None
+    data_change: bool
+    extended_file_metadata: bool | None = None
+    partition_values: Mapping[str, str | None] | None = None
+    size: int | None = None
+    tags: Mapping[str, str | None] | None = None
+    deletion_vector: DeletionVector | None = None
+    base_row_id: int | None = None
+    default_row_commit_version: int | None = None
+
+
+class AppTransaction(Action, frozen=True, kw_only=True):
+    """An application's own sequence number, for exactly-once writes."""
+
+    app_id: str
+    version: int
+    last_updated: EpochMillis | None = None
+
+
+class DomainMetadata(Action, frozen=True, kw_only=True):
+    """A named configuration, owned by users or, under ``delta.``, by the client itself."""
+
+    domain: str
+    configuration: str
+    removed: bool
+
+    @property
+    def is_system(self) -> bool:
+        return self.domain.lower().startswith("delta.")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The actions of one version, sorted by kind."""
+
+    version: Version
+    info: CommitInfo | None
+    protocol: Protocol | None
+    metadata: Metadata | None
+    adds: tuple[AddFile, ...]
+    removes: tuple[RemoveFile, ...]
+    txns: tuple[AppTransaction, ...]
+    domains: tuple[DomainMetadata, ...]
+
+    @property
+    def is_blind_append(self) -> bool:
+        """Whether its writer said that it read nothing; silence means no."""
+        return self.info is not None and self.info.is_blind_append is True
+
+
+def sort(version: Version, actions: Iterable[Action]) -> Commit:
+    """Sort the actions of one version by kind."""
+    kinds: dict[type[Action], list[Any]] = {}  # the key is the value's type, which a checker cannot follow
+    for action in actions:
+        kinds.setdefault(type(action), []).append(action)
+
+    return Commit(
+        version=version,
+        info=_last(kinds.get(CommitInfo)),
+        protocol=_last(kinds.get(Protocol)),
+        metadata=_last(kinds.get(Metadata)),
+        adds=tuple(kinds.get(AddFile, ())),
+        removes=tuple(kinds.get(RemoveFile, ())),
+        txns=tuple(kinds.get(AppTransaction, ())),
+        domains=tuple(kinds.get(DomainMetadata, ())),
+    )
+
+
+def _last(found: list[Any] | None) -> Any:
+    return found[-1] if found else None

@@ -1,0 +1,1 @@
+"""Columns and their types, as the log's ``schemaString`` describes them."""

@@ -1,0 +1,76 @@
+"""The types a column can have."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A type without parts, by the log's name for it: ``long``, ``string``, ``decimal(10,2)`` …"""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list of elements of one type."""
+
+    element: "DataType"
+    contains_null: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """Keys of one type, values of another."""
+
+    key: "DataType"
+    value: "DataType"
+    value_contains_null: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named column of a struct."""
+
+    name: str
+    type: "DataType"
+    nullable: bool = True
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # any JSON, kept as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Columns in order; the schema of a table is one of these."""
+
+    fields: tuple[Field, ...]
+
+    def find(self, name: str) -> Field | None:
+        """The column of that name, ignoring case as Spark does."""
+        return next((found for found in self.fields if found.name.lower() == name.lower()), None)
+
+
+DataType = Primitive | Array | Map | Struct
+
+
+def leaves(schema: Struct, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], DataType]]:
+    """Every column that is not a struct, with its path, in schema order."""
+    for column in schema.fields:
+        path = (*prefix, column.name)
+        if isinstance(column.type, Struct):
+            yield from leaves(column.type, path)
+        else:
+            yield path, column.type
+
+
+def describe(data_type: DataType) -> str:
+    """The type as a person would write it."""
+    match data_type:
+        case Primitive(name):
+            return name
+        case Array(element, _):
+            return f"array<{describe(element)}>"
+        case Map(key, value, _):
+            return f"map<{describe(key)}, {describe(value)}>"
+        case Struct(fields):
+            return f"struct<{', '.join(f'{part.name}: {describe(part.type)}' for part in fields)}>"

@@ -1,0 +1,1 @@
+"""Everything that touches rows: Spark jobs, through PySpark."""

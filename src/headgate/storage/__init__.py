@@ -1,0 +1,1 @@
+"""Bytes on object stores, and nothing about what they mean."""

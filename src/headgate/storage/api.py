@@ -1,0 +1,49 @@
+"""What Headgate asks of an object store: six verbs, one of them conditional."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMeta:
+    """What a store knows of an object without reading it."""
+
+    path: str
+    size: int
+    modified_ms: int
+
+
+class Store(Protocol):
+    """A flat namespace of immutable objects under one root, safe to share between threads.
+
+    Paths are relative to the root and use ``/``. Failures are ``StorageError``s; when a write
+    raises ``StorageUnavailable`` it may or may not have taken effect.
+    """
+
+    def read(self, path: str, *, last: int | None = None) -> bytes:
+        """The object's content, or its ``last`` bytes; ``ObjectNotFound`` if it does not exist."""
+        ...
+
+    def put(self, path: str, data: bytes) -> None:
+        """Create or replace the object; durable and whole once this returns, never seen half written."""
+        ...
+
+    def put_if_absent(self, path: str, data: bytes) -> None:
+        """Create the object, or raise ``ObjectExists`` having changed nothing; durable like ``put``."""
+        ...
+
+    def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
+        """The objects under the folder ``prefix`` (ending in ``/``), nested ones too, sorted by path.
+
+        ``after`` leaves out every path up to and including it.
+        """
+        ...
+
+    def head(self, path: str) -> ObjectMeta:
+        """Size and time of the object; ``ObjectNotFound`` if it does not exist."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Remove the object; no error if it does not exist."""
+        ...

@@ -1,0 +1,1 @@
+"""One table's log: load it, commit to it, publish it."""

@@ -1,0 +1,73 @@
+"""What happened to a table, version by version, and when."""
+
+from dataclasses import dataclass
+
+from headgate.errors import CorruptLog
+from headgate.protocol import codec, names, timestamps
+from headgate.protocol.actions import CommitInfo, EpochMillis, Version
+from headgate.protocol.replay import State
+from headgate.protocol.timestamps import Stamp
+from headgate.storage.api import Store
+from headgate.table import log
+from headgate.table.committer import Frontier
+
+_ENABLED_AT_VERSION = "delta.inCommitTimestampEnablementVersion"
+_ENABLED_AT_MOMENT = "delta.inCommitTimestampEnablementTimestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One version: when it was committed and what its writer said about it."""
+
+    version: Version
+    timestamp: EpochMillis
+    info: CommitInfo
+
+
+def entries(
+    store: Store, frontier: Frontier, state: State, *, limit: int | None = None
+) -> tuple[HistoryEntry, ...]:
+    """The history up to the latest version, newest first."""
+    stop = -1 if limit is None else max(-1, frontier.latest - limit)
+    found = []
+    for number in range(frontier.latest, stop, -1):
+        version = Version(number)
+        info = _info(store, version, frontier)
+        found.append(HistoryEntry(version, _moment(store, version, info, state), info))
+    return tuple(found)
+
+
+def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
+    """The version a moment means."""
+    since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
+    enabled_ms = int(state.metadata.configuration.get(_ENABLED_AT_MOMENT, 0))
+    if not state.has_in_commit_timestamps:
+        candidates = range(frontier.latest + 1)
+    elif moment >= enabled_ms:
+        candidates = range(since, frontier.latest + 1)
+    else:
+        candidates = range(since)
+    stamps = []
+    for number in candidates:
+        version = Version(number)
+        stamps.append(Stamp(version, _moment(store, version, _info(store, version, frontier), state)))
+    if not state.has_in_commit_timestamps or moment < enabled_ms:
+        stamps = list(timestamps.monotonic(stamps))
+    return timestamps.version_at(stamps, moment)
+
+
+def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo:
+    content = log.content(store, version, frontier.held.get(version))
+    return codec.commit_info(version, content) or codec.decode(version, content).info or CommitInfo()
+
+
+def _moment(store: Store, version: Version, info: CommitInfo, state: State) -> EpochMillis:
+    since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
+    if not state.has_in_commit_timestamps or version < since:
+        return EpochMillis(store.head(names.published(version)).modified_ms)
+    if info.in_commit_timestamp is None:
+        raise CorruptLog(
+            f"version {version} has no inCommitTimestamp although the table promises one",
+            code="DELTA_MISSING_COMMIT_TIMESTAMP", version=version,
+        )  # fmt: skip
+    return info.in_commit_timestamp

@@ -1,0 +1,78 @@
+"""The route of catalog-managed tables: the catalog ratifies, the log is published afterwards."""
+
+from headgate.catalog.api import (
+    CommitCatalog,
+    Inline,
+    Lost,
+    Open,
+    Outcome,
+    Proposal,
+    Ratified,
+    RatifiedCommit,
+    Staged,
+    TableId,
+    Unknown,
+)
+from headgate.clock import World
+from headgate.errors import InvalidRequest
+from headgate.protocol import codec, names
+from headgate.protocol.actions import Commit, Version
+from headgate.storage.api import Store
+from headgate.table import log, publish
+from headgate.table.committer import Frontier
+from headgate.table.transaction import Transaction
+
+
+class ManagedCommitter:
+    """Proposes small commits inline and large ones as staged files."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: CommitCatalog,
+        table_id: TableId,
+        *,
+        world: World,
+        inline_limit_bytes: int,
+    ) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._table_id = table_id
+        self._world = world
+        self._inline_limit = inline_limit_bytes
+
+    def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — the catalog tells all
+        tail = self._catalog.tail(self._table_id)
+        return Frontier(tail.latest, {commit.version: commit for commit in tail.commits}, managed=True)
+
+    def propose(self, txn: Transaction) -> Outcome[Commit]:
+        if not txn.in_commit_timestamps:
+            raise InvalidRequest("a catalog-managed table must have in-commit timestamps")
+        return self._with_content(
+            self._catalog.propose(Proposal(self._table_id, txn.target, txn.txn_id, self._place(txn)))
+        )
+
+    def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
+        return self._with_content(self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target))
+
+    def publish(self) -> Version:
+        return publish.publish(self._store, self._catalog, self._table_id)
+
+    def _place(self, txn: Transaction) -> Inline | Staged:
+        content = txn.content
+        if len(content) <= self._inline_limit:
+            return Inline(content)
+        # Staged for this version only; after a lost race a new file is staged (F3).
+        file_name = names.staged_file(txn.target, self._world.uuid())
+        self._store.put(names.STAGED + file_name, content)
+        return Staged(file_name)
+
+    def _with_content(self, outcome: Outcome[RatifiedCommit]) -> Outcome[Commit]:
+        match outcome:
+            case Lost(winners):
+                return Lost(tuple(self._read(winner) for winner in winners))
+            case Ratified() | Open() | Unknown():
+                return outcome
+
+    def _read(self, winner: RatifiedCommit) -> Commit:
+        return codec.decode(winner.version, log.content(self._store, winner.version, winner))
