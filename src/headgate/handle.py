@@ -1,6 +1,6 @@
 """A table as its user holds it: each method is one call into the layer that does the work."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -8,6 +8,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis
 from headgate.spark import history, scan, write
 from headgate.table.opened import OpenedTable
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Table:
@@ -73,4 +75,4 @@ def _millis(moment: datetime | str) -> EpochMillis:
             f"{moment!r} is not a moment: write it like 2026-01-31T12:00:00Z", code="DELTA_TIMESTAMP_INVALID"
         ) from exc
     aware = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
-    return EpochMillis(int(aware.timestamp() * 1000))
+    return EpochMillis((aware - _EPOCH) // timedelta(milliseconds=1))

@@ -1,6 +1,7 @@
 """The entry: a lake of tables behind one catalog, or one table by its path."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -13,7 +14,7 @@ from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
 from headgate.errors import InvalidRequest
 from headgate.handle import Table
-from headgate.settings import Settings
+from headgate.settings import Publish, Settings
 from headgate.spark import schema
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table import create
@@ -127,9 +128,9 @@ def at_path(
     store = locate(place)
     settings, world = settings or Settings(), SystemWorld()
     committer = FilesystemCommitter(store)
-    opened = OpenedTable(
-        place, store, committer, after_commit=AfterCommit(settings), settings=settings, world=world
-    )
+    # What is committed by path is published by the same act, so nothing follows a commit.
+    after_commit = AfterCommit(replace(settings, publish=Publish.ON_DEMAND))
+    opened = OpenedTable(place, store, committer, after_commit=after_commit, settings=settings, world=world)
     if columns is not None and not opened.exists():
         create.write_version_0(store, Definition(schema.definition(columns)), managed=False, world=world)
     opened.snapshot()

@@ -45,10 +45,12 @@ class AfterCommit:
             self._wake.notify_all()
         if self._thread is not None:
             self._thread.join()
+            atexit.unregister(self.close)
 
     def _schedule(self, committer: Committer, version: Version) -> None:
         full = version % self._settings.publish_batch == 0
         with self._wake:
+            idle = not self._due
             waiting = self._due.get(committer)
             at_once = full or (waiting is not None and waiting[1] == 0)
             due = 0.0 if at_once else time.monotonic() + self._settings.publish_quiet_seconds
@@ -57,7 +59,7 @@ class AfterCommit:
                 self._thread = threading.Thread(target=self._run, name="headgate-publisher", daemon=True)
                 self._thread.start()
                 atexit.register(self.close)
-            if full:
+            if full or idle:
                 self._wake.notify()
 
     def _run(self) -> None:
@@ -69,9 +71,7 @@ class AfterCommit:
                 ready = [item for item in self._due.items() if item[1][1] <= now or self._closed]
                 if not ready:
                     soonest = min((due for _, due in self._due.values()), default=None)
-                    self._wake.wait(
-                        self._settings.publish_quiet_seconds if soonest is None else soonest - now
-                    )
+                    self._wake.wait(None if soonest is None else soonest - now)
                     continue
                 for committer, _ in ready:
                     del self._due[committer]

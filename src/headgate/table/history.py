@@ -41,19 +41,23 @@ def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMill
     """The version a moment means."""
     since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
     enabled_ms = int(state.metadata.configuration.get(_ENABLED_AT_MOMENT, 0))
-    if not state.has_in_commit_timestamps:
-        candidates = range(frontier.latest + 1)
-    elif moment >= enabled_ms:
-        candidates = range(since, frontier.latest + 1)
-    else:
-        candidates = range(since)
-    stamps = []
-    for number in candidates:
-        version = Version(number)
-        stamps.append(Stamp(version, _moment(store, version, _info(store, version, frontier), state)))
-    if not state.has_in_commit_timestamps or moment < enabled_ms:
-        stamps = list(timestamps.monotonic(stamps))
+    if state.has_in_commit_timestamps and moment >= enabled_ms:
+        return timestamps.version_at(
+            _stamps(store, frontier, state, range(since, frontier.latest + 1)), moment
+        )
+    before = since if state.has_in_commit_timestamps else frontier.latest + 1
+    stamps = timestamps.monotonic(_stamps(store, frontier, state, range(before)))
+    if state.has_in_commit_timestamps:  # a moment before the enablement is never after the last such version
+        moment = min(moment, stamps[-1].at)
     return timestamps.version_at(stamps, moment)
+
+
+def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> list[Stamp]:
+    found = []
+    for number in versions:
+        version = Version(number)
+        found.append(Stamp(version, _moment(store, version, _info(store, version, frontier), state)))
+    return found
 
 
 def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo:

@@ -3,7 +3,7 @@
 import threading
 
 from headgate.clock import World
-from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
+from headgate.errors import ConflictError, CorruptLog, InvalidRequest, TableNotFound
 from headgate.protocol import features
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.settings import Settings
@@ -66,7 +66,11 @@ class OpenedTable:
     def commit(self, change: Change, *, base: Snapshot) -> Version:
         """Commit what an operation decided from ``base``; the version it became."""
         txn = transaction.begin(base.state, change, world=self.world)
-        done = commit.commit(txn, self._committer, self._settings, world=self.world)
+        try:
+            done = commit.commit(txn, self._committer, self._settings, world=self.world)
+        except ConflictError:
+            self._newest = None  # running the operation again must start from the version that won
+            raise
         if done.since_base:
             self._advance(base.after(done.since_base))
         self._after_commit.committed(self._committer, done.version)
@@ -81,6 +85,10 @@ class OpenedTable:
     def publish(self) -> Version:
         """Publish every ratified version; the latest of them."""
         return self._committer.publish()
+
+    def close(self) -> None:
+        """Publish what still waits."""
+        self._after_commit.close()
 
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
         _checked(loaded, frontier, self.location)

@@ -1,0 +1,221 @@
+"""The commit loop, told by a committer that answers as the script says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from headgate.catalog.api import Lost, Open, Outcome, Ratified, Unknown
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    ConcurrentAppend,
+    CorruptLog,
+    HeadgateError,
+    InvalidRequest,
+    RetriesExhausted,
+    StorageUnavailable,
+)
+from headgate.protocol import codec, replay
+from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.conflicts import BLIND, Reads
+from headgate.settings import Settings
+from headgate.table import transaction
+from headgate.table.commit import Committed, commit
+from headgate.table.committer import Frontier
+from headgate.table.transaction import Change, Operation, Transaction
+from tests.support import commits
+
+STATE = replay.start(
+    commits.commit(
+        0, commits.MANAGED, commits.metadata(delta_enableInCommitTimestamps="true"), timestamp=1_000
+    )
+)
+Answer = Outcome[Commit] | HeadgateError
+
+
+class StillWorld:
+    """Time passes only by sleeping, and then not for real."""
+
+    def __init__(self, now_ms: int = 2_000) -> None:
+        self.now = now_ms
+        self.slept = 0.0
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+    def uuid(self) -> str:
+        return "00000000-0000-0000-0000-000000000001"
+
+    def jitter(self) -> float:
+        return 0.5
+
+
+class Scripted:
+    """Answers proposals and questions from two lists, and remembers what was proposed."""
+
+    def __init__(
+        self, *answers: Answer | Callable[[Transaction], Answer], about: tuple[Answer, ...] = ()
+    ) -> None:
+        self._answers = list(answers)
+        self._about = list(about)
+        self.proposed: list[Transaction] = []
+
+    def frontier(self, *, known: Version | None = None) -> Frontier:
+        raise AssertionError("a commit does not look for the frontier")
+
+    def propose(self, txn: Transaction) -> Outcome[Commit]:
+        self.proposed.append(txn)
+        answer = self._answers.pop(0)
+        return _given(answer(txn) if callable(answer) else answer)
+
+    def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
+        return _given(self._about.pop(0))
+
+    def publish(self) -> Version:
+        raise AssertionError("a commit does not publish")
+
+
+def _given(answer: Answer) -> Outcome[Commit]:
+    if isinstance(answer, HeadgateError):
+        raise answer
+    return answer
+
+
+def run(committer: Scripted, *, reads: Reads = BLIND, settings: Settings | None = None) -> Committed:
+    world = StillWorld()
+    change = Change(Operation("WRITE"), (commits.add("ours.parquet"),), reads)
+    txn = transaction.begin(STATE, change, world=world)
+    return commit(txn, committer, settings or Settings(), world=world)
+
+
+def winner(version: int, *, timestamp: int | None = None, txn_id: str = "") -> Commit:
+    return commits.commit(version, commits.add(f"{version}.parquet"), timestamp=timestamp, txn_id=txn_id)
+
+
+def test_a_ratified_proposal_is_its_version() -> None:
+    committer = Scripted(Ratified(Version(1)))
+
+    done = run(committer)
+
+    assert done.version == 1
+    assert [found.version for found in done.since_base] == [1]
+
+
+def test_a_lost_race_is_rebased_behind_all_winners_with_the_same_txn_id() -> None:
+    committer = Scripted(Lost((winner(1, timestamp=5_000), winner(2, timestamp=5_001))), Ratified(Version(3)))
+
+    done = run(committer)
+
+    assert [txn.target for txn in committer.proposed] == [1, 3]
+    assert len({txn.txn_id for txn in committer.proposed}) == 1
+    assert [found.version for found in done.since_base] == [1, 2, 3]
+    assert committer.proposed[1].timestamp == 5_002
+
+
+def test_the_content_proposed_begins_with_its_identity() -> None:
+    committer = Scripted(Lost((winner(1, timestamp=5_000),)), Ratified(Version(2)))
+
+    run(committer)
+
+    info = codec.commit_info(Version(2), committer.proposed[1].content)
+    assert info is not None
+    assert (info.txn_id, info.in_commit_timestamp) == (committer.proposed[1].txn_id, 5_001)
+    assert info.is_blind_append is True
+    assert info.read_version == 0
+
+
+def test_a_conflict_ends_the_loop() -> None:
+    with pytest.raises(ConcurrentAppend):
+        run(Scripted(Lost((winner(1),))), reads=Reads(whole_table=True))
+
+
+def test_an_unanswered_proposal_is_asked_about_before_anything_else() -> None:
+    committer = Scripted(Unknown("timeout"), about=(Ratified(Version(1)),))
+
+    assert run(committer).version == 1
+    assert len(committer.proposed) == 1
+
+
+def test_an_open_version_is_proposed_again_unchanged() -> None:
+    committer = Scripted(Unknown("timeout"), Ratified(Version(1)), about=(Open(),))
+
+    assert run(committer).version == 1
+    assert committer.proposed[0] == committer.proposed[1]
+
+
+def test_our_own_commit_at_the_lost_version_is_a_success() -> None:
+    mine = lambda txn: Lost((replace(txn.commit), winner(2)))  # noqa: E731 — the answer depends on the txnId
+
+    done = run(Scripted(mine))
+
+    assert done.version == 1
+
+
+def test_a_later_winner_is_never_taken_for_ours() -> None:
+    mine_second = lambda txn: Lost((winner(1), winner(2, txn_id=txn.txn_id)))  # noqa: E731
+
+    assert run(Scripted(mine_second, Ratified(Version(3)))).version == 3
+
+
+def test_a_proposal_nobody_answers_for_has_an_unknown_outcome() -> None:
+    committer = Scripted(*[Unknown("timeout")] * 10, about=(Unknown("timeout"),) * 10)
+
+    with pytest.raises(CommitUnknown) as caught:
+        run(committer)
+    assert caught.value.fields["target"] == 1
+    assert caught.value.fields["txn_id"] == committer.proposed[0].txn_id
+
+
+def test_a_refusal_after_an_unanswered_proposal_leaves_the_outcome_unknown() -> None:
+    committer = Scripted(Unknown("timeout"), InvalidRequest("no"), about=(Open(),))
+
+    with pytest.raises(CommitUnknown):
+        run(committer)
+
+
+def test_a_refusal_is_final_when_every_earlier_proposal_was_answered() -> None:
+    with pytest.raises(InvalidRequest):
+        run(Scripted(Lost((winner(1),)), InvalidRequest("no")))
+
+
+@pytest.mark.parametrize("error", [CatalogUnavailable("down"), StorageUnavailable("down")])
+def test_a_failure_before_proposing_is_tried_again_and_then_told_as_it_is(error: HeadgateError) -> None:
+    assert run(Scripted(error, Ratified(Version(1)))).version == 1
+    with pytest.raises(type(error)):
+        run(Scripted(*[error] * 10))
+
+
+def test_a_failure_after_an_unanswered_proposal_leaves_the_outcome_unknown() -> None:
+    down = CatalogUnavailable("down")
+
+    with pytest.raises(CommitUnknown):
+        run(Scripted(Unknown("timeout"), *[down] * 9, about=(down,)))
+
+
+def test_losing_too_often_is_proven_failure() -> None:
+    answers = [Lost((winner(version),)) for version in range(1, 4)]
+
+    with pytest.raises(RetriesExhausted):
+        run(Scripted(*answers), settings=Settings(max_attempts=3))
+
+
+@pytest.mark.parametrize("winners", [(), (winner(2),), (winner(1), winner(3))])
+def test_winners_must_run_on_from_the_version_lost(winners: tuple[Commit, ...]) -> None:
+    with pytest.raises(CorruptLog):
+        run(Scripted(Lost(winners)))
+
+
+def test_a_transaction_given_an_id_keeps_it() -> None:
+    change = Change(Operation("WRITE"), (commits.add("a"),), txn_id=TxnId("job-42"))
+
+    assert transaction.begin(STATE, change, world=StillWorld()).txn_id == "job-42"
+
+
+def test_a_clock_behind_the_table_does_not_turn_time_back() -> None:
+    change = Change(Operation("WRITE"), (commits.add("a"),))
+
+    assert transaction.begin(STATE, change, world=StillWorld(5)).timestamp == 1_001

@@ -1,0 +1,49 @@
+"""The small state."""
+
+import pytest
+
+from headgate.errors import CorruptLog
+from headgate.protocol import replay
+from headgate.protocol.actions import AppTransaction, DomainMetadata
+from tests.support.commits import MANAGED, PROTOCOL, commit, metadata
+
+FIRST = replay.start(commit(0, PROTOCOL, metadata(), timestamp=10))
+
+
+def domain(name: str, value: str, *, removed: bool = False) -> DomainMetadata:
+    return DomainMetadata(domain=name, configuration=value, removed=removed)
+
+
+def test_the_last_action_of_each_kind_counts() -> None:
+    state = replay.advance(
+        FIRST, commit(1, MANAGED, metadata(delta_enableInCommitTimestamps="true"), timestamp=12)
+    )
+
+    assert (state.version, state.protocol, state.in_commit_timestamp) == (1, MANAGED, 12)
+    assert state.has_in_commit_timestamps
+
+
+def test_what_a_commit_does_not_mention_stays() -> None:
+    state = replay.advance(FIRST, commit(1))
+
+    assert (state.protocol, state.metadata) == (FIRST.protocol, FIRST.metadata)
+
+
+def test_a_removed_domain_disappears_and_others_stay() -> None:
+    one = replay.advance(FIRST, commit(1, domain("a", "1"), domain("b", "2")))
+    two = replay.advance(one, commit(2, domain("a", "1", removed=True), domain("b", "3")))
+
+    assert dict(two.domains) == {"b": domain("b", "3")}
+
+
+def test_the_last_transaction_of_an_application_counts() -> None:
+    one = replay.advance(FIRST, commit(1, AppTransaction(app_id="etl", version=4)))
+    two = replay.advance(one, commit(2, AppTransaction(app_id="etl", version=5)))
+
+    assert two.txns["etl"].version == 5
+
+
+@pytest.mark.parametrize(("action", "absent"), [(PROTOCOL, "metaData"), (metadata(), "protocol")])
+def test_a_log_without_protocol_or_metadata_is_refused(action: object, absent: str) -> None:
+    with pytest.raises(CorruptLog, match=absent):
+        replay.start(commit(0, action))  # type: ignore[arg-type]  # either of the two actions

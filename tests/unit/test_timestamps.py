@@ -1,0 +1,39 @@
+"""Which version a moment means."""
+
+import pytest
+
+from headgate.errors import VersionNotFound
+from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.timestamps import Stamp, monotonic, next_in_commit_timestamp, version_at
+
+STAMPS = [Stamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 200), (2, 300))]
+
+
+def test_time_never_stands_still_or_goes_back() -> None:
+    assert next_in_commit_timestamp(500, EpochMillis(300)) == 500
+    assert next_in_commit_timestamp(300, EpochMillis(300)) == 301
+    assert next_in_commit_timestamp(7, EpochMillis(300)) == 301
+    assert next_in_commit_timestamp(7, None) == 7
+
+
+@pytest.mark.parametrize(("moment", "version"), [(100, 0), (199, 0), (200, 1), (299, 1), (300, 2)])
+def test_a_moment_means_the_last_version_at_or_before_it(moment: int, version: int) -> None:
+    assert version_at(STAMPS, EpochMillis(moment)) == version
+
+
+def test_moments_outside_the_history_are_refused_by_name() -> None:
+    with pytest.raises(VersionNotFound) as early:
+        version_at(STAMPS, EpochMillis(99))
+    with pytest.raises(VersionNotFound) as late:
+        version_at(STAMPS, EpochMillis(301))
+
+    assert early.value.code == "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
+    assert late.value.code == "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
+
+
+def test_file_times_are_made_increasing() -> None:
+    stamps = [
+        Stamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 90), (2, 101), (3, 500))
+    ]
+
+    assert [stamp.at for stamp in monotonic(stamps)] == [100, 101, 102, 500]
