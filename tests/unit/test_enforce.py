@@ -47,7 +47,12 @@ def test_each_difference_is_named(rows: Struct, says: str) -> None:
             Struct((Field("s", Struct((Field("x", LONG, nullable=False),))),)),
             "DELTA_NESTED_NOT_NULL_CONSTRAINT",
         ),
-        (Struct((Field("v", Primitive("void")),)), "DELTA_CANNOT_USE_VOID_TYPE"),
+        (Struct((Field("v", Primitive("void")),)), "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (
+            Struct((Field("v", Array(Primitive("char(3)"), contains_null=True)),)),
+            "DELTA_UNSUPPORTED_DATA_TYPES",
+        ),
+        (Struct((Field("v", Primitive("variant")),)), "DELTA_UNSUPPORTED_DATA_TYPES"),
     ],
 )
 def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> None:

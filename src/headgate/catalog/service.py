@@ -3,6 +3,8 @@
 import hashlib
 import re
 
+from sqlalchemy import Connection
+
 from headgate.catalog import rules, store, validate
 from headgate.catalog.api import (
     Inline,
@@ -22,6 +24,7 @@ from headgate.catalog.api import (
 )
 from headgate.catalog.database import Database
 from headgate.catalog.rules import Decision
+from headgate.catalog.store import KnownTable
 from headgate.clock import World
 from headgate.errors import (
     CommitUnknown,
@@ -56,13 +59,11 @@ class Catalog:
         digest = hashlib.sha256(content).hexdigest()
         try:
             with self._database.writing() as db:
-                found = store.head(db, proposal.table_id, proposal.txn_id)
-                if found is None:
-                    raise _no_table(proposal.table_id)
-                head, _, first_ratified_as = found
-                match rules.decide(head, proposal.target, first_ratified_as):
+                known = _known(db, proposal.table_id, proposal.txn_id)
+                head, first = known.head, known.first_ratified_as
+                match rules.decide(head, proposal.target, first):
                     case Decision.REPLAY:
-                        return Ratified(Version(first_ratified_as or 0))
+                        return Ratified(Version(first or 0))
                     case Decision.LOST:
                         return Lost(
                             store.commits_from(db, proposal.table_id, proposal.target, head.published)
@@ -82,22 +83,16 @@ class Catalog:
 
     def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
         with self._database.reading() as db:
-            found = store.head(db, table_id, txn_id)
-            if found is None:
-                raise _no_table(table_id)
-            head, _, first_ratified_as = found
-            if first_ratified_as is not None:
-                return Ratified(first_ratified_as)
-            if target > head.latest:
+            known = _known(db, table_id, txn_id)
+            if known.first_ratified_as is not None:
+                return Ratified(known.first_ratified_as)
+            if target > known.head.latest:
                 return Open()
-            return Lost(store.commits_from(db, table_id, target, head.published))
+            return Lost(store.commits_from(db, table_id, target, known.head.published))
 
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
-            found = store.head(db, table_id)
-            if found is None:
-                raise _no_table(table_id)
-            head, _, _ = found
+            head = _known(db, table_id).head
             unpublished = Version(head.published + 1)
             return Tail(
                 head.latest, head.published, store.commits_from(db, table_id, unpublished, head.published)
@@ -105,20 +100,17 @@ class Catalog:
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         with self._database.reading() as db:
-            found = store.head(db, table_id)
-            if found is None:
-                raise _no_table(table_id)
-            head, location, _ = found
-            digests = store.digests(db, table_id, head.published, version)
-        if version > head.latest:
+            known = _known(db, table_id)
+            latest, published = known.head.latest, known.head.published
+            digests = store.digests(db, table_id, published, version)
+        if version > latest:
             raise InvalidRequest(
-                f"version {version} cannot be published: the latest ratified version is {head.latest}",
-                asked=version, latest=head.latest,
+                f"version {version} cannot be published: the latest ratified version is {latest}",
+                asked=version, latest=latest,
             )  # fmt: skip
-        self._verify_published(location, digests)
+        self._verify_published(known.location, digests)
         with self._database.writing() as db:
-            found = store.head(db, table_id)
-            if found is not None and found[0].published < version:
+            if _known(db, table_id).head.published < version:
                 store.advance_published(db, table_id, version)
 
     def create_schema(self, schema: str) -> bool:
@@ -195,11 +187,9 @@ class Catalog:
                 return content
             case Staged(file_name):
                 with self._database.reading() as db:
-                    found = store.head(db, proposal.table_id)
-                if found is None:
-                    raise _no_table(proposal.table_id)
+                    location = _known(db, proposal.table_id).location
                 try:
-                    return self._locate(self._absolute(found[1])).read(names.STAGED + file_name)
+                    return self._locate(self._absolute(location)).read(names.STAGED + file_name)
                 except ObjectNotFound as exc:
                     raise InvalidRequest(
                         f"the staged commit {file_name!r} does not exist: write it before proposing it"
@@ -240,6 +230,13 @@ class Catalog:
 
     def _resolved(self, entry: TableEntry) -> TableEntry:
         return TableEntry(entry.table_id, entry.name, self._absolute(entry.location), entry.created_ms)
+
+
+def _known(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
+    found = store.find_head(db, table_id, txn_id)
+    if found is None:
+        raise _no_table(table_id)
+    return found
 
 
 def _checked(name: str) -> str:

@@ -1,5 +1,6 @@
 """The catalog's tables and the queries over them; every function runs inside the caller's transaction."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -74,6 +75,16 @@ commits = Table(
     UniqueConstraint("table_id", "txn_id", name="one_version_per_transaction"),
 )
 
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A live table: its head, where it is, and the version a transaction asked about already is."""
+
+    head: Head
+    location: str
+    first_ratified_as: Version | None
+
+
 _HEAD = select(
     tables.c.latest,
     tables.c.published,
@@ -123,15 +134,13 @@ _FORGET = (
 )
 
 
-def head(
-    db: Connection, table_id: TableId, txn_id: TxnId | None = None
-) -> tuple[Head, str, Version | None] | None:
-    """Head and location of a live table, and the version ``txn_id`` already is, if any."""
+def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable | None:
+    """What is known of a live table, and the version ``txn_id`` already is, if any."""
     row = db.execute(_HEAD, {"id": table_id, "txn": txn_id}).one_or_none()
     if row is None:
         return None
-    known = Head(Version(row.latest), Version(row.published), EpochMillis(row.latest_timestamp))
-    return known, row.location, row.first_ratified_as
+    head = Head(Version(row.latest), Version(row.published), EpochMillis(row.latest_timestamp))
+    return KnownTable(head, row.location, row.first_ratified_as)
 
 
 def commits_from(

@@ -17,7 +17,7 @@ from headgate.protocol.schema.types import DataType, Primitive
 
 MAX_STRING = 32
 INDEXED_COLUMNS = 32
-_ENCODER = msgspec.json.Encoder(decimal_format="number")
+_ENCODER = msgspec.json.Encoder()
 _HIGHEST = "\U0010ffff"
 _EPOCH = datetime(1970, 1, 1)
 
@@ -77,7 +77,10 @@ def _lower(value: Any) -> Any:
             return value.isoformat()
         case float():
             return value if math.isfinite(value) else None
-        case bool() | int() | Decimal():
+        case Decimal():
+            # A plain number: some readers stumble over 1E-10.
+            return msgspec.Raw(format(value, "f").encode())
+        case bool() | int():
             return value
         case _:
             return None

@@ -1,6 +1,7 @@
 """Between Spark's schemas and the log's."""
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
 from headgate.errors import InvalidRequest
@@ -11,7 +12,18 @@ from headgate.protocol.schema.types import DataType as LogType
 
 def of_frame(df: DataFrame) -> Struct:
     """The columns of a DataFrame, all nullable: what a frame says about nulls is not trusted."""
-    return _nullable(schema_json.parse(df.schema.json()))
+    return nullable(schema_json.parse(df.schema.json()))
+
+
+def present(df: DataFrame) -> Struct:
+    """The columns of a DataFrame that can hold a value; one of type void is as good as absent."""
+    return Struct(tuple(field for field in of_frame(df).fields if field.type != Primitive("void")))
+
+
+def column(name: str) -> Column:
+    """The column of exactly this name, whatever characters it has."""
+    quoted = name.replace("`", "``")
+    return F.col(f"`{quoted}`")
 
 
 def definition(columns: DataFrame | StructType | str) -> Struct:
@@ -20,6 +32,8 @@ def definition(columns: DataFrame | StructType | str) -> Struct:
         return schema_json.parse(columns.json())
     if not isinstance(columns, str):
         return of_frame(columns)
+    if SparkSession.getActiveSession() is None:
+        SparkSession.builder.getOrCreate()  # DDL is read by Spark's own parser
     try:
         parsed = DataType.fromDDL(columns)
     except Exception as exc:  # Spark's parser raises errors of many unrelated classes
@@ -34,11 +48,11 @@ def to_spark(schema: Struct) -> StructType:
     return StructType.fromJson(schema_json.plain(schema))
 
 
-def _nullable(schema: Struct) -> Struct:
+def nullable(schema: Struct) -> Struct:
+    """The same columns, every one and every part of one nullable."""
     return Struct(
         tuple(
-            Field(column.name, _nullable_type(column.type), metadata=column.metadata)
-            for column in schema.fields
+            Field(field.name, _nullable_type(field.type), metadata=field.metadata) for field in schema.fields
         )
     )
 
@@ -46,7 +60,7 @@ def _nullable(schema: Struct) -> Struct:
 def _nullable_type(data_type: LogType) -> LogType:
     match data_type:
         case Struct():
-            return _nullable(data_type)
+            return nullable(data_type)
         case Array(element, _):
             return Array(_nullable_type(element), contains_null=True)
         case Map(key, value, _):

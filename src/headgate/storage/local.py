@@ -90,7 +90,7 @@ class LocalStore:
             except OSError:
                 os.unlink(temporary)
                 raise
-            _sync_folder(folder)
+            sync_folder(folder)
         except OSError as exc:
             raise _translate(exc, path, "put") from exc
 
@@ -130,7 +130,7 @@ def _make_folders(folder: str) -> None:
     if not os.path.isdir(folder):
         _make_folders(os.path.dirname(folder))
         os.makedirs(folder, exist_ok=True)
-        _sync_folder(os.path.dirname(folder))
+        sync_folder(os.path.dirname(folder))
 
 
 def _link(temporary: str, full: str) -> None:
@@ -138,7 +138,8 @@ def _link(temporary: str, full: str) -> None:
     os.unlink(temporary)
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder durable."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)

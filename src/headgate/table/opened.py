@@ -71,7 +71,8 @@ class OpenedTable:
         except ConflictError:
             self._newest = None  # running the operation again must start from the version that won
             raise
-        if done.since_base:
+        # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
+        if done.since_base and change.txn_id is None:
             self._advance(base.after(done.since_base))
         self._after_commit.committed(self._committer, done.version)
         return done.version

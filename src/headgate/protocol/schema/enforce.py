@@ -1,8 +1,13 @@
 """Do rows of one schema fit a table of another?"""
 
+import re
+
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
 
+_STORABLE = re.compile(
+    r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?"
+)
 _ILLEGAL_IN_NAMES = set(" ,;{}()\n\t=")
 
 
@@ -88,10 +93,10 @@ def _check_names(data_type: DataType, where: str) -> None:
         case Map(key, value, _):
             _check_names(key, f"{where}key.")
             _check_names(value, f"{where}value.")
-        case Primitive("void"):
-            raise InvalidRequest(
-                f"column {where[:-1]!r} is of type void: give it a type",
-                code="DELTA_CANNOT_USE_VOID_TYPE",
-            )
-        case Primitive(_):
-            pass
+        case Primitive(name):
+            if not _STORABLE.fullmatch(name):
+                raise InvalidRequest(
+                    f"column {where[:-1]!r} is of type {name}, which no table of this version of Headgate can "
+                    "have: use a numeric, string, binary, boolean, date or timestamp type",
+                    code="DELTA_UNSUPPORTED_DATA_TYPES",
+                )

@@ -1,0 +1,63 @@
+"""What the text of a partition value means.
+
+The log keeps partition values as strings. The canonical text given here is one that a cast
+reads alike in every session, time zone included.
+"""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+
+from headgate.errors import CorruptLog
+from headgate.protocol.schema.types import DataType, Primitive, describe
+
+_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+
+
+def canonical(text: str | None, data_type: DataType) -> str | None:
+    """The value as text that casts to ``data_type``; None for null, which the log also writes as ''.
+
+    A timestamp without a zone is taken as UTC.
+    """
+    if not text:
+        return None
+    try:
+        return _parsed(text, data_type)
+    except (ValueError, InvalidOperation, OverflowError) as exc:
+        raise CorruptLog(
+            f"the partition value {text!r} is no {describe(data_type)}; the writer of the file broke the log",
+            code="DELTA_STATE_RECOVER_ERROR",
+        ) from exc
+
+
+def _parsed(text: str, data_type: DataType) -> str:
+    match data_type:
+        case Primitive("string" | "binary"):
+            return text
+        case Primitive("boolean") if text.lower() in ("true", "false"):
+            return text.lower()
+        case Primitive("byte" | "short" | "integer" | "long" as name):
+            return _integer(text, _BITS[name])
+        case Primitive("float" | "double"):
+            return repr(float(text))
+        case Primitive("date"):
+            return date.fromisoformat(text).isoformat()
+        case Primitive("timestamp"):
+            return f"{_moment(text).isoformat(sep=' ')}Z"
+        case Primitive("timestamp_ntz"):
+            return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(sep=" ")
+        case Primitive(name) if name.startswith("decimal") and (value := Decimal(text)).is_finite():
+            return format(value, "f")
+        case _:
+            raise ValueError(text)
+
+
+def _integer(text: str, bits: int) -> str:
+    value = int(text)
+    if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+        raise ValueError(text)
+    return str(value)
+
+
+def _moment(text: str) -> datetime:
+    parsed = datetime.fromisoformat(text)
+    return parsed if parsed.tzinfo is None else parsed.astimezone(UTC).replace(tzinfo=None)

@@ -1,0 +1,48 @@
+"""How Spark names a place: Hadoop's spelling of a location, and the URI of a data file in it."""
+
+import re
+from urllib.parse import quote, unquote, urlsplit
+
+from headgate.storage.locate import is_local, local_path
+
+_HADOOP = {"s3": "s3a"}
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
+
+
+def folder(location: str, name: str) -> str:
+    """The folder ``name`` of a location, for a reader or writer, which take paths and not URIs."""
+    if is_local(location):
+        return f"file:{local_path(location).rstrip('/')}/{name}"
+    parts = urlsplit(location)
+    return f"{_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path).rstrip('/')}/{name}"
+
+
+def file_uris(location: str, paths: list[str]) -> list[str]:
+    """The URIs of data files, given their paths in the log: relative to the location, or absolute."""
+    root = _root_uri(location)
+    return [_absolute(path) if _is_absolute(path) else f"{root}/{_encoded(path)}" for path in paths]
+
+
+def _root_uri(location: str) -> str:
+    if is_local(location):
+        return "file://" + quote(local_path(location).rstrip("/"))
+    return _absolute(location.rstrip("/"))
+
+
+def _is_absolute(path: str) -> bool:
+    return path.startswith("/") or _ABSOLUTE.match(path) is not None
+
+
+def _absolute(path: str) -> str:
+    parts = urlsplit(path)
+    return f"{_scheme(parts.scheme or 'file')}://{parts.netloc}{_encoded(parts.path)}"
+
+
+def _scheme(name: str) -> str:
+    return _HADOOP.get(name, name)
+
+
+def _encoded(path: str) -> str:
+    # Writers differ in what they leave bare; Java's URI takes only what is encoded throughout.
+    return path if _PLAIN.fullmatch(path) else quote(unquote(path), safe="/=")
