@@ -6,7 +6,7 @@ ROUNDS ?= 200
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench sim chaos clean setup
+.PHONY: help demo test lint format docs bench sim chaos clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,9 @@ lint: setup ## Check style, format, types and layers
 format: setup ## Format the code and fix what ruff can fix
 	@.venv/bin/ruff check --fix-only .
 	@.venv/bin/ruff format .
+
+docs: setup ## Write the generated tables of docs/reference
+	@.venv/bin/python docs/generate.py
 
 bench: setup ## Measure commits, loads and scans
 	@$(on_java) .venv/bin/python -m benchmarks $(ARGS)

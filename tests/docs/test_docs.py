@@ -1,0 +1,69 @@
+"""The docs are true: their code runs, their tables are current, and every public thing is in them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headgate
+from headgate import errors
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name
+)
+def test_the_code_of_a_page_runs_from_top_to_bottom(
+    page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"spark": spark}
+    blocks = BLOCK.findall(page.read_text())
+
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+
+    assert blocks
+
+
+def test_generated_tables_are_current() -> None:
+    ran = subprocess.run(
+        [sys.executable, ROOT / "docs" / "generate.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+    assert not broken
+
+
+def test_every_error_and_setting_is_documented() -> None:
+    pages = "".join(page.read_text() for page in PAGES)
+    names = [name for name in vars(errors) if isinstance(getattr(errors, name), type)]
+
+    assert not [
+        name for name in (*names, *headgate.__all__) if f"`{name}`" not in pages and name not in pages
+    ]
+
+
+def test_the_two_commands_of_the_readme_exist() -> None:
+    readme, makefile = (ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text()
+    commands = re.findall(r"^make (\w+)", readme, re.MULTILINE)
+
+    assert {"demo", "test"} <= set(commands)
+    assert all(re.search(rf"^{command}:", makefile, re.MULTILINE) for command in commands)
