@@ -96,7 +96,7 @@ def _check_names(data_type: DataType, where: str) -> None:
         case Primitive(name):
             if not _STORABLE.fullmatch(name):
                 raise InvalidRequest(
-                    f"column {where[:-1]!r} is of type {name}, which no table of this version of Headgate can "
-                    "have: use a numeric, string, binary, boolean, date or timestamp type",
+                    f"column {where[:-1]!r} is of type {name}, which this version of Headgate cannot store: "
+                    "use a numeric, string, binary, boolean, date or timestamp type",
                     code="DELTA_UNSUPPORTED_DATA_TYPES",
                 )

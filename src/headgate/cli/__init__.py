@@ -1,0 +1,1 @@
+"""The `headgate` command: each subcommand parses, makes one call and renders the answer."""

@@ -1,0 +1,129 @@
+"""What the catalog does behind the demo's story: refuse, ratify, publish, remember."""
+
+from pathlib import Path
+
+import msgspec
+from pyspark.sql import functions as F
+from rich.text import Text
+
+from headgate.cli import history as history_command
+from headgate.cli import summaries
+from headgate.cli.console import Column, counted
+from headgate.cli.demo.scene import Scene
+from headgate.errors import SchemaMismatch
+from headgate.protocol import names
+from headgate.protocol.actions import Version
+
+_RECENT = 8
+_GLANCE = 110
+_VIEW = (
+    Column("table", style="bold"),
+    Column("ratified", right=True),
+    Column("published", right=True),
+    Column("held inline", right=True),
+    Column("held staged", right=True),
+)
+
+
+def refusal(scene: Scene) -> None:
+    """Rows that do not fit are refused, with a message that helps."""
+    say, table = scene.say, scene.silver
+    say.chapter("A mistake: appending rows that do not fit")
+    before = table.version()
+    wrong = (
+        scene.read(table)
+        .limit(10)
+        .withColumn("quantity", F.col("quantity").cast("string"))
+        .withColumn("discount", F.lit(0.1))
+    )
+    refused = False
+    try:
+        table.append(wrong)
+    except SchemaMismatch as exc:
+        refused = True
+        say.say(Text(exc.message, style="yellow"))
+        say.say(Text(exc.code, style="dim"))
+    say.claim(
+        f"{table.name} was left alone: still version {table.version()}",
+        expected=(True, before), found=(refused, table.version()),
+    )  # fmt: skip
+
+
+def ratified_and_published(scene: Scene) -> None:
+    """What the catalog holds, and what everyone sees once it is published."""
+    say = scene.say
+    say.chapter("The catalog: it ratifies first, and the log is published afterwards")
+    say.say("Small commits travel to the catalog inline; the reporting client staged its own as files.")
+    views = _views(scene)
+    _show(scene, views)
+    held = sum(view.inline + view.staged for view in views.values())
+    waiting = sum(view.ratified - view.published for view in views.values())
+    say.claim(
+        f"the catalog holds the {counted(held, 'commit')} that are not in _delta_log yet",
+        expected=waiting, found=held,
+    )  # fmt: skip
+    with say.work("everything published, for clients that read only _delta_log"):
+        for table in (scene.bronze, scene.silver, scene.gold):
+            table.publish()
+    views = _views(scene)
+    _show(scene, views)
+    say.claim(
+        "every ratified version is published now, in order and without a gap",
+        expected=[list(range(view.ratified + 1)) for view in views.values()],
+        found=[_published_files(location) for location in _locations(scene)],
+    )
+    _glance(scene)
+
+
+def history(scene: Scene) -> None:
+    """The versions of the busiest table."""
+    say, table = scene.say, scene.bronze
+    say.chapter(f"History: what happened to {table.name}")
+    versions = summaries.of_history(scene.opened, table.name)
+    history_command.show(say.out, versions[:_RECENT], indent=3)
+    older = len(versions) - _RECENT
+    if older > 0:
+        say.say(f"and {counted(older, 'older version')}")
+    rows = sum(int(version.operation_metrics.get("numOutputRows", 0)) for version in versions)
+    say.claim(
+        f"the history adds up: its {len(versions)} versions wrote {rows:,} rows",
+        expected=scene.count(table), found=rows,
+    )  # fmt: skip
+
+
+def _views(scene: Scene) -> dict[str, summaries.CatalogView]:
+    return {
+        str(entry.name): summaries.catalog_view(scene.opened.catalog.tail(entry.table_id))
+        for entry in scene.opened.lake.tables()
+    }
+
+
+def _show(scene: Scene, views: dict[str, summaries.CatalogView]) -> None:
+    scene.say.table(
+        _VIEW,
+        [
+            (name, f"up to {view.ratified}", f"up to {view.published}", str(view.inline), str(view.staged))
+            for name, view in views.items()
+        ],
+    )
+
+
+def _locations(scene: Scene) -> list[str]:
+    return [entry.location for entry in scene.opened.lake.tables()]
+
+
+def _published_files(location: str) -> list[int]:
+    found = (names.parse(names.LOG + path.name) for path in Path(location, names.LOG).iterdir())
+    return sorted(file.version for file in found if file is not None and file.kind is names.Kind.PUBLISHED)
+
+
+def _glance(scene: Scene) -> None:
+    path = names.published(Version(scene.gold.version()))
+    lines = Path(scene.gold.location, path).read_text().splitlines()
+    scene.say.say(f"{path} of {scene.gold.name}, {counted(len(lines), 'action')} as JSON:")
+    width = min(_GLANCE, scene.say.out.width - 18)
+    for line in lines:
+        [(action, body)] = msgspec.json.decode(line).items()
+        text = msgspec.json.encode(body).decode()
+        shown = text if len(text) <= width else text[:width] + " …"
+        scene.say.say(Text.assemble((action.ljust(10), "magenta"), " ", (shown, "dim")))

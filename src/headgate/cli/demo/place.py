@@ -1,0 +1,35 @@
+"""Where the demo may put its lake: in a new folder, or in one it made itself."""
+
+import shutil
+from pathlib import Path
+
+from headgate.catalog.embedded import DATABASE, WAREHOUSE
+from headgate.errors import InvalidRequest
+
+MARKER = ".headgate-demo"
+_MARKER_TEXT = "headgate demo made this lake, and replaces it when it runs here again.\n"
+
+
+def prepare(folder: Path, *, fresh: bool) -> bool:
+    """Make the folder ready, without an earlier demo's lake if ``fresh``; whether one was there."""
+    marker = folder / MARKER
+    ours = marker.is_file()
+    if not ours and (folder.is_file() or (folder.is_dir() and any(folder.iterdir()))):
+        raise InvalidRequest(
+            f"{str(folder)!r} exists and the demo did not make it, so nothing in it was touched: "
+            "choose a new folder with --lake DIR",
+            code="HEADGATE_NOT_A_DEMO_LAKE",
+        )
+    if ours and fresh:
+        _remove(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    marker.write_text(_MARKER_TEXT)
+    return ours
+
+
+def _remove(folder: Path) -> None:
+    # Only what a lake consists of: the folder may hold other things by now.
+    for database in folder.glob(f"{DATABASE}*"):
+        database.unlink()
+    if (folder / WAREHOUSE).is_dir():
+        shutil.rmtree(folder / WAREHOUSE)

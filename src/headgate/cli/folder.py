@@ -1,0 +1,36 @@
+"""Opening a lake that is there already; a command that only looks must not make one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.catalog.api import CommitCatalog
+from headgate.catalog.embedded import DATABASE, open_catalog
+from headgate.clock import SystemWorld
+from headgate.errors import InvalidRequest
+from headgate.lake import Lake
+from headgate.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLake:
+    """A lake, and the catalog behind it for what only the catalog knows."""
+
+    lake: Lake
+    catalog: CommitCatalog
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[OpenedLake]:
+    """The lake in ``folder``, closed afterwards."""
+    if not (folder / DATABASE).is_file():
+        what = "is not a lake" if folder.exists() else "does not exist"
+        raise InvalidRequest(
+            f"the folder {str(folder)!r} {what}: name another with --lake DIR, make one in Python with "
+            f"headgate.connect({str(folder)!r}), or see one built with headgate demo",
+            code="HEADGATE_LAKE_NOT_FOUND",
+        )
+    catalog = open_catalog(folder)
+    with Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
+        yield OpenedLake(lake, catalog)

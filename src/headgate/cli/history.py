@@ -1,0 +1,59 @@
+"""``headgate history``: what happened to a table."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headgate.cli import console, folder, summaries
+from headgate.cli.console import Column
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder, TableArgument
+from headgate.cli.summaries import VersionSummary
+
+_COLUMNS = (
+    Column("version", right=True, style="bold"),
+    Column("timestamp"),
+    Column("operation"),
+    Column("rows", right=True),
+    Column("files", right=True),
+    Column("commit"),
+)
+
+
+def history(
+    table: TableArgument,
+    lake: LakeFolder = DEFAULT_LAKE,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what happened to a table, newest first."""
+    with folder.opened(lake) as opened:
+        versions = summaries.of_history(opened, table, limit=limit)
+    if as_json:
+        console.show_json(versions)
+    else:
+        show(console.out(), versions)
+
+
+def show(out: Console, versions: Sequence[VersionSummary], *, indent: int = 0) -> None:
+    """The versions, a line each."""
+    console.show_table(out, _COLUMNS, [_line(version) for version in versions], indent=indent)
+
+
+def _line(version: VersionSummary) -> tuple[str, ...]:
+    mode = version.operation_parameters.get("mode")
+    operation = version.operation or "–"
+    return (
+        str(version.version),
+        version.timestamp.replace("T", " "),
+        f"{operation} ({mode})" if mode else operation,
+        _metric(version, "numOutputRows"),
+        _metric(version, "numFiles"),
+        version.commit,
+    )
+
+
+def _metric(version: VersionSummary, name: str) -> str:
+    value = str(version.operation_metrics.get(name, ""))
+    return console.count(int(value)) if value.isdecimal() else "–"

@@ -1,0 +1,59 @@
+"""The ``headgate`` command: its subcommands, and what they have in common."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typing_extensions import override
+
+import headgate
+from headgate.cli import console, history, publish, show, tables
+from headgate.cli.demo import command as demo
+from headgate.errors import HeadgateError
+
+
+class _Commands(TyperGroup):
+    """Shows our own errors as a cause and a fix; anything else is a bug and keeps its traceback."""
+
+    @override
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except HeadgateError as exc:
+            console.show_error(exc)
+            raise typer.Exit(1) from exc
+
+
+app = typer.Typer(
+    name="headgate",
+    cls=_Commands,
+    help="Delta Lake with a catalog at the gate.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # help without boxes in a pipe
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        console.out().print(f"headgate {headgate.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(demo.demo)
+app.command()(tables.tables)
+app.command()(history.history)
+app.command()(show.show)
+app.command()(publish.publish)

@@ -1,0 +1,92 @@
+"""``headgate show``: one table in full."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+from pyspark.sql import functions as F
+
+from headgate.cli import console, folder, session, summaries
+from headgate.cli.console import Column
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder, TableArgument
+from headgate.cli.summaries import TableDetail
+from headgate.handle import Table
+
+
+def show(
+    table: TableArgument,
+    lake: LakeFolder = DEFAULT_LAKE,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows; starts Spark.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Show a table's columns, size, properties and place."""
+    with folder.opened(lake) as opened:
+        detail = summaries.in_detail(opened, table)
+        if rows:
+            detail = msgspec.structs.replace(detail, sample=_sample(opened.lake.table(table), rows))
+    if as_json:
+        console.show_json(detail)
+    else:
+        _show(detail)
+
+
+def _sample(table: Table, rows: int) -> tuple[msgspec.Raw, ...]:
+    with session.started() as spark:
+        first = table.read(spark=spark).limit(rows)
+        as_json = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+        return tuple(msgspec.Raw(row[0].encode()) for row in first.select(as_json).collect())
+
+
+def _show(detail: TableDetail) -> None:
+    out, table = console.out(), detail.table
+    console.show_pairs(out, _facts(detail))
+    out.print()
+    console.show_table(
+        out,
+        (Column("column", style="bold"), Column("type"), Column("null"), Column("comment")),
+        [
+            (column.name, column.type, "yes" if column.nullable else "no", column.comment or "")
+            for column in detail.columns
+        ],
+    )
+    if detail.sample is not None:
+        out.print()
+        _show_sample(detail.sample, [column.name for column in detail.columns])
+        out.print(f"{len(detail.sample)} of {console.count(table.num_rows)} rows")
+
+
+def _facts(detail: TableDetail) -> dict[str, str]:
+    table, held = detail.table, detail.table.catalog
+    facts = {
+        "table": table.name,
+        "description": detail.description or "",
+        "version": f"{table.version}, committed {(table.last_modified or '').replace('T', ' ')}",
+        "rows": console.count(table.num_rows),
+        "files": f"{console.count(table.num_files)}, {console.size(table.size_in_bytes)}",
+        "published": f"up to version {held.published}; the catalog holds {held.inline} inline "
+        f"and {console.counted(held.staged, 'staged commit')}",
+        "protocol": f"reader {detail.min_reader_version}, writer {detail.min_writer_version}",
+        "features": ", ".join(detail.table_features),
+        "properties": ", ".join(f"{key}={value}" for key, value in detail.properties.items()),
+        "partitioned by": ", ".join(detail.partition_columns),
+        "created": detail.created_at.replace("T", " "),
+        "id": table.id,
+        "location": table.location,
+    }
+    return {key: value for key, value in facts.items() if value}
+
+
+def _show_sample(sample: tuple[msgspec.Raw, ...], names: list[str]) -> None:
+    decoder = msgspec.json.Decoder(float_hook=str)  # decimals keep the digits they have
+    rows = [decoder.decode(row) for row in sample]
+    console.show_table(
+        console.out(),
+        [Column(name) for name in names],
+        [[_cell(row.get(name)) for name in names] for row in rows],
+    )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "null"
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,66 @@
+"""``headgate tables``: what tables a lake has."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from headgate.cli import console, folder, summaries
+from headgate.cli.console import Column
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder
+from headgate.cli.summaries import TableSummary
+
+_COLUMNS = (
+    Column("table", style="bold"),
+    Column("version", right=True),
+    Column("published", right=True),
+    Column("rows", right=True),
+    Column("files", right=True),
+    Column("size", right=True),
+    Column("last commit (UTC)"),
+)
+
+_TO_THE_MINUTE = 16
+
+
+def tables(
+    schema: Annotated[str | None, typer.Argument(help="Only this schema.")] = None,
+    lake: LakeFolder = DEFAULT_LAKE,
+    as_json: AsJson = False,
+) -> None:
+    """List the tables of a lake."""
+    with folder.opened(lake) as opened:
+        found = summaries.of_tables(opened, schema)
+    if as_json:
+        console.show_json(found)
+    elif found:
+        show(console.out(), found)
+    else:
+        console.out().print(_empty(lake, schema))
+
+
+def show(out: Console, found: Sequence[TableSummary], *, indent: int = 0) -> None:
+    """The tables, a line each."""
+    console.show_table(out, _COLUMNS, [_line(table) for table in found], indent=indent)
+    for table in found:
+        if table.problem:
+            out.print(f"{table.name} cannot be read: {table.problem}", markup=False, soft_wrap=True)
+
+
+def _line(table: TableSummary) -> tuple[str, ...]:
+    return (
+        table.name,
+        str(table.version),
+        str(table.catalog.published),
+        console.count(table.num_rows),
+        console.count(table.num_files),
+        console.size(table.size_in_bytes),
+        (table.last_modified or "").replace("T", " ")[:_TO_THE_MINUTE],
+    )
+
+
+def _empty(lake: Path, schema: str | None) -> str:
+    where = f"{lake}, schema {schema}" if schema else str(lake)
+    return f'no tables in {where} yet: lake.create_table("schema.table", "id BIGINT, …") makes one'

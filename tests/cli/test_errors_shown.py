@@ -1,0 +1,73 @@
+"""How the command line says no: cause, fix and code on stderr, and an exit code to rely on."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import headgate
+from headgate.cli.main import app
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("command", [["tables"], ["history", "a.b"], ["show", "a.b"], ["publish"]])
+def test_a_lake_that_is_not_there_is_not_made(tmp_path: Path, command: list[str]) -> None:
+    folder = tmp_path / "nowhere"
+
+    result = run(*command, "--lake", folder)
+
+    assert result.exit_code == 1
+    assert "does not exist" in result.stderr
+    assert "headgate.connect(" in result.stderr
+    assert "HEADGATE_LAKE_NOT_FOUND" in result.stderr
+    assert result.stdout == ""
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_no_lake_stays_none(tmp_path: Path) -> None:
+    result = run("tables", "--lake", tmp_path)
+
+    assert result.exit_code == 1
+    assert "is not a lake" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["history", "show", "publish"])
+def test_an_unknown_table_is_told_with_a_fix(tmp_path: Path, command: str) -> None:
+    headgate.connect(tmp_path).close()
+
+    result = run(command, "sales.nothing", "--lake", tmp_path)
+
+    assert result.exit_code == 1
+    assert "error: there is no table sales.nothing" in result.stderr
+    assert "fix: headgate tables" in result.stderr
+    assert "code: DELTA_TABLE_NOT_FOUND" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_name_without_a_schema_is_told_how_to_write_it(tmp_path: Path) -> None:
+    headgate.connect(tmp_path).close()
+
+    result = run("show", "orders", "--lake", tmp_path)
+
+    assert result.exit_code == 1
+    assert "schema.table" in result.stderr
+
+
+def test_a_catalog_that_cannot_be_opened_may_be_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "catalog.sqlite").write_text("this is not a database, but it is long enough to look at")
+
+    result = run("tables", "--lake", tmp_path)
+
+    assert result.exit_code == 1
+    assert "HEADGATE_CATALOG_UNAVAILABLE" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["history"], ["tables", "--nonsense"], ["show", "a.b", "--rows", "-1"]]
+)
+def test_wrong_usage_has_its_own_exit_code(arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
