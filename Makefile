@@ -6,7 +6,7 @@ ROUNDS ?= 200
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench sim chaos clean setup
+.PHONY: help demo test lint format docs bench sim chaos versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ sim: setup ## Play seeded races, crashes and lost replies (SEEDS=10000)
 
 chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
 	@$(on_java) HEADGATE_CHAOS_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest tests/chaos --timeout 0 $(ARGS)
+
+versions: setup ## Run the Spark tests on every supported version of Spark
+	@$(on_java) scripts/spark-versions $(ARGS)
 
 clean: ## Remove caches and build output (.venv and lake stay)
 	@rm -rf artifacts build dist derby.log metastore_db spark-warehouse
