@@ -1,5 +1,6 @@
 """The docs are true: their code runs, their tables are current, and every public thing is in them."""
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -54,11 +55,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_error_and_setting_is_documented() -> None:
     pages = "".join(page.read_text() for page in PAGES)
-    names = [name for name in vars(errors) if isinstance(getattr(errors, name), type)]
-
-    assert not [
-        name for name in (*names, *headgate.__all__) if f"`{name}`" not in pages and name not in pages
+    raised = [
+        name
+        for name, found in vars(errors).items()
+        if isinstance(found, type) and issubclass(found, Exception)
     ]
+    settings = [field.name for field in dataclasses.fields(headgate.Settings)]
+
+    assert not [name for name in (*raised, *settings) if f"`{name}`" not in pages]
+    assert not [name for name in headgate.__all__ if name not in pages]
 
 
 def test_the_two_commands_of_the_readme_exist() -> None:

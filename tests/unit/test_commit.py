@@ -133,6 +133,13 @@ def test_a_conflict_ends_the_loop() -> None:
         run(Scripted(Lost((winner(1),))), reads=Reads(whole_table=True))
 
 
+def test_every_winner_is_checked_not_only_the_first() -> None:
+    harmless, harmful = commits.commit(1), winner(2)
+
+    with pytest.raises(ConcurrentAppend, match="version 2"):
+        run(Scripted(Lost((harmless, harmful))), reads=Reads(whole_table=True))
+
+
 def test_an_unanswered_proposal_is_asked_about_before_anything_else() -> None:
     committer = Scripted(Unknown("timeout"), about=(Ratified(Version(1)),))
 

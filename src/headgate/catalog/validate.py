@@ -42,7 +42,7 @@ def check_content(proposal: Proposal, content: bytes) -> EpochMillis:
 
 
 def check_timestamp(proposed: EpochMillis, latest: EpochMillis) -> None:
-    """Refuse a timestamp that does not come after the latest commit's (I2)."""
+    """Refuse a timestamp that does not come after the latest commit's (I8)."""
     if proposed <= latest:
         raise InvalidRequest(
             f"inCommitTimestamp {proposed} does not come after {latest}, that of the latest commit"

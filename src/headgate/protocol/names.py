@@ -12,9 +12,9 @@ from headgate.protocol.actions import Version
 LOG = "_delta_log/"
 STAGED = "_delta_log/_staged_commits/"
 
-_STAGED_FILE = re.compile(r"(\d{20})\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
-_PUBLISHED = re.compile(r"(\d{20})\.json")
-_CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.[^/]+)?\.(?:parquet|json)")
+_STAGED_FILE = re.compile(r"([0-9]{20})\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
+_PUBLISHED = re.compile(r"([0-9]{20})\.json")
+_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint(?:\.[^/]+)?\.(?:parquet|json)")
 
 
 class Kind(Enum):

@@ -16,7 +16,7 @@ class Stamp:
 
 
 def next_in_commit_timestamp(now: int, previous: EpochMillis | None) -> EpochMillis:
-    """The in-commit timestamp of a commit made ``now`` after one stamped ``previous`` (I2)."""
+    """The in-commit timestamp of a commit made ``now`` after one stamped ``previous`` (I8)."""
     return EpochMillis(now if previous is None else max(now, previous + 1))
 
 

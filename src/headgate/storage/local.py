@@ -5,9 +5,10 @@ through it takes several times as long as plain system calls.
 """
 
 import errno
-import itertools
 import os
+import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
 from headgate.storage.api import ObjectMeta
@@ -20,7 +21,6 @@ class LocalStore:
 
     def __init__(self, root: str) -> None:
         self._root = os.path.abspath(root)
-        self._serial = itertools.count()
 
     def read(self, path: str, *, last: int | None = None) -> bytes:
         try:
@@ -40,7 +40,14 @@ class LocalStore:
         self._write(path, data, os.replace)
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        self._write(path, data, _link)
+        try:
+            if os.path.lexists(self._full(path)):  # spares a write and a sync in vain
+                raise _translate(FileExistsError(), path, "put")
+            self._write(path, data, _link)
+        except ObjectExists:
+            # Callers rely on what exists, and whoever made it may not have synced its name yet.
+            self._sync_name(path)
+            raise
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         found = sorted(self._walk(prefix), key=lambda item: item[0])
@@ -80,17 +87,22 @@ class LocalStore:
     def _write(self, path: str, data: bytes, place: Callable[[str, str], None]) -> None:
         full = self._full(path)
         folder = os.path.dirname(full)
-        temporary = os.path.join(
-            folder, f"{_TEMPORARY}{os.getpid()}-{next(self._serial)}-{os.path.basename(full)}"
-        )
+        # Random, because process ids come again: a file left by a crash must not look like the object.
+        temporary = os.path.join(folder, f"{_TEMPORARY}{secrets.token_hex(8)}-{os.path.basename(full)}")
         try:
-            _write_synced(temporary, data)
             try:
+                _write_synced(temporary, data)
                 place(temporary, full)
             except OSError:
-                os.unlink(temporary)
+                _remove(temporary)
                 raise
             sync_folder(folder)
+        except OSError as exc:
+            raise _translate(exc, path, "put") from exc
+
+    def _sync_name(self, path: str) -> None:
+        try:
+            sync_folder(os.path.dirname(self._full(path)))
         except OSError as exc:
             raise _translate(exc, path, "put") from exc
 
@@ -135,7 +147,12 @@ def _make_folders(folder: str) -> None:
 
 def _link(temporary: str, full: str) -> None:
     os.link(temporary, full)
-    os.unlink(temporary)
+    _remove(temporary)
+
+
+def _remove(temporary: str) -> None:
+    with suppress(OSError):  # a hidden file left behind costs space, not correctness
+        os.unlink(temporary)
 
 
 def sync_folder(folder: str) -> None:

@@ -9,6 +9,9 @@ from obstore.store import ObjectStore as Client
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
 from headgate.storage.api import ObjectMeta
 
+# obstore raises Python's own FileNotFoundError, and OSError for some failures of the network.
+_FAILURES = (exceptions.BaseError, OSError)
+
 
 class ObjectStore:
     """Objects are the keys below the client's own prefix; writes are durable when acknowledged."""
@@ -22,20 +25,22 @@ class ObjectStore:
                 return obstore.get(self._client, path).bytes().to_bytes()
             size = self.head(path).size
             start = max(0, size - last)
+            if start == size:  # obstore refuses to read nothing
+                return b""
             return obstore.get_range(self._client, path, start=start, end=size).to_bytes()
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, path, "read") from exc
 
     def put(self, path: str, data: bytes) -> None:
         try:
             obstore.put(self._client, path, data, mode="overwrite")
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, path, "put") from exc
 
     def put_if_absent(self, path: str, data: bytes) -> None:
         try:
             obstore.put(self._client, path, data, mode="create")
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, path, "put_if_absent") from exc
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
@@ -43,7 +48,7 @@ class ObjectStore:
             found = [
                 item for page in obstore.list(self._client, prefix=prefix, offset=after) for item in page
             ]
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, prefix, "list") from exc
         for item in sorted(found, key=lambda item: item["path"]):
             modified_ms = int(item["last_modified"].timestamp() * 1000)
@@ -52,22 +57,22 @@ class ObjectStore:
     def head(self, path: str) -> ObjectMeta:
         try:
             found = obstore.head(self._client, path)
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, path, "head") from exc
         return ObjectMeta(path, found["size"], int(found["last_modified"].timestamp() * 1000))
 
     def delete(self, path: str) -> None:
         try:
             obstore.delete(self._client, path)
-        except exceptions.NotFoundError:
+        except (FileNotFoundError, exceptions.NotFoundError):
             return
-        except exceptions.BaseError as exc:
+        except _FAILURES as exc:
             raise _translate(exc, path, "delete") from exc
 
 
 def _translate(exc: Exception, path: str, operation: str) -> StorageError:
     match exc:
-        case exceptions.NotFoundError():
+        case FileNotFoundError() | exceptions.NotFoundError():
             return ObjectNotFound(f"{path!r} does not exist", path=path, operation=operation)
         case exceptions.AlreadyExistsError() | exceptions.PreconditionError():
             return ObjectExists(f"{path!r} exists already", path=path, operation=operation)

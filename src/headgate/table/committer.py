@@ -31,7 +31,8 @@ class Committer(Protocol):
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         """Try to make the transaction version ``txn.target``.
 
-        Idempotent by the transaction's id. ``Lost`` carries every winner from the target on.
+        Repeating it for the same target is harmless; on a catalog-managed table repeating it for
+        any target is. ``Lost`` carries every winner from the target on.
         Raises only when nothing was, or will be, ratified.
         """
         ...

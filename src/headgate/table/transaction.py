@@ -42,7 +42,10 @@ class Change:
     actions: tuple[Action, ...]
     reads: Reads = BLIND
     txn_id: TxnId | None = None
-    """Given by callers that may repeat the whole operation and want it committed once."""
+    """Given by callers that may repeat the whole operation and want a catalog to commit it once.
+
+    Without a catalog nobody remembers ids: there an application transaction does the same.
+    """
 
 
 @dataclass(frozen=True, slots=True)
