@@ -1,0 +1,322 @@
+"""What every catalog owes: each sentence of the port ``CommitCatalog``, asked of every implementation."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from headgate.catalog.api import (
+    CommitCatalog,
+    Inline,
+    Lost,
+    Open,
+    Proposal,
+    Ratified,
+    Staged,
+    TableId,
+    Tail,
+)
+from headgate.catalog.embedded import open_catalog
+from headgate.clock import SystemWorld
+from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
+from headgate.protocol import codec, names
+from headgate.protocol.actions import CommitInfo, TxnId, Version
+from headgate.storage.api import Store
+from headgate.storage.locate import locate
+from headgate.table import create
+from headgate.table.create import Definition
+from tests.support.faulty_store import DictStore, PerfectWire
+from tests.support.proposals import content, inline, publish, staged, stamp
+from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
+from tests.support.tables import SCHEMA, create_managed
+
+UUID = "123e4567-e89b-12d3-a456-426614174000"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A catalog with one table at version 0."""
+
+    catalog: CommitCatalog
+    table_id: TableId
+    store: Store
+
+    @property
+    def tail(self) -> Tail:
+        return self.catalog.tail(self.table_id)
+
+    def ratify(self, *txn_ids: str) -> None:
+        """Make each transaction the next version."""
+        for txn_id in txn_ids:
+            version = self.tail.latest + 1
+            assert self.catalog.propose(inline(self.table_id, version, txn_id)) == Ratified(Version(version))
+
+    def publish(self, *txn_ids: str) -> None:
+        """Publish versions 1 and following, and say so."""
+        for version, txn_id in enumerate(txn_ids, 1):
+            publish(self.store, version, txn_id)
+        self.catalog.mark_published(self.table_id, Version(len(txn_ids)))
+
+
+@pytest.fixture(params=["embedded", "simulated"])
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+    if request.param == "embedded":
+        embedded = open_catalog(tmp_path)
+        staging = create_managed(embedded)
+        yield Case(embedded, staging.table_id, locate(staging.location))
+        embedded.close()
+        return
+    store, simulated = DictStore(), SimulatedCatalog()
+    create.write_version_0(store, Definition(SCHEMA), managed=True, world=SystemWorld())
+    simulated.add_table(TableId("t"), store)
+    yield Case(RemoteCatalog(simulated, PerfectWire()), TableId("t"), store)
+
+
+def test_a_new_table_is_at_version_0_and_published(case: Case) -> None:
+    assert case.tail == Tail(Version(0), Version(0), ())
+
+
+def test_the_next_version_is_ratified(case: Case) -> None:
+    answer = case.catalog.propose(inline(case.table_id, 1, "a"))
+
+    assert answer == Ratified(Version(1))
+    (commit,) = case.tail.commits
+    assert (commit.version, commit.txn_id, commit.in_commit_timestamp) == (1, "a", stamp(1))
+    assert commit.where == Inline(content(1, "a"))
+
+
+def test_a_staged_commit_is_ratified_by_name(case: Case) -> None:
+    proposal = staged(case.table_id, 1, "a", case.store)
+
+    assert case.catalog.propose(proposal) == Ratified(Version(1))
+    assert case.tail.commits[0].where == proposal.content
+
+
+def test_a_repeated_proposal_gets_the_first_answer_for_ever(case: Case) -> None:
+    case.ratify("a", "b", "c")
+
+    for target in (1, 2, 4, 1):
+        assert case.catalog.propose(inline(case.table_id, target, "a")) == Ratified(Version(1))
+
+    assert case.tail.latest == 3
+
+
+def test_a_repeated_proposal_gets_the_first_answer_after_publishing_too(case: Case) -> None:
+    case.ratify("a", "b")
+    case.publish("a", "b")
+
+    assert case.catalog.propose(inline(case.table_id, 1, "a")) == Ratified(Version(1))
+    assert case.catalog.propose(inline(case.table_id, 3, "a")) == Ratified(Version(1))
+    assert case.tail == Tail(Version(2), Version(2), ())
+
+
+def test_a_repeated_proposal_keeps_the_content_of_the_first(case: Case) -> None:
+    case.ratify("a")
+
+    case.catalog.propose(inline(case.table_id, 1, "a", data=content(1, "a", at=stamp(9))))
+
+    assert case.tail.commits[0].where == Inline(content(1, "a"))
+
+
+def test_the_loser_gets_every_winner_up_to_the_latest(case: Case) -> None:
+    case.ratify("a", "b", "c", "d")
+
+    answer = case.catalog.propose(inline(case.table_id, 2, "late"))
+
+    assert isinstance(answer, Lost)
+    assert [(winner.version, winner.txn_id) for winner in answer.winners] == [(2, "b"), (3, "c"), (4, "d")]
+    assert [winner.where for winner in answer.winners] == [
+        Inline(content(2, "b")), Inline(content(3, "c")), Inline(content(4, "d")),
+    ]  # fmt: skip
+    assert case.tail.latest == 4
+
+
+def test_winners_that_are_published_are_named_without_content(case: Case) -> None:
+    case.ratify("a", "b")
+    case.publish("a")
+
+    answer = case.catalog.propose(inline(case.table_id, 1, "late"))
+
+    assert isinstance(answer, Lost)
+    assert [winner.where for winner in answer.winners] == [None, Inline(content(2, "b"))]
+
+
+def test_a_version_beyond_the_next_is_refused_and_changes_nothing(case: Case) -> None:
+    case.ratify("a")
+    before = case.tail
+
+    with pytest.raises(InvalidRequest):
+        case.catalog.propose(inline(case.table_id, 3, "b"))
+
+    assert case.tail == before
+    assert case.catalog.propose(inline(case.table_id, 2, "b")) == Ratified(Version(2))
+
+
+_BAD_CONTENT = {
+    "no-commit-info": lambda: codec.encode((CommitInfo(txn_id=TxnId("b")),)).replace(b"commitInfo", b"other"),
+    "no-txn-id": lambda: codec.encode((CommitInfo(in_commit_timestamp=stamp(2)),)),
+    "another-txn-id": lambda: content(2, "somebody-else"),
+    "no-timestamp": lambda: codec.encode((CommitInfo(txn_id=TxnId("b")),)),
+    "the-same-timestamp": lambda: content(2, "b", at=stamp(1)),
+    "an-earlier-timestamp": lambda: content(2, "b", at=1),
+    "no-json": lambda: b"not json\n",
+    "nothing": lambda: b"\n",
+}
+
+
+@pytest.mark.parametrize("data", _BAD_CONTENT.values(), ids=_BAD_CONTENT.keys())
+def test_malformed_content_is_refused_and_changes_nothing(case: Case, data: Callable[[], bytes]) -> None:
+    case.ratify("a")
+    before = case.tail
+
+    with pytest.raises(InvalidRequest):
+        case.catalog.propose(inline(case.table_id, 2, "b", data=data()))
+
+    assert case.tail == before
+    assert case.catalog.outcome_of(case.table_id, TxnId("b"), Version(2)) == Open()
+
+
+@pytest.mark.parametrize(
+    "file_name",
+    [
+        "",
+        "..",
+        f"../{1:020d}.{UUID}.json",
+        f"/etc/{1:020d}.{UUID}.json",
+        f"a/{1:020d}.{UUID}.json",
+        f"..\\{1:020d}.{UUID}.json",
+        f"%2e%2e%2f{1:020d}.{UUID}.json",
+        f"{1:020d}.{UUID}.json\0",
+        f"{1:020d}.{UUID}.json\n",
+        f"{1:020d}.{UUID.upper()}.json",
+        f"{1:020d}.json",
+        f"1.{UUID}.json",
+        f"{2:020d}.{UUID}.json",
+        f"{0:020d}.{UUID}.json",
+        f"{1:020d}.not-a-uuid.json",
+        f"{'１':0>20}.{UUID}.json",
+    ],
+)
+def test_a_staged_file_must_be_named_after_its_version(case: Case, file_name: str) -> None:
+    """T1 and T2: the name is all the client says about a place, so it must say nothing else."""
+    proposal = Proposal(case.table_id, Version(1), TxnId("a"), Staged(file_name))
+
+    with pytest.raises(InvalidRequest, match="is not the name of a staged commit"):
+        case.catalog.propose(proposal)
+
+    assert case.tail.latest == 0
+
+
+def test_a_staged_file_must_exist(case: Case) -> None:
+    missing = Staged(names.staged_file(Version(1), UUID))
+
+    with pytest.raises(InvalidRequest, match="does not exist"):
+        case.catalog.propose(Proposal(case.table_id, Version(1), TxnId("a"), missing))
+
+    assert case.tail.latest == 0
+
+
+def test_the_outcome_of_a_ratified_proposal_is_its_version_whatever_its_target(case: Case) -> None:
+    case.ratify("a", "b")
+    case.publish("a")
+
+    for target in (1, 2, 3):
+        assert case.catalog.outcome_of(case.table_id, TxnId("a"), Version(target)) == Ratified(Version(1))
+
+
+def test_the_outcome_of_a_proposal_for_a_free_version_is_open(case: Case) -> None:
+    assert case.catalog.outcome_of(case.table_id, TxnId("b"), Version(1)) == Open()
+
+
+def test_the_outcome_of_a_proposal_for_a_taken_version_is_lost_with_all_winners(case: Case) -> None:
+    case.ratify("a", "b")
+
+    answer = case.catalog.outcome_of(case.table_id, TxnId("c"), Version(1))
+
+    assert isinstance(answer, Lost)
+    assert [(winner.version, winner.where) for winner in answer.winners] == [
+        (1, Inline(content(1, "a"))), (2, Inline(content(2, "b"))),
+    ]  # fmt: skip
+
+
+def test_the_tail_has_what_is_not_published(case: Case) -> None:
+    case.ratify("a", "b", "c")
+    case.publish("a", "b")
+
+    assert (case.tail.latest, case.tail.published) == (3, 2)
+    assert [commit.version for commit in case.tail.commits] == [3]
+
+
+def test_publishing_is_monotone_and_idempotent(case: Case) -> None:
+    case.ratify("a", "b")
+    case.publish("a", "b")
+
+    for version in (2, 1, 0):
+        case.catalog.mark_published(case.table_id, Version(version))
+
+    assert case.tail == Tail(Version(2), Version(2), ())
+
+
+def test_a_version_that_is_not_there_cannot_be_marked_as_published(case: Case) -> None:
+    case.ratify("a", "b")
+    publish(case.store, 2, "b")
+    before = case.tail
+
+    with pytest.raises(InvalidRequest):
+        case.catalog.mark_published(case.table_id, Version(2))
+
+    assert case.tail == before
+
+
+def test_a_published_file_that_differs_is_not_believed(case: Case) -> None:
+    case.ratify("a")
+    publish(case.store, 1, "forged")
+    before = case.tail
+
+    with pytest.raises(CorruptLog):
+        case.catalog.mark_published(case.table_id, Version(1))
+
+    assert case.tail == before
+
+
+def test_a_version_that_is_not_ratified_cannot_be_marked_as_published(case: Case) -> None:
+    case.ratify("a")
+    publish(case.store, 1, "a")
+    publish(case.store, 2, "b")
+
+    with pytest.raises(InvalidRequest):
+        case.catalog.mark_published(case.table_id, Version(2))
+
+    assert case.tail.published == 0
+
+
+def test_an_unknown_table_is_not_found(case: Case) -> None:
+    nobody = TableId("nobody")
+
+    for call in (
+        lambda: case.catalog.propose(inline(nobody, 1, "a")),
+        lambda: case.catalog.outcome_of(nobody, TxnId("a"), Version(1)),
+        lambda: case.catalog.tail(nobody),
+        lambda: case.catalog.mark_published(nobody, Version(0)),
+    ):
+        with pytest.raises(TableNotFound):
+            call()
+
+
+def test_of_eight_who_propose_a_version_exactly_one_gets_it(case: Case) -> None:
+    barrier = threading.Barrier(8)
+
+    def race(number: int) -> object:
+        barrier.wait()
+        return case.catalog.propose(inline(case.table_id, 1, f"txn{number}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(race, range(8)))
+
+    winners = [number for number, answer in enumerate(answers) if answer == Ratified(Version(1))]
+    assert len(winners) == 1
+    assert [commit.txn_id for commit in case.tail.commits] == [f"txn{winners[0]}"]
+    assert sum(isinstance(answer, Lost) for answer in answers) == 7

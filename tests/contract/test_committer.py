@@ -1,0 +1,111 @@
+"""What every commit route owes: each sentence of the port ``Committer``, asked of every route."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from headgate.catalog.api import Lost, Open, Ratified
+from headgate.catalog.embedded import open_catalog
+from headgate.clock import SystemWorld
+from headgate.errors import TableNotFound
+from headgate.protocol import names
+from headgate.protocol.actions import TxnId, Version
+from headgate.storage.api import Store
+from headgate.storage.local import LocalStore
+from headgate.storage.locate import locate
+from headgate.table import snapshot, transaction
+from headgate.table.committer import Committer
+from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.managed import ManagedCommitter
+from headgate.table.transaction import Transaction
+from tests.support.tables import append_change, create_filesystem, create_managed, named_file
+
+
+@dataclass(frozen=True)
+class Route:
+    """A committer of a table at version 0."""
+
+    committer: Committer
+    store: Store
+
+    def transaction(self, name: str) -> Transaction:
+        """An append to the newest version."""
+        newest = snapshot.load(self.store, self.committer.frontier())
+        change = replace(append_change(named_file(f"{name}.parquet")), txn_id=TxnId(name))
+        return transaction.begin(newest.state, change, world=SystemWorld())
+
+
+@pytest.fixture(params=["filesystem", "inline", "staged"])
+def route(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Route]:
+    if request.param == "filesystem":
+        store = LocalStore(str(tmp_path))
+        create_filesystem(store)
+        yield Route(FilesystemCommitter(store), store)
+        return
+    catalog = open_catalog(tmp_path)
+    staging = create_managed(catalog)
+    files = locate(staging.location)
+    limit = 0 if request.param == "staged" else 1 << 20
+    committer = ManagedCommitter(
+        files, catalog, staging.table_id, world=SystemWorld(), inline_limit_bytes=limit
+    )
+    yield Route(committer, files)
+    catalog.close()
+
+
+def test_the_frontier_is_the_latest_version(route: Route) -> None:
+    assert route.committer.frontier().latest == 0
+
+    route.committer.propose(route.transaction("a"))
+
+    assert route.committer.frontier().latest == 1
+    assert route.committer.frontier(known=Version(0)).latest == 1
+    assert route.committer.frontier(known=Version(1)).latest == 1
+
+
+def test_the_next_version_is_ratified(route: Route) -> None:
+    assert route.committer.propose(route.transaction("a")) == Ratified(Version(1))
+    assert route.committer.propose(route.transaction("b")) == Ratified(Version(2))
+
+
+def test_the_same_proposal_again_gets_the_same_answer(route: Route) -> None:
+    txn = route.transaction("a")
+    route.committer.propose(txn)
+
+    assert route.committer.propose(txn) == Ratified(Version(1))
+    assert route.committer.outcome_of(txn) == Ratified(Version(1))
+    assert route.committer.frontier().latest == 1
+
+
+def test_the_loser_gets_every_winner_from_its_target_on(route: Route) -> None:
+    late = route.transaction("late")
+    for name in ("a", "b"):
+        route.committer.propose(route.transaction(name))
+
+    for answer in (route.committer.propose(late), route.committer.outcome_of(late)):
+        assert isinstance(answer, Lost)
+        assert [(winner.version, winner.adds[0].path) for winner in answer.winners] == [
+            (1, "a.parquet"), (2, "b.parquet"),
+        ]  # fmt: skip
+
+
+def test_what_was_not_proposed_is_open(route: Route) -> None:
+    assert route.committer.outcome_of(route.transaction("a")) == Open()
+
+
+def test_publishing_makes_every_version_a_file(route: Route) -> None:
+    for name in ("a", "b"):
+        route.committer.propose(route.transaction(name))
+
+    assert route.committer.publish() == 2
+    assert route.committer.publish() == 2
+
+    listed = [names.parse(found.path) for found in route.store.list_from(names.LOG)]
+    assert [file.version for file in listed if file] == [0, 1, 2]
+
+
+def test_a_folder_without_a_log_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(TableNotFound):
+        FilesystemCommitter(LocalStore(str(tmp_path))).frontier()

@@ -1,0 +1,269 @@
+"""What every store owes: each sentence of the port ``Store``, asked of every implementation."""
+
+import threading
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+from obstore.store import MemoryStore, S3Store
+
+from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound
+from headgate.storage.api import Store
+from headgate.storage.local import LocalStore
+from headgate.storage.object_store import ObjectStore
+from tests.support.faulty_store import DictStore, FaultyStore, PerfectWire
+
+KINDS = ("local", "memory", "s3", "faulty")
+_CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "k", "aws_secret_access_key": "s"}
+
+
+@pytest.fixture(scope="module")
+def s3_url() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(params=KINDS)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    match request.param:
+        case "local":
+            return LocalStore(str(tmp_path / "root"))
+        case "memory":
+            return ObjectStore(MemoryStore())
+        case "faulty":
+            return FaultyStore(DictStore(), PerfectWire())
+    url = request.getfixturevalue("s3_url")
+    bucket = f"bucket-{uuid.uuid4()}"
+    boto3.client("s3", endpoint_url=url, **_CREDENTIALS).create_bucket(Bucket=bucket)
+    return ObjectStore(
+        S3Store(
+            bucket,
+            endpoint=url,
+            region="us-east-1",
+            access_key_id="k",
+            secret_access_key="s",
+            client_options={"allow_http": True},
+        )
+    )
+
+
+def test_what_was_put_is_read(store: Store) -> None:
+    store.put("a/b.json", b"content")
+
+    assert store.read("a/b.json") == b"content"
+
+
+def test_an_empty_object_is_an_object(store: Store) -> None:
+    store.put("empty", b"")
+
+    assert store.read("empty") == b""
+    assert store.read("empty", last=8) == b""
+    assert store.head("empty").size == 0
+
+
+@pytest.mark.parametrize(("last", "expected"), [(3, b"456"), (6, b"123456"), (100, b"123456"), (0, b"")])
+def test_the_last_bytes_can_be_read_alone(store: Store, last: int, expected: bytes) -> None:
+    store.put("numbers", b"123456")
+
+    assert store.read("numbers", last=last) == expected
+
+
+def test_reading_what_does_not_exist_says_so(store: Store) -> None:
+    for path in ("absent", "absent/too", "_delta_log/00000000000000000000.json"):
+        with pytest.raises(ObjectNotFound):
+            store.read(path)
+        with pytest.raises(ObjectNotFound):
+            store.read(path, last=8)
+        with pytest.raises(ObjectNotFound):
+            store.head(path)
+
+
+def test_put_replaces(store: Store) -> None:
+    store.put("a", b"old and longer")
+
+    store.put("a", b"new")
+
+    assert store.read("a") == b"new"
+
+
+def test_put_if_absent_creates(store: Store) -> None:
+    store.put_if_absent("a/b", b"first")
+
+    assert store.read("a/b") == b"first"
+
+
+def test_put_if_absent_changes_nothing_if_there_is_something(store: Store) -> None:
+    store.put("a", b"first")
+    before = store.head("a")
+
+    with pytest.raises(ObjectExists):
+        store.put_if_absent("a", b"second")
+
+    assert store.read("a") == b"first"
+    assert store.head("a") == before
+
+
+def test_of_32_who_put_if_absent_exactly_one_wins_and_its_bytes_stay(store: Store) -> None:
+    barrier = threading.Barrier(32)
+
+    def race(number: int) -> int | None:
+        barrier.wait()
+        try:
+            store.put_if_absent("race/0.json", b"%d" % number * 100)
+        except ObjectExists:
+            return None
+        return number
+
+    with ThreadPoolExecutor(32) as pool:
+        winners = [number for number in pool.map(race, range(32)) if number is not None]
+
+    assert len(winners) == 1
+    assert store.read("race/0.json") == b"%d" % winners[0] * 100
+
+
+def test_a_listing_is_sorted_and_goes_down_into_folders(store: Store) -> None:
+    for path in ("log/b", "log/a/2", "log/a/1", "log/c", "other/x", "logs", "log/a.json"):
+        store.put(path, b"x")
+
+    listed = [found.path for found in store.list_from("log/")]
+
+    assert listed == sorted(["log/a.json", "log/a/1", "log/a/2", "log/b", "log/c"])
+
+
+def test_a_listing_starts_after_the_path_it_is_told(store: Store) -> None:
+    for number in range(5):
+        store.put(f"log/{number}.json", b"x")
+    store.put("log/_nested/2.json", b"x")
+
+    assert [found.path for found in store.list_from("log/", after="log/2.json")] == [
+        "log/3.json", "log/4.json", "log/_nested/2.json",
+    ]  # fmt: skip
+    assert [found.path for found in store.list_from("log/", after="log/3")] == [
+        "log/3.json", "log/4.json", "log/_nested/2.json",
+    ]  # fmt: skip
+    assert list(store.list_from("log/", after="log/zzz")) == []
+
+
+def test_a_listing_of_nothing_is_empty(store: Store) -> None:
+    assert list(store.list_from("nowhere/")) == []
+
+
+def test_a_listing_may_start_at_the_root(store: Store) -> None:
+    store.put("a", b"x")
+    store.put("b/c", b"x")
+
+    assert [found.path for found in store.list_from("")] == ["a", "b/c"]
+
+
+def test_head_and_listing_agree_about_an_object(store: Store) -> None:
+    store.put("log/a", b"12345")
+
+    (listed,) = store.list_from("log/")
+
+    assert listed == store.head("log/a")
+    assert (listed.path, listed.size) == ("log/a", 5)
+    assert listed.modified_ms > 0
+
+
+def test_what_was_deleted_is_gone(store: Store) -> None:
+    store.put("log/a", b"x")
+
+    store.delete("log/a")
+
+    with pytest.raises(ObjectNotFound):
+        store.read("log/a")
+    assert list(store.list_from("log/")) == []
+    store.put_if_absent("log/a", b"again")
+
+
+def test_deleting_what_does_not_exist_is_no_error(store: Store) -> None:
+    store.delete("absent")
+    store.delete("absent/too")
+
+
+@pytest.mark.parametrize("name", ["día/文件 1.parquet", "with space", "a=b/c%20d", "x+y&z", "ü#?.json"])
+def test_names_may_have_spaces_and_any_letters(store: Store, name: str) -> None:
+    path = f"data/{name}"
+    store.put_if_absent(path, b"x")
+
+    assert store.read(path) == b"x"
+    assert store.head(path).path == path
+    assert [found.path for found in store.list_from("data/")] == [path]
+    with pytest.raises(ObjectExists):
+        store.put_if_absent(path, b"y")
+
+
+def test_an_object_is_never_seen_half_written(store: Store) -> None:
+    size, done, torn = 200_000, threading.Event(), []
+    store.put("log/big", b"0" * size)
+
+    def look() -> None:
+        while not done.is_set():
+            seen = store.read("log/big")
+            listed = [found.path for found in store.list_from("log/")]
+            if len(seen) != size or len(set(seen)) != 1 or listed != ["log/big"]:
+                torn.append((len(seen), set(seen), listed))
+
+    with ThreadPoolExecutor(2) as pool:
+        looking = pool.submit(look)
+        for number in range(15):
+            store.put("log/big", b"%d" % (number % 10) * size)
+        done.set()
+        looking.result()
+
+    assert torn == []
+
+
+def test_a_local_store_lists_no_temporary_file(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    store.put("log/a", b"x")
+    (tmp_path / "log" / ".headgate-1-0-b").write_bytes(b"half")
+
+    assert [found.path for found in store.list_from("log/")] == ["log/a"]
+
+
+def test_a_local_store_leaves_no_temporary_file_behind(tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    store.put("log/a", b"x")
+    with pytest.raises(ObjectExists):
+        store.put_if_absent("log/a", b"y")
+
+    assert [path.name for path in (tmp_path / "log").iterdir()] == ["a"]
+
+
+def test_two_local_stores_of_one_process_do_not_meet_in_their_temporary_files(tmp_path: Path) -> None:
+    rounds = 200
+    stores = [LocalStore(str(tmp_path)) for _ in range(4)]
+    barrier = threading.Barrier(len(stores))
+
+    def write(store: Store) -> None:
+        for number in range(rounds):
+            barrier.wait(timeout=10)
+            store.put(f"log/{number}", b"x")
+
+    with ThreadPoolExecutor(len(stores)) as pool:
+        for done in [pool.submit(write, store) for store in stores]:
+            done.result()
+
+    assert len(list(stores[0].list_from("log/"))) == rounds
+
+
+@pytest.mark.parametrize("path", ["../outside", "a/../../outside", "/etc/passwd", "..", "."])
+def test_a_local_store_does_not_leave_its_root(tmp_path: Path, path: str) -> None:
+    (tmp_path / "outside").write_bytes(b"secret")
+    store = LocalStore(str(tmp_path / "root"))
+
+    for call in (store.read, store.head, store.delete):
+        with pytest.raises(AccessDenied):
+            call(path)
+    for write in (store.put, store.put_if_absent):
+        with pytest.raises(AccessDenied):
+            write(path, b"x")
+    assert (tmp_path / "outside").read_bytes() == b"secret"

@@ -1,0 +1,213 @@
+"""What every directory of tables owes: each sentence of the port ``TableDirectory``."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headgate.catalog.api import StagingTable, TableId, TableName
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.service import Catalog
+from headgate.clock import SystemWorld
+from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
+from headgate.storage.locate import locate
+from headgate.table import create
+from headgate.table.create import Definition
+from tests.support.proposals import inline
+from tests.support.tables import SCHEMA, create_managed
+
+NAME = TableName("sales", "orders")
+_OPEN = """
+import sys
+from headgate.catalog.embedded import open_catalog
+catalog = open_catalog(sys.argv[1])
+print("ready", flush=True)
+catalog.create_schema("s")
+"""
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Catalog]:
+    catalog = open_catalog(tmp_path)
+    yield catalog
+    catalog.close()
+
+
+def test_a_schema_is_made_once(directory: Catalog) -> None:
+    assert directory.create_schema("sales") is True
+    assert directory.create_schema("sales") is False
+    assert directory.create_schema("SALES") is False
+
+
+def test_a_table_needs_its_schema(directory: Catalog) -> None:
+    with pytest.raises(SchemaNotFound):
+        directory.stage(NAME)
+
+
+def test_a_registered_table_is_found_by_name(directory: Catalog) -> None:
+    staging = create_managed(directory, NAME)
+
+    entry = directory.resolve(NAME)
+
+    assert (entry.table_id, entry.name, entry.location) == (staging.table_id, NAME, staging.location)
+    assert directory.tables() == (entry,)
+
+
+def test_a_staged_table_has_no_name_yet(directory: Catalog) -> None:
+    directory.create_schema("sales")
+
+    directory.stage(NAME)
+
+    assert directory.tables() == ()
+    with pytest.raises(TableNotFound):
+        directory.resolve(NAME)
+
+
+def test_every_reservation_is_a_place_of_its_own(directory: Catalog) -> None:
+    directory.create_schema("sales")
+
+    first, second = directory.stage(NAME), directory.stage(NAME)
+
+    assert first.table_id != second.table_id
+    assert first.location != second.location
+
+
+def test_names_are_unique_ignoring_case(directory: Catalog) -> None:
+    create_managed(directory, NAME)
+
+    assert directory.resolve(TableName("SALES", "Orders")).name == NAME
+    with pytest.raises(TableExists):
+        directory.stage(TableName("Sales", "ORDERS"))
+
+
+def test_the_second_to_register_a_name_is_refused(directory: Catalog) -> None:
+    directory.create_schema("sales")
+    first, second = (_written(directory.stage(NAME)) for _ in range(2))
+    directory.register(first, NAME)
+
+    with pytest.raises(TableExists):
+        directory.register(second, NAME)
+
+    assert directory.resolve(NAME).table_id == first.table_id
+
+
+def test_registering_again_is_no_error(directory: Catalog) -> None:
+    staging = create_managed(directory, NAME)
+    directory.propose(inline(staging.table_id, 1, "a"))
+
+    entry = directory.register(staging, NAME)
+
+    assert entry == directory.resolve(NAME)
+    assert directory.tail(staging.table_id).latest == 1
+
+
+def test_a_table_is_registered_after_its_version_0_is_written(directory: Catalog) -> None:
+    directory.create_schema("sales")
+
+    with pytest.raises(InvalidRequest):
+        directory.register(directory.stage(NAME), NAME)
+
+    assert directory.tables() == ()
+
+
+def test_only_a_table_that_is_catalog_managed_can_be_registered(directory: Catalog) -> None:
+    directory.create_schema("sales")
+    staging = directory.stage(NAME)
+    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=False, world=SystemWorld())
+
+    with pytest.raises(InvalidRequest):
+        directory.register(staging, NAME)
+
+
+def test_what_was_not_staged_cannot_be_registered(directory: Catalog, tmp_path: Path) -> None:
+    directory.create_schema("sales")
+    elsewhere = _written(StagingTable(TableId("elsewhere"), str(tmp_path / "elsewhere")))
+
+    with pytest.raises(TableNotFound):
+        directory.register(elsewhere, NAME)
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "a.b", "../a", "1a", "ä", "a;b", "a" * 256, "a\n", "a/b", '"a"'])
+def test_bad_names_are_refused(directory: Catalog, bad: str) -> None:
+    directory.create_schema("sales")
+
+    with pytest.raises(InvalidRequest):
+        directory.create_schema(bad)
+    for name in (TableName("sales", bad), TableName(bad, "orders")):
+        for call in (directory.stage, directory.resolve, directory.drop):
+            with pytest.raises(InvalidRequest):
+                call(name)
+
+
+def test_tables_are_listed_by_name_and_by_schema(directory: Catalog) -> None:
+    names = [TableName("b", "y"), TableName("a", "z"), TableName("b", "x")]
+    for name in names:
+        create_managed(directory, name)
+
+    assert [str(entry.name) for entry in directory.tables()] == ["a.z", "b.x", "b.y"]
+    assert [str(entry.name) for entry in directory.tables("B")] == ["b.x", "b.y"]
+    assert directory.tables("nowhere") == ()
+
+
+def test_dropping_takes_the_name_and_leaves_the_log(directory: Catalog) -> None:
+    staging = create_managed(directory, NAME)
+
+    dropped = directory.drop(NAME)
+
+    assert dropped.table_id == staging.table_id
+    assert directory.tables() == ()
+    assert len(list(locate(staging.location).list_from("_delta_log/"))) == 1
+    for call in (directory.resolve, directory.drop):
+        with pytest.raises(TableNotFound):
+            call(NAME)
+
+
+def test_a_dropped_name_can_be_used_again(directory: Catalog) -> None:
+    first = create_managed(directory, NAME)
+    directory.drop(NAME)
+
+    second = create_managed(directory, NAME)
+
+    assert directory.resolve(NAME).table_id == second.table_id != first.table_id
+
+
+def test_a_dropped_table_ratifies_nothing(directory: Catalog) -> None:
+    staging = create_managed(directory, NAME)
+    directory.drop(NAME)
+
+    with pytest.raises(TableNotFound):
+        directory.propose(inline(staging.table_id, 1, "a"))
+    with pytest.raises(TableNotFound):
+        directory.tail(staging.table_id)
+
+
+def test_a_lake_may_be_moved_as_a_whole(tmp_path: Path) -> None:
+    catalog = open_catalog(tmp_path / "here")
+    create_managed(catalog, NAME)
+    catalog.close()
+    (tmp_path / "here").rename(tmp_path / "there")
+
+    moved = open_catalog(tmp_path / "there")
+    location = moved.resolve(NAME).location
+    moved.close()
+
+    assert location.startswith(str(tmp_path / "there"))
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_processes_that_open_a_new_lake_at_once_all_succeed(tmp_path: Path, attempt: int) -> None:
+    command = [sys.executable, "-c", _OPEN, str(tmp_path / "lake")]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+
+    ends = [(process.communicate(timeout=60), process.returncode) for process in processes]
+
+    assert [code for _, code in ends] == [0, 0, 0], ends
+
+
+def _written(staging: StagingTable) -> StagingTable:
+    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=True, world=SystemWorld())
+    return staging

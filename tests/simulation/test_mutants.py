@@ -1,0 +1,53 @@
+"""Would the simulation notice if the product were wrong, and is each of its faults needed for that?"""
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.simulation.faults import EVERY_FAULT, Fault
+from tests.simulation.mutants import MUTANTS, Mutant, first_killing_seed
+
+BOUND = 1_000
+_ROW = re.compile(r"\| `([a-z-]+)` \| .* \| (\d+) \|")
+_PAGE = Path(__file__).with_name("mutants.md").read_text()
+LISTED = {name: int(seed) for name, seed in _ROW.findall(_PAGE)}
+
+
+@pytest.fixture(autouse=True)
+def _without_the_publishers_warnings() -> Iterator[None]:
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_simulation_kills(mutant: Mutant) -> None:
+    assert _kill(mutant) is not None, f"{mutant.mistake}: nobody noticed in {BOUND} seeds"
+
+
+@pytest.mark.parametrize(
+    "mutant", [mutant for mutant in MUTANTS if mutant.needs], ids=lambda mutant: mutant.name
+)
+def test_without_its_fault_the_same_seeds_notice_nothing(mutant: Mutant) -> None:
+    seed = _kill(mutant)
+    assert seed is not None and mutant.needs is not None
+
+    assert first_killing_seed(mutant, range(seed + 1), EVERY_FAULT - {mutant.needs}) is None
+
+
+def test_every_fault_is_needed_by_a_mutant() -> None:
+    assert {mutant.needs for mutant in MUTANTS} >= set(Fault)
+
+
+def test_the_page_lists_the_mutants_there_are() -> None:
+    assert list(LISTED) == [mutant.name for mutant in MUTANTS]
+
+
+def _kill(mutant: Mutant) -> int | None:
+    listed = LISTED[mutant.name]
+    if first_killing_seed(mutant, range(listed, listed + 1)) is not None:
+        return listed
+    return first_killing_seed(mutant, range(BOUND))  # the page is out of date, which is no mistake yet

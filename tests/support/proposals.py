@@ -1,0 +1,39 @@
+"""Proposals by hand, right ones and wrong ones."""
+
+import uuid
+
+from headgate.catalog.api import Inline, Proposal, Staged, TableId
+from headgate.protocol import codec, names
+from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
+from headgate.storage.api import Store
+from tests.support.tables import named_file
+
+
+def stamp(version: int) -> EpochMillis:
+    """A timestamp for each version, after that of any version 0 written by the machine's clock."""
+    return EpochMillis(4_000_000_000_000 + version)
+
+
+def content(version: int, txn_id: str, *, at: int | None = None) -> bytes:
+    """A commit that adds one file."""
+    info = CommitInfo(
+        in_commit_timestamp=EpochMillis(stamp(version) if at is None else at), txn_id=TxnId(txn_id)
+    )
+    return codec.encode((info, named_file(f"{txn_id}.parquet")))
+
+
+def inline(table_id: TableId, version: int, txn_id: str, *, data: bytes | None = None) -> Proposal:
+    """An inline proposal."""
+    return Proposal(table_id, Version(version), TxnId(txn_id), Inline(data or content(version, txn_id)))
+
+
+def staged(table_id: TableId, version: int, txn_id: str, store: Store) -> Proposal:
+    """A staged proposal whose file is written."""
+    file_name = names.staged_file(Version(version), str(uuid.uuid4()))
+    store.put(names.STAGED + file_name, content(version, txn_id))
+    return Proposal(table_id, Version(version), TxnId(txn_id), Staged(file_name))
+
+
+def publish(store: Store, version: int, txn_id: str) -> None:
+    """Write the published file of a version."""
+    store.put_if_absent(names.published(Version(version)), content(version, txn_id))

@@ -1,0 +1,43 @@
+"""A world that a seed decides: ids, chance and a clock that may jump backwards."""
+
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_TICK_MS = 1_000
+_START_MS = 1_750_000_000_000
+
+
+@dataclass
+class LogicalClock:
+    """Ticks at every look, far enough that no chain of rebased timestamps catches up with it."""
+
+    now_ms: int = _START_MS
+    jump: Callable[[], int] = field(default=lambda: 0)
+
+    def look(self) -> int:
+        """The time; ``jump`` says how far back it goes first."""
+        self.now_ms += _TICK_MS - self.jump()
+        return self.now_ms
+
+
+class SimulatedWorld:
+    """Nothing here depends on the machine; sleeping lets others run."""
+
+    def __init__(self, chance: random.Random, clock: LogicalClock, *, pause: Callable[[], None]) -> None:
+        self._chance = chance
+        self._clock = clock
+        self._pause = pause
+
+    def now_ms(self) -> int:
+        return self._clock.look()
+
+    def sleep(self, seconds: float) -> None:
+        self._pause()
+
+    def uuid(self) -> str:
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+    def jitter(self) -> float:
+        return self._chance.random()
