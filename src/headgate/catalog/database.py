@@ -1,6 +1,9 @@
 """One SQLite file as the catalog's database: durable, shared by threads and processes."""
 
+import random
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from headgate.errors import CatalogUnavailable, CommitUnknown
 
 _BUSY_SECONDS = 60
+_LOOK_AGAIN_SECONDS = (0.0005, 0.003)
 _MIGRATIONS = str(Path(__file__).with_name("migrations"))
 
 
@@ -84,8 +88,34 @@ def _configure(connection: Any, _record: object) -> None:
 
 def _begin(connection: Connection) -> None:
     # A transaction that begins as a reader and then writes can fail on a lock it should have waited for.
-    writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    if connection.get_execution_options().get("writing", False):
+        _begin_writing(connection)
+    else:
+        connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(connection: Connection) -> None:
+    """Take the write lock, looking for it every millisecond or two.
+
+    SQLite's own wait sleeps up to 100 ms between two looks: among many processes the lock would
+    stand idle most of the time, and who has waited longest would look least often.
+    """
+    driver: Any = connection.connection.dbapi_connection  # the pool's view of it is untyped
+    deadline = time.monotonic() + _BUSY_SECONDS
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while time.monotonic() < deadline:
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as exc:
+                if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    break
+                time.sleep(random.uniform(*_LOOK_AGAIN_SECONDS))
+            else:
+                return
+        connection.exec_driver_sql("BEGIN IMMEDIATE")  # once more, for an error that SQLAlchemy knows
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
 
 
 def _alembic(connection: Connection | None = None) -> Config:

@@ -1,0 +1,1 @@
+"""Headgate and a peer doing the same work, side by side."""

@@ -1,0 +1,27 @@
+"""The benchmarks still run, at tiny sizes; what they measure is not looked at."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.__main__ import discover
+
+_ROOT = Path(__file__).parents[2]
+_LINE = re.compile(r"\S.*  headgate .+/s.*  deltalake .+/s.*  [\d,.]+×")
+
+
+def test_every_benchmark_prints_its_line() -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--quick"],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    lines = [line for line in run.stdout.splitlines() if not line.startswith(" ")]
+    assert run.returncode == 0, run.stderr
+    assert "Traceback" not in run.stderr, run.stderr
+    assert all(_LINE.fullmatch(line) for line in lines), lines
+    assert len(lines) >= len(discover())

@@ -1,0 +1,265 @@
+"""Where a writer can be killed: the numbered points of the commit path, and the means to die there.
+
+Production code knows nothing of this. The points are reached through a store and a catalog that
+wrap the real ones, through the events of the catalog's database engine, and through the few
+calls of ``os`` that a local store writes files with.
+
+``python -m tests.support.crashing`` writes the table of points into the reference page.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, event
+
+from headgate.catalog.api import (
+    Lost,
+    Outcome,
+    Proposal,
+    Ratified,
+    RatifiedCommit,
+    StagingTable,
+    TableEntry,
+    TableId,
+    TableName,
+    Tail,
+    Unknown,
+)
+from headgate.catalog.service import Catalog
+from headgate.protocol import names
+from headgate.protocol.actions import TxnId, Version
+from headgate.storage.api import ObjectMeta, Store
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crash-points.md"
+_BEGIN, _END = "<!-- generated: crash-points -->", "<!-- end -->"
+
+
+class Route(Enum):
+    """What the killed writer was doing."""
+
+    INLINE = "inline"
+    STAGED = "staged"
+    FILESYSTEM = "filesystem"
+    CREATE = "create"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A moment of the commit path."""
+
+    name: str
+    description: str
+    routes: tuple[Route, ...]
+    lands: tuple[Route, ...] = ()
+    """The routes on which the writer's transaction has happened by now; on the others it never will."""
+
+
+MANAGED = (Route.INLINE, Route.STAGED)
+COMMIT = (*MANAGED, Route.FILESYSTEM)
+STAGED, FILESYSTEM, CREATE = (Route.STAGED,), (Route.FILESYSTEM,), (Route.CREATE,)
+
+POINTS: tuple[Point, ...] = (
+    Point("data-file-written", "The data file is written, nothing is proposed.", COMMIT),
+    Point("before-staging", "The commit is about to be staged.", STAGED),
+    Point("staged-file-half-written", "Half of the staged file is written, under a hidden name.", STAGED),
+    Point("staged-file-nameless", "The staged file is whole and synced, but still hidden.", STAGED),
+    Point("staged", "The staged file is there, nothing is proposed.", STAGED),
+    Point("before-propose", "The proposal is about to leave.", MANAGED),
+    Point("ratify-before-commit", "The catalog's transaction is done but for its commit.", MANAGED),
+    Point("ratify-after-commit", "The catalog's database has committed, nobody was told.", MANAGED, MANAGED),
+    Point("ratified", "The writer knows the answer, nothing is published.", MANAGED, MANAGED),
+    Point("before-log-file", "The first `<v>.json` is about to be written.", COMMIT, MANAGED),
+    Point("log-file-half-written", "Half of `<v>.json` is written, under a hidden name.", COMMIT, MANAGED),
+    Point("log-file-nameless", "`<v>.json` is whole and synced, but still hidden.", COMMIT, MANAGED),
+    Point("log-file-linked", "`<v>.json` is there; its hidden name and the sync remain.", COMMIT, COMMIT),
+    Point("log-file-written", "The first `<v>.json` is written, its put has returned.", COMMIT, COMMIT),
+    Point("between-two-versions", "One version is published, the next one is about to be.", MANAGED, MANAGED),
+    Point("before-mark-published", "Every version is published, the catalog was not told.", MANAGED, MANAGED),
+    Point("mark-before-commit", "The catalog is about to record what is published.", MANAGED, MANAGED),
+    Point("mark-after-commit", "The catalog has recorded what is published.", MANAGED, MANAGED),
+    Point("committed", "The commit has returned to its caller.", COMMIT, COMMIT),
+    Point("stage-before-commit", "The catalog is about to reserve a place for a new table.", CREATE),
+    Point("place-reserved", "The place is reserved, nothing is in it.", CREATE),
+    Point("version-0-half-written", "Half of version 0 is written, under a hidden name.", CREATE),
+    Point("version-0-linked", "Version 0 is there; its hidden name and the sync remain.", CREATE),
+    Point("version-0-written", "Version 0 is written, the table has no name.", CREATE),
+    Point("register-before-commit", "The catalog is about to give the table its name.", CREATE),
+    Point("register-after-commit", "The table has its name, nobody was told.", CREATE, CREATE),
+    Point("created", "The creator knows that the table exists.", CREATE, CREATE),
+)
+
+
+class Crash:
+    """Kills this process, as ``kill -9`` would, when the chosen point is reached for the first time."""
+
+    def __init__(self, point: str) -> None:
+        self._point = point
+
+    def at(self, point: str) -> None:
+        """The process is at ``point``; if it is the chosen one, this does not return."""
+        if point == self._point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def at_files(self, kind: str) -> None:
+        """From here on, die inside a local store's write of a file of this kind."""
+        write, link, replace = os.write, os.link, os.replace
+
+        def half(file: int, data: Any) -> int:
+            if self._point == f"{kind}-half-written":
+                write(file, data[: len(data) // 2])
+                self.at(f"{kind}-half-written")
+            return write(file, data)
+
+        def placing(place: Callable[..., None]) -> Callable[..., None]:
+            def placed(source: str, target: str) -> None:
+                self.at(f"{kind}-nameless")
+                place(source, target)
+                self.at(f"{kind}-linked")
+
+            return placed
+
+        os.write, os.link, os.replace = half, placing(link), placing(replace)
+
+    def at_transactions(self, catalog: Catalog, kind: Callable[[], str]) -> None:
+        """Die before or after the database commit of what the catalog is doing, which ``kind`` tells."""
+        engine = catalog._database._engine
+        changed: list[str] = []
+
+        @event.listens_for(engine, "after_cursor_execute")
+        def executed(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+            if statement.startswith(("INSERT", "UPDATE")):
+                changed.append(kind())
+
+        @event.listens_for(engine, "commit")
+        def before(_connection: Connection) -> None:
+            for done in changed:
+                self.at(f"{done}-before-commit")
+
+        @event.listens_for(engine, "checkin")
+        def after(_connection: object, _record: object) -> None:
+            while changed:
+                self.at(f"{changed.pop()}-after-commit")
+
+
+class CrashingStore:
+    """A local store whose user may die before, inside and after each write of the log."""
+
+    def __init__(self, inner: Store, crash: Crash) -> None:
+        self._inner = inner
+        self._crash = crash
+        self._log_files = 0
+
+    def put(self, path: str, data: bytes) -> None:
+        if not path.startswith(names.STAGED):
+            return self._inner.put(path, data)
+        self._crash.at("before-staging")
+        self._crash.at_files("staged-file")
+        self._inner.put(path, data)
+        return self._crash.at("staged")
+
+    def put_if_absent(self, path: str, data: bytes) -> None:
+        kind = "version-0" if path == names.published(Version(0)) else "log-file"
+        self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
+        self._crash.at_files(kind)
+        self._inner.put_if_absent(path, data)
+        self._crash.at(f"{kind}-written")
+        self._log_files += 1
+
+    def read(self, path: str, *, last: int | None = None) -> bytes:
+        return self._inner.read(path, last=last)
+
+    def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
+        return self._inner.list_from(prefix, after=after)
+
+    def head(self, path: str) -> ObjectMeta:
+        return self._inner.head(path)
+
+    def delete(self, path: str) -> None:
+        self._inner.delete(path)
+
+
+class CrashingCatalog:
+    """A catalog whose user may die before, inside and after each call that changes something."""
+
+    def __init__(self, inner: Catalog, crash: Crash) -> None:
+        self._inner = inner
+        self._crash = crash
+        self._doing = "nothing"
+        crash.at_transactions(inner, lambda: self._doing)
+
+    def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
+        self._crash.at("before-propose")
+        self._doing = "ratify"
+        outcome = self._inner.propose(proposal)
+        if isinstance(outcome, Ratified):
+            self._crash.at("ratified")
+        return outcome
+
+    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+        return self._inner.outcome_of(table_id, txn_id, target)
+
+    def tail(self, table_id: TableId) -> Tail:
+        return self._inner.tail(table_id)
+
+    def mark_published(self, table_id: TableId, version: Version) -> None:
+        self._crash.at("before-mark-published")
+        self._doing = "mark"
+        self._inner.mark_published(table_id, version)
+
+    def create_schema(self, schema: str) -> bool:
+        return self._inner.create_schema(schema)
+
+    def stage(self, name: TableName) -> StagingTable:
+        self._doing = "stage"
+        staging = self._inner.stage(name)
+        self._crash.at("place-reserved")
+        return staging
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        self._doing = "register"
+        entry = self._inner.register(staging, name)
+        self._crash.at("created")
+        return entry
+
+    def resolve(self, name: TableName) -> TableEntry:
+        return self._inner.resolve(name)
+
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        return self._inner.tables(schema)
+
+    def drop(self, name: TableName) -> TableEntry:
+        return self._inner.drop(name)
+
+
+def page_table() -> str:
+    """The points as the reference page shows them, one row a point, one column a route."""
+    lines = [
+        "| no. | point | killed when | " + " | ".join(route.value for route in Route) + " |",
+        "|---|---|---|" + "---|" * len(Route),
+    ]
+    for number, point in enumerate(POINTS, 1):
+        fates = " | ".join(_fate(point, route) for route in Route)
+        lines.append(f"| {number} | `{point.name}` | {point.description} | {fates} |")
+    return "\n".join(lines)
+
+
+def page_with_table(page: str) -> str:
+    """The page with its generated part brought up to date."""
+    before, _, rest = page.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    return f"{before}{_BEGIN}\n{page_table()}\n{_END}{after}"
+
+
+def _fate(point: Point, route: Route) -> str:
+    if route not in point.routes:
+        return "–"
+    return "yes" if route in point.lands else "no"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_with_table(PAGE.read_text()))
