@@ -1,6 +1,7 @@
 """The two sides: each makes an empty table, and opens writers that commit prepared data files to it."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction
 
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.service import Catalog
 from headgate.errors import ConflictError
 from headgate.protocol.actions import AddFile
 from headgate.protocol.schema import json as schema_json
@@ -57,11 +59,17 @@ class Headgate:
         return staging.location
 
     def open(self, folder: Path) -> Writer:
-        catalog = open_catalog(folder)
+        catalog = _catalog(folder)
         entry = catalog.resolve(tables.NAME)
         table = tables.open_managed(catalog, entry.table_id, entry.location, settings=Settings())
         table.snapshot()
         return _HeadgateWriter(table)
+
+
+@cache
+def _catalog(folder: Path) -> Catalog:
+    """One for all threads of a process, as a lake has."""
+    return open_catalog(folder)
 
 
 class _HeadgateWriter:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -28,8 +28,9 @@ from headgate.storage.api import Store
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
+from tests.support.commits import metadata
 from tests.support.faulty_store import DictStore, PerfectWire
-from tests.support.proposals import content, inline, publish, staged, stamp
+from tests.support.proposals import content, inline, open_version, publish, staged, stamp
 from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
 from tests.support.tables import SCHEMA, create_managed
 
@@ -320,3 +321,85 @@ def test_of_eight_who_propose_a_version_exactly_one_gets_it(case: Case) -> None:
     assert len(winners) == 1
     assert [commit.txn_id for commit in case.tail.commits] == [f"txn{winners[0]}"]
     assert sum(isinstance(answer, Lost) for answer in answers) == 7
+
+
+# --- the version left open
+
+
+def test_an_open_version_becomes_the_next_one_however_late_it_comes(case: Case) -> None:
+    case.ratify("a", "b", "c")
+
+    assert case.catalog.propose(open_version(case.table_id, 1, "late")) == Ratified(Version(4))
+    assert case.tail.latest == 4
+
+
+def test_a_commit_with_an_assigned_version_is_stamped_after_the_latest_and_else_unchanged(case: Case) -> None:
+    case.ratify("a", "b")
+    early = content(1, "late", at=stamp(1) - 100)
+
+    case.catalog.propose(open_version(case.table_id, 1, "late", data=early))
+
+    held = case.tail.commits[-1]
+    assert held.in_commit_timestamp == stamp(2) + 1
+    assert isinstance(held.where, Inline)
+    served = codec.decode(Version(3), held.where.content)
+    assert served.info == CommitInfo(in_commit_timestamp=held.in_commit_timestamp, txn_id=TxnId("late"))
+    assert served.adds == codec.decode(Version(1), early).adds
+
+
+def test_an_open_version_that_is_the_next_one_is_ratified_as_it_is(case: Case) -> None:
+    case.catalog.propose(open_version(case.table_id, 1, "a"))
+
+    assert case.tail.commits[-1].where == Inline(content(1, "a"))
+
+
+def test_a_repeated_proposal_of_an_open_version_is_the_same_commit(case: Case) -> None:
+    case.ratify("a")
+    case.catalog.propose(open_version(case.table_id, 1, "late"))
+    case.ratify("b")
+
+    for target in (1, 2, 4):
+        assert case.catalog.propose(open_version(case.table_id, target, "late")) == Ratified(Version(2))
+    assert case.tail.latest == 3
+
+
+def test_an_open_version_is_lost_once_the_table_itself_was_changed(case: Case) -> None:
+    case.ratify("a")
+    info = CommitInfo(in_commit_timestamp=stamp(2), txn_id=TxnId("ddl"))
+    case.catalog.propose(inline(case.table_id, 2, "ddl", data=codec.encode((info, metadata()))))
+    case.ratify("c")
+
+    for target in (1, 2):
+        answer = case.catalog.propose(open_version(case.table_id, target, "late"))
+        assert isinstance(answer, Lost)
+        assert [winner.version for winner in answer.winners] == list(range(target, 4))
+        late = TxnId("late")
+        assert isinstance(
+            case.catalog.outcome_of(case.table_id, late, Version(target), any_version=True), Lost
+        )
+    assert case.catalog.propose(open_version(case.table_id, 3, "late")) == Ratified(Version(4))
+
+
+def test_the_outcome_of_an_open_version_is_open_as_long_as_it_may_be_ratified(case: Case) -> None:
+    case.ratify("a", "b")
+
+    late = TxnId("late")
+    assert case.catalog.outcome_of(case.table_id, late, Version(1), any_version=True) == Open()
+    assert isinstance(case.catalog.outcome_of(case.table_id, late, Version(1)), Lost)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    ['{"remove":{"path":"x","dataChange":true}}', '{"txn":{"appId":"a","version":1}}', '{"somethingNew":{}}'],
+)
+def test_only_a_commit_that_adds_files_may_leave_its_version_open(case: Case, extra: str) -> None:
+    data = content(1, "a") + extra.encode() + b"\n"
+
+    with pytest.raises(InvalidRequest, match="leave its version open"):
+        case.catalog.propose(open_version(case.table_id, 1, "a", data=data))
+    assert case.tail.latest == 0
+
+
+def test_a_staged_commit_cannot_leave_its_version_open(case: Case) -> None:
+    with pytest.raises(InvalidRequest, match="leave its version open"):
+        case.catalog.propose(replace(staged(case.table_id, 1, "a", case.store), any_version=True))

@@ -12,6 +12,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.conflicts import Reads
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
@@ -81,6 +82,7 @@ def test_the_same_proposal_again_gets_the_same_answer(route: Route) -> None:
 
 def test_the_loser_gets_every_winner_from_its_target_on(route: Route) -> None:
     late = route.transaction("late")
+    late = replace(late, change=replace(late.change, reads=Reads(whole_table=True)))
     for name in ("a", "b"):
         route.committer.propose(route.transaction(name))
 
@@ -89,6 +91,19 @@ def test_the_loser_gets_every_winner_from_its_target_on(route: Route) -> None:
         assert [(winner.version, winner.adds[0].path) for winner in answer.winners] == [
             (1, "a.parquet"), (2, "b.parquet"),
         ]  # fmt: skip
+
+
+def test_a_blind_append_is_never_behind(route: Route) -> None:
+    late = route.transaction("late")
+    route.committer.propose(route.transaction("a"))
+
+    match route.committer.propose(late):
+        case Lost(winners):  # the version is in the name of a file, so the loop proposes another
+            late = late.rebased_onto(winners)
+            assert route.committer.propose(late) == Ratified(Version(2))
+        case answer:
+            assert answer == Ratified(Version(2))
+    assert route.committer.outcome_of(late) == Ratified(Version(2))
 
 
 def test_what_was_not_proposed_is_open(route: Route) -> None:

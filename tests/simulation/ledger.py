@@ -108,11 +108,15 @@ class ObservedCatalog:
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         answer = self._catalog.propose(proposal)
         if isinstance(answer, Ratified):
-            self._ledger.ratified(answer.version, self._content(proposal.content))
+            # A catalog that assigns the version stamps the commit anew: what it serves is what it ratified.
+            held = {commit.version: commit.where for commit in self._catalog.tail(proposal.table_id).commits}
+            self._ledger.ratified(answer.version, self._content(held.get(answer.version) or proposal.content))
         return answer
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
-        return self._catalog.outcome_of(table_id, txn_id, target)
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
+        return self._catalog.outcome_of(table_id, txn_id, target, any_version=any_version)
 
     def tail(self, table_id: TableId) -> Tail:
         return self._catalog.tail(table_id)

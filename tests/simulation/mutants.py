@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from headgate.catalog import rules
+from headgate.catalog import rules, validate
 from headgate.catalog.api import CommitCatalog, Lost, Open, Outcome, Ratified, TableId, Unknown
 from headgate.catalog.rules import Decision, Head
 from headgate.clock import World
@@ -23,7 +23,7 @@ from headgate.errors import (
     Retry,
     StorageUnavailable,
 )
-from headgate.protocol import conflicts, names, segment
+from headgate.protocol import codec, conflicts, names, segment
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
@@ -185,11 +185,17 @@ def _timestamp_is_the_clock() -> AbstractContextManager[object]:
 
 def _forgotten_ids() -> AbstractContextManager[object]:
     decide = rules.decide
-    return patch.object(rules, "decide", lambda head, target, _: decide(head, target, None))
+    return patch.object(
+        rules,
+        "decide",
+        lambda head, target, _, any_version=False: decide(head, target, None, any_version=any_version),
+    )
 
 
 def _taken_versions_are_ratified() -> AbstractContextManager[object]:
-    def decide(head: Head, target: Version, first_ratified_as: Version | None) -> Decision:
+    def decide(
+        head: Head, target: Version, first_ratified_as: Version | None, *, any_version: bool = False
+    ) -> Decision:
         if first_ratified_as is not None:
             return Decision.REPLAY
         return Decision.RATIFY if target <= head.latest + 1 else Decision.GAP
@@ -371,13 +377,24 @@ def _removes_are_ignored() -> AbstractContextManager[object]:
 
 
 def _staged_name_is_kept() -> AbstractContextManager[object]:
-    real = ManagedCommitter._place
+    real = ManagedCommitter._stage
 
-    def place(self: ManagedCommitter, txn: Transaction) -> Any:
-        return kept.setdefault(txn.txn_id, real(self, txn))
+    def stage(self: ManagedCommitter, target: Version, content: bytes) -> Any:
+        return kept.setdefault(codec.decode(target, content).info.txn_id, real(self, target, content))
 
     kept: dict[str, Any] = {}
-    return patch.object(ManagedCommitter, "_place", place)
+    return patch.object(ManagedCommitter, "_stage", stage)
+
+
+def _assigned_version_keeps_its_timestamp() -> AbstractContextManager[object]:
+    return patch.object(validate, "with_timestamp", lambda content, _: content)
+
+
+def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
+    def outcome_of(self: ManagedCommitter, txn: Transaction) -> Any:
+        return self._with_content(self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target))
+
+    return patch.object(ManagedCommitter, "outcome_of", outcome_of)
 
 
 _CRASH, _LOST_REPLY, _LOST_REQUEST = Fault.CRASH, Fault.LOST_REPLY, Fault.LOST_REQUEST
@@ -405,6 +422,10 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("timestamp-not-rebased", "a rebase keeps its in-commit timestamp", _timestamp_is_not_rebased),
     Mutant("timestamp-is-the-clock", "the in-commit timestamp is the clock's, whatever the previous one was",
            _timestamp_is_the_clock, _CLOCK),
+    Mutant("assigned-not-stamped", "the catalog assigns a version and keeps the commit's timestamp",
+           _assigned_version_keeps_its_timestamp),
+    Mutant("taken-is-proof", "an open version counts as lost when its first target is taken",
+           _taken_is_proof_for_an_open_version),
     Mutant("taken-versions", "the catalog ratifies a version that is taken", _taken_versions_are_ratified),
     Mutant("publishing-is-believed", "whoever says that a version is published is believed",
            _publishing_is_believed, _STRAY),

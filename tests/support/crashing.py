@@ -200,8 +200,10 @@ class CrashingCatalog:
             self._crash.at("ratified")
         return outcome
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
-        return self._inner.outcome_of(table_id, txn_id, target)
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
+        return self._inner.outcome_of(table_id, txn_id, target, any_version=any_version)
 
     def tail(self, table_id: TableId) -> Tail:
         return self._inner.tail(table_id)

@@ -1,6 +1,7 @@
 """Proposals by hand, right ones and wrong ones."""
 
 import uuid
+from dataclasses import replace
 
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
 from headgate.protocol import codec, names
@@ -25,6 +26,11 @@ def content(version: int, txn_id: str, *, at: int | None = None) -> bytes:
 def inline(table_id: TableId, version: int, txn_id: str, *, data: bytes | None = None) -> Proposal:
     """An inline proposal."""
     return Proposal(table_id, Version(version), TxnId(txn_id), Inline(data or content(version, txn_id)))
+
+
+def open_version(table_id: TableId, version: int, txn_id: str, *, data: bytes | None = None) -> Proposal:
+    """An inline proposal for any version from this one on."""
+    return replace(inline(table_id, version, txn_id, data=data), any_version=True)
 
 
 def staged(table_id: TableId, version: int, txn_id: str, store: Store) -> Proposal:

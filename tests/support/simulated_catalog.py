@@ -30,10 +30,14 @@ from headgate.errors import (
 )
 from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.timestamps import next_in_commit_timestamp
 from headgate.storage.api import Store
 from tests.support.faulty_store import Wire
 
 Answer = TypeVar("Answer")
+
+
+_ZERO = Version(0)
 
 
 @dataclass
@@ -43,11 +47,12 @@ class _Table:
     commits: list[RatifiedCommit] = field(default_factory=list)
     contents: list[bytes] = field(default_factory=list)
     first_ratified_as: dict[TxnId, Version] = field(default_factory=dict)
+    latest_change: Version = _ZERO
 
     @property
     def head(self) -> Head:
         latest = self.commits[-1]
-        return Head(latest.version, self.published, latest.in_commit_timestamp)
+        return Head(latest.version, self.published, latest.in_commit_timestamp, self.latest_change)
 
     def since(self, start: int) -> tuple[RatifiedCommit, ...]:
         return tuple(
@@ -78,10 +83,11 @@ class SimulatedCatalog:
         validate.check_name(proposal)
         table = self._table(proposal.table_id)
         content = _content(table.store, proposal)
-        timestamp = validate.check_content(proposal, content)
+        checked = validate.check_content(proposal, content)
+        version, timestamp = proposal.target, checked.timestamp
         with self._lock:
             first = table.first_ratified_as.get(proposal.txn_id)
-            match rules.decide(table.head, proposal.target, first):
+            match rules.decide(table.head, proposal.target, first, any_version=proposal.any_version):
                 case Decision.REPLAY:
                     return Ratified(Version(first or 0))
                 case Decision.LOST:
@@ -93,16 +99,29 @@ class SimulatedCatalog:
                     )  # fmt: skip
                 case Decision.RATIFY:
                     validate.check_timestamp(timestamp, table.head.latest_timestamp)
-                    ratified = RatifiedCommit(proposal.target, proposal.txn_id, timestamp, proposal.content)
-                    self._ratify(table, ratified, content)
-        return Ratified(proposal.target)
+                case Decision.ASSIGN:
+                    version = Version(table.head.latest + 1)
+                    timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)
+                    content = validate.with_timestamp(content, timestamp)
+            where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+            self._ratify(table, RatifiedCommit(version, proposal.txn_id, timestamp, where), content)
+            if checked.changes_table:
+                table.latest_change = version
+        return Ratified(version)
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
         table = self._table(table_id)
         with self._lock:
-            if (first := table.first_ratified_as.get(txn_id)) is not None:
-                return Ratified(first)
-            return Open() if target > table.head.latest else Lost(table.since(target))
+            first = table.first_ratified_as.get(txn_id)
+            match rules.decide(table.head, target, first, any_version=any_version):
+                case Decision.REPLAY:
+                    return Ratified(Version(first or 0))
+                case Decision.LOST:
+                    return Lost(table.since(target))
+                case _:
+                    return Open()
 
     def tail(self, table_id: TableId) -> Tail:
         table = self._table(table_id)
@@ -168,10 +187,12 @@ class RemoteCatalog:
             writes=True,
         )
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
         return self._wire.call(
             f"outcome_of version {target}",
-            lambda: self._catalog.outcome_of(table_id, txn_id, target),
+            lambda: self._catalog.outcome_of(table_id, txn_id, target, any_version=any_version),
             unanswered=lambda untouched: Unknown("no answer"),
             writes=False,
         )

@@ -27,12 +27,18 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A commit that a client asks the catalog to ratify as version ``target``."""
+    """A commit that a client asks the catalog to ratify as version ``target``.
+
+    A blind append may leave the version open: with ``any_version`` every version from the target
+    on will do, as long as the commits since then did nothing but add and remove files. The
+    catalog then assigns the next version and moves the in-commit timestamp after the latest one.
+    """
 
     table_id: TableId
     target: Version
     txn_id: TxnId
     content: Inline | Staged
+    any_version: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ class CommitCatalog(Protocol):
     """
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
-        """Ratify the proposal if its version is the next one.
+        """Ratify the proposal if its version is the next one, or may be.
 
         Idempotent for ever by (table, txnId): a repeated proposal, whatever its target, gets
         ``Ratified`` with the version of the first. A proposal beyond the next version or of
@@ -103,8 +109,13 @@ class CommitCatalog(Protocol):
         """
         ...
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
-        """What became of a proposal whose answer was lost."""
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
+        """What became of a proposal whose answer was lost.
+
+        ``Open`` if it could still be ratified, should it be on its way; ``Lost`` proves that it never will.
+        """
         ...
 
     def tail(self, table_id: TableId) -> Tail:

@@ -23,8 +23,8 @@ from headgate.catalog.api import (
     Unknown,
 )
 from headgate.catalog.database import Database
-from headgate.catalog.rules import Decision
-from headgate.catalog.store import KnownTable
+from headgate.catalog.rules import Decision, Head
+from headgate.catalog.store import KnownTable, Record
 from headgate.clock import World
 from headgate.errors import (
     CommitUnknown,
@@ -36,7 +36,8 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol import codec, names
-from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.timestamps import next_in_commit_timestamp
 from headgate.storage.locate import Locate
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
@@ -54,14 +55,13 @@ class Catalog:
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         validate.check_name(proposal)
         content = self._content(proposal)
-        timestamp = validate.check_content(proposal, content)
-        ratified = RatifiedCommit(proposal.target, proposal.txn_id, timestamp, proposal.content)
-        digest = hashlib.sha256(content).hexdigest()
+        checked = validate.check_content(proposal, content)
+        record = _record(proposal, proposal.target, checked.timestamp, content)
         try:
             with self._database.writing() as db:
                 known = _known(db, proposal.table_id, proposal.txn_id)
                 head, first = known.head, known.first_ratified_as
-                match rules.decide(head, proposal.target, first):
+                match rules.decide(head, proposal.target, first, any_version=proposal.any_version):
                     case Decision.REPLAY:
                         return Ratified(Version(first or 0))
                     case Decision.LOST:
@@ -75,20 +75,29 @@ class Catalog:
                             asked=proposal.target, latest=head.latest,
                         )  # fmt: skip
                     case Decision.RATIFY:
-                        validate.check_timestamp(timestamp, head.latest_timestamp)
-                        store.insert_commit(db, proposal.table_id, ratified, size=len(content), sha256=digest)
+                        validate.check_timestamp(checked.timestamp, head.latest_timestamp)
+                    case Decision.ASSIGN:
+                        record = _assigned(proposal, head, checked.timestamp, content)
+                version = record.commit.version
+                changed = version if checked.changes_table else head.latest_change
+                store.insert_commit(db, proposal.table_id, record, latest_change=changed)
         except CommitUnknown as exc:
             return Unknown(exc.message)
-        return Ratified(proposal.target)
+        return Ratified(version)
 
-    def outcome_of(self, table_id: TableId, txn_id: TxnId, target: Version) -> Outcome[RatifiedCommit]:
+    def outcome_of(
+        self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
+    ) -> Outcome[RatifiedCommit]:
         with self._database.reading() as db:
             known = _known(db, table_id, txn_id)
-            if known.first_ratified_as is not None:
-                return Ratified(known.first_ratified_as)
-            if target > known.head.latest:
-                return Open()
-            return Lost(store.commits_from(db, table_id, target, known.head.published))
+            head, first = known.head, known.first_ratified_as
+            match rules.decide(head, target, first, any_version=any_version):
+                case Decision.REPLAY:
+                    return Ratified(Version(first or 0))
+                case Decision.LOST:
+                    return Lost(store.commits_from(db, table_id, target, head.published))
+                case Decision.RATIFY | Decision.ASSIGN | Decision.GAP:
+                    return Open()
 
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
@@ -147,10 +156,7 @@ class Catalog:
                 raise _taken(name)
             if not store.make_live(db, staging.table_id, name):
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=str(name))
-            content = first.where.content if isinstance(first.where, Inline) else b""
-            digest = hashlib.sha256(content).hexdigest()
-            published = RatifiedCommit(first.version, first.txn_id, first.in_commit_timestamp, None)
-            store.insert_commit(db, staging.table_id, published, size=len(content), sha256=digest)
+            store.insert_commit(db, staging.table_id, first, latest_change=Version(0))
             entry = store.find_table(db, name)
         if entry is None:
             raise _no_table(staging.table_id)
@@ -204,14 +210,14 @@ class Catalog:
                 raise InvalidRequest(
                     f"version {version} is not published, so it cannot be marked so"
                 ) from exc
-            if hashlib.sha256(content).hexdigest() != digest:
+            if _fingerprint(content) != digest:
                 raise CorruptLog(
                     f"the published file of version {version} differs from what was ratified; the catalog "
                     "keeps its own copy and readers use that: remove the stray file and publish again",
                     code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
                 )  # fmt: skip
 
-    def _first_commit(self, staging: StagingTable) -> RatifiedCommit:
+    def _first_commit(self, staging: StagingTable) -> Record:
         zero = Version(0)
         try:
             content = self._locate(staging.location).read(names.published(zero))
@@ -223,13 +229,28 @@ class Catalog:
         txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
         if txn_id is None or timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
-        return RatifiedCommit(zero, txn_id, timestamp, Inline(content))
+        return Record(RatifiedCommit(zero, txn_id, timestamp, None), len(content), _fingerprint(content))
 
     def _absolute(self, location: str) -> str:
         return f"{self._warehouse}/{location}"
 
     def _resolved(self, entry: TableEntry) -> TableEntry:
         return TableEntry(entry.table_id, entry.name, self._absolute(entry.location), entry.created_ms)
+
+
+def _record(proposal: Proposal, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
+    where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+    commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
+    return Record(commit, len(content), _fingerprint(content))
+
+
+def _assigned(proposal: Proposal, head: Head, proposed: EpochMillis, content: bytes) -> Record:
+    timestamp = next_in_commit_timestamp(proposed, head.latest_timestamp)
+    return _record(proposal, Version(head.latest + 1), timestamp, validate.with_timestamp(content, timestamp))
+
+
+def _fingerprint(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _known(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:

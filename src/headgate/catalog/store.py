@@ -51,6 +51,7 @@ tables = Table(
     Column("latest", BigInteger, nullable=False),
     Column("published", BigInteger, nullable=False),
     Column("latest_timestamp", BigInteger, nullable=False),
+    Column("latest_change", BigInteger, nullable=False),
     Index(
         "one_live_table_per_name",
         "schema_name",
@@ -89,6 +90,7 @@ _HEAD = select(
     tables.c.latest,
     tables.c.published,
     tables.c.latest_timestamp,
+    tables.c.latest_change,
     tables.c.location,
     select(commits.c.version)
     .where(commits.c.table_id == tables.c.table_id, commits.c.txn_id == bindparam("txn"))
@@ -120,7 +122,11 @@ _INSERT_COMMIT = insert(commits)
 _ADVANCE = (
     update(tables)
     .where(tables.c.table_id == bindparam("id"))
-    .values(latest=bindparam("new_latest"), latest_timestamp=bindparam("new_timestamp"))
+    .values(
+        latest=bindparam("new_latest"),
+        latest_timestamp=bindparam("new_timestamp"),
+        latest_change=bindparam("new_change"),
+    )
 )
 _PUBLISH = update(tables).where(tables.c.table_id == bindparam("id")).values(published=bindparam("upto"))
 _FORGET = (
@@ -139,7 +145,12 @@ def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) ->
     row = db.execute(_HEAD, {"id": table_id, "txn": txn_id}).one_or_none()
     if row is None:
         return None
-    head = Head(Version(row.latest), Version(row.published), EpochMillis(row.latest_timestamp))
+    head = Head(
+        Version(row.latest),
+        Version(row.published),
+        EpochMillis(row.latest_timestamp),
+        Version(row.latest_change),
+    )
     return KnownTable(head, row.location, row.first_ratified_as)
 
 
@@ -151,10 +162,18 @@ def commits_from(
     return tuple(_commit(row, published) for row in rows)
 
 
-def insert_commit(
-    db: Connection, table_id: TableId, commit: RatifiedCommit, *, size: int, sha256: str
-) -> None:
-    """Record a ratified commit and make it the latest."""
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A commit as it is written down, with the fingerprint of its content."""
+
+    commit: RatifiedCommit
+    size: int
+    sha256: str
+
+
+def insert_commit(db: Connection, table_id: TableId, record: Record, *, latest_change: Version) -> None:
+    """Write down a ratified commit and make it the latest."""
+    commit = record.commit
     db.execute(
         _INSERT_COMMIT,
         {
@@ -162,15 +181,20 @@ def insert_commit(
             "version": commit.version,
             "txn_id": commit.txn_id,
             "in_commit_timestamp": commit.in_commit_timestamp,
-            "size": size,
-            "sha256": sha256,
+            "size": record.size,
+            "sha256": record.sha256,
             "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
             "content": commit.where.content if isinstance(commit.where, Inline) else None,
         },
     )
     db.execute(
         _ADVANCE,
-        {"id": table_id, "new_latest": commit.version, "new_timestamp": commit.in_commit_timestamp},
+        {
+            "id": table_id,
+            "new_latest": commit.version,
+            "new_timestamp": commit.in_commit_timestamp,
+            "new_change": latest_change,
+        },
     )
 
 
@@ -210,6 +234,7 @@ def insert_staging(db: Connection, staging: StagingTable, name: TableName, now: 
             "latest": 0,
             "published": 0,
             "latest_timestamp": 0,
+            "latest_change": 0,
         },
     )
 

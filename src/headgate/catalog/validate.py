@@ -1,6 +1,10 @@
 """What the content of a proposal must satisfy before it can be ratified."""
 
-from headgate.catalog.api import Proposal, Staged
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate.catalog.api import Inline, Proposal, Staged
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol import codec, names
 from headgate.protocol.actions import EpochMillis
@@ -21,10 +25,20 @@ def check_name(proposal: Proposal) -> None:
             return
 
 
-def check_content(proposal: Proposal, content: bytes) -> EpochMillis:
-    """The proposal's in-commit timestamp, after checking that its first action identifies it."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the catalog needs to know of a proposal's content."""
+
+    timestamp: EpochMillis
+    changes_table: bool
+    """Whether it does more than add and remove files."""
+
+
+def check_content(proposal: Proposal, content: bytes) -> Checked:
+    """The facts of a proposal's content, after checking that its first action identifies it."""
     try:
         info = codec.commit_info(proposal.target, content)
+        commit = codec.decode(proposal.target, content)
     except CorruptLog as exc:
         raise InvalidRequest(f"the proposed commit cannot be parsed: {exc.message}") from exc
     if info is None:
@@ -38,7 +52,22 @@ def check_content(proposal: Proposal, content: bytes) -> EpochMillis:
         raise InvalidRequest(
             f"commitInfo.txnId is {info.txn_id!r} but the proposal's is {proposal.txn_id!r}: they must agree"
         )
-    return info.in_commit_timestamp
+    file_actions = len(commit.adds) + len(commit.removes)
+    # What we do not know might be anything, so only a commit of nothing but files counts as one.
+    changes_table = 1 + file_actions != len(content.splitlines())
+    if proposal.any_version and (changes_table or commit.removes or not isinstance(proposal.content, Inline)):
+        raise InvalidRequest(
+            "only an inline commit that adds files and does nothing else may leave its version open"
+        )
+    return Checked(info.in_commit_timestamp, changes_table)
+
+
+def with_timestamp(content: bytes, timestamp: EpochMillis) -> bytes:
+    """The same commit, stamped anew."""
+    first, _, rest = content.partition(b"\n")
+    line = msgspec.json.decode(first)
+    line["commitInfo"]["inCommitTimestamp"] = timestamp
+    return msgspec.json.encode(line) + b"\n" + rest
 
 
 def check_timestamp(proposed: EpochMillis, latest: EpochMillis) -> None:

@@ -48,22 +48,31 @@ class ManagedCommitter:
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         if not txn.in_commit_timestamps:
             raise InvalidRequest("a catalog-managed table must have in-commit timestamps")
-        return self._with_content(
-            self._catalog.propose(Proposal(self._table_id, txn.target, txn.txn_id, self._place(txn)))
-        )
+        content = txn.content
+        place = Inline(content) if self._is_inline(content) else self._stage(txn.target, content)
+        proposal = Proposal(self._table_id, txn.target, txn.txn_id, place, self._any_version(txn, content))
+        return self._with_content(self._catalog.propose(proposal))
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
-        return self._with_content(self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target))
+        any_version = self._any_version(txn, txn.content)
+        return self._with_content(
+            self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target, any_version=any_version)
+        )
 
     def publish(self) -> Version:
         return publish.publish(self._store, self._catalog, self._table_id)
 
-    def _place(self, txn: Transaction) -> Inline | Staged:
-        content = txn.content
-        if len(content) <= self._inline_limit:
-            return Inline(content)
-        # Staged for this version only; after a lost race a new file is staged (F3).
-        file_name = names.staged_file(txn.target, self._world.uuid())
+    def _any_version(self, txn: Transaction, content: bytes) -> bool:
+        # A staged file is named after its version, so only an inline commit can leave it open.
+        return txn.change.only_adds_files and self._is_inline(content)
+
+    def _is_inline(self, content: bytes) -> bool:
+        # By the actions alone, which stay the same: an attempt must not be staged after one that was not.
+        return len(content) - content.find(b"\n") - 1 <= self._inline_limit
+
+    def _stage(self, target: Version, content: bytes) -> Staged:
+        # For this version only; after a lost race a new file is staged (F3).
+        file_name = names.staged_file(target, self._world.uuid())
         self._store.put(names.STAGED + file_name, content)
         return Staged(file_name)
 

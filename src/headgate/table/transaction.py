@@ -11,6 +11,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol import codec, conflicts, features, timestamps
 from headgate.protocol.actions import (
     Action,
+    AddFile,
     Commit,
     CommitInfo,
     EpochMillis,
@@ -46,6 +47,11 @@ class Change:
 
     Without a catalog nobody remembers ids: there an application transaction does the same.
     """
+
+    @property
+    def only_adds_files(self) -> bool:
+        """Whether it adds files and does nothing else, having read nothing."""
+        return self.reads == BLIND and all(isinstance(action, AddFile) for action in self.actions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ def upgrade() -> None:
         sa.Column("latest", sa.BigInteger(), nullable=False),
         sa.Column("published", sa.BigInteger(), nullable=False),
         sa.Column("latest_timestamp", sa.BigInteger(), nullable=False),
+        sa.Column("latest_change", sa.BigInteger(), nullable=False),
     )
     op.create_index(
         "one_live_table_per_name",
