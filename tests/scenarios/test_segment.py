@@ -8,7 +8,6 @@ import pytest
 
 from headgate.errors import HeadgateError
 from headgate.protocol import names, segment
-from headgate.protocol.actions import Version
 
 SITUATIONS = tomllib.loads(Path(__file__).with_name("segment.toml").read_text())
 # Nothing in the folder of staged commits is ever evidence (F4), nor are files the log does not know.
@@ -22,7 +21,11 @@ NOISE = (
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS.keys())
 def test_segment(situation: dict[str, Any]) -> None:
-    listing = [*NOISE, *(names.published(version) for version in situation["published"])]
+    paths = [*NOISE, *(names.published(version) for version in situation["published"])]
+    paths += [f"{names.LOG}{name}" for name in situation.get("files", ())]
+    sizes = {f"{names.LOG}{name}": 0 for name in situation.get("empty", ())}
+    parsed = (names.parse(path, size=sizes.get(path, 1)) for path in paths)
+    listing = [file for file in parsed if file is not None]
 
     def build() -> segment.Segment:
         return segment.build(
@@ -36,5 +39,13 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert situation["names"] in caught.value.message
     else:
         chosen = build()
-        assert list(chosen.versions) == list(range(situation["reads"] + 1))
-        assert chosen.from_catalog == {Version(version) for version in situation["from_catalog"]}
+        checkpoint = [file.path.removeprefix(names.LOG) for file in chosen.checkpoint]
+        pieces = [
+            piece if isinstance(piece, int) else piece.path.removeprefix(names.LOG)
+            for piece in chosen.commits
+        ]
+        assert chosen.version == situation["reads"]
+        assert checkpoint == situation.get("checkpoint", [])
+        assert pieces == situation.get("commits", list(range(situation["reads"] + 1)))
+        # A version that the catalog holds is read from there and never from a file that stands for it.
+        assert {piece for piece in pieces if piece in situation["held"]} == set(situation["from_catalog"])

@@ -45,12 +45,16 @@ Mutation = Callable[[], AbstractContextManager[object]]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One way to be wrong; ``needs`` is the fault without which nobody would notice."""
+    """One way to be wrong.
+
+    ``needs`` is a fault that shows it, together with those of ``beside``, which alone do not.
+    """
 
     name: str
     mistake: str
     mutation: Mutation
     needs: Fault | None = None
+    beside: frozenset[Fault] = frozenset()
 
 
 # --- the commit loop
@@ -331,15 +335,15 @@ def _failed_version_is_skipped() -> AbstractContextManager[object]:
 
 
 def _unreadable_is_empty() -> AbstractContextManager[object]:
-    real = log.published_paths
+    real = log.listed
 
-    def published_paths(store: Store, *, after: Version | None = None) -> list[str]:
+    def listed(store: Store, *, since: Version | None = None) -> list[names.LogFile]:
         try:
-            return real(store, after=after)
+            return real(store, since=since)
         except StorageUnavailable:
             return []
 
-    return patch.object(log, "published_paths", published_paths)
+    return patch.object(log, "listed", listed)
 
 
 @contextmanager
@@ -347,9 +351,9 @@ def _listing_decides_the_latest() -> Iterator[None]:
     real = segment.build
 
     def build(listing: Any, *, held: Any = (), latest: Any = None, target: Any = None) -> Any:
-        paths = list(listing)
-        found = [file.version for path in paths if (file := names.parse(path))]
-        return real(paths, held=held, latest=max([*found, *held]), target=target)
+        files = list(listing)
+        found = [file.version for file in files]
+        return real(files, held=held, latest=max([*found, *held]), target=target)
 
     with patch.object(segment, "build", build):
         yield
@@ -413,11 +417,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant("last-error-is-the-verdict", "an unanswered proposal is forgotten once the catalog is unreachable",
            _last_error_is_the_verdict),
     Mutant("forgotten-ids", "the catalog ratifies a txnId again, as another version",
-           _forgotten_ids, _RESTART),
+           _forgotten_ids, _DELAYED),
+    Mutant("forgotten-after-a-crash", "the same, shown by a client that crashed and repeats itself",
+           _forgotten_ids, _RESTART, frozenset({_CRASH})),
     Mutant("own-commit-is-a-winner", "the catalog forgets txnIds and the loop rebases onto its own commit",
            _own_commit_is_a_winner),
     Mutant("own-content-is-adopted", "a repeated transaction takes its new content for the ratified one",
-           _own_content_is_adopted, _RESTART),
+           _own_content_is_adopted),
     Mutant("no-conflicts", "a rebase does not check for conflicts", _no_conflicts),
     Mutant("timestamp-not-rebased", "a rebase keeps its in-commit timestamp", _timestamp_is_not_rebased),
     Mutant("timestamp-is-the-clock", "the in-commit timestamp is the clock's, whatever the previous one was",
@@ -467,7 +473,7 @@ def render(bound: int) -> str:
     rows = []
     for mutant in MUTANTS:
         seed = first_killing_seed(mutant, range(bound))
-        needs = mutant.needs.value if mutant.needs else "no single one"
+        needs = " after a ".join(fault.value for fault in (mutant.needs, *mutant.beside) if fault) or "–"
         rows.append(f"| `{mutant.name}` | {mutant.mistake} | {needs} | {seed} |")
     return _PAGE.format(rows="\n".join(rows))
 
@@ -477,12 +483,13 @@ _PAGE = """# Mutants
 Why does the simulator have these faults and no others? Because each of them finds a mistake that goes
 unnoticed without it. A fault in `faults.py` that no row needs has to go; a new fault arrives with a mutant.
 
-"Needs" says: with only that fault switched off, the same seeds, from 0 to the one that kills the mutant,
-notice nothing. "No single one" says: races alone show the mistake, or more than one fault does.
-`test_mutants.py` proves both halves of every row. `python -m tests.simulation --mutants` writes this page
-anew after a change of the product or of the simulator has moved the seeds.
+"Shown by" says: with this fault alone switched on some seed kills the mutant, and up to that seed races
+without any fault do not ("after a crash": the same, with crashes on in both cases). A dash says that races
+alone show the mistake, or that more than one fault does. The last column is the first seed that kills the
+mutant with every fault on. `test_mutants.py` proves all of it; `python -m tests.simulation --mutants`
+writes this page anew after a change of the product or of the simulator has moved the seeds.
 
-| mutant | the mistake | needs | killed first by seed |
+| mutant | the mistake | shown by | killed first by seed |
 |---|---|---|---|
 {rows}
 """

@@ -134,6 +134,14 @@ class DomainMetadata(Action, frozen=True, kw_only=True):
         return self.domain.lower().startswith("delta.")
 
 
+class Sidecar(Action, frozen=True, kw_only=True):
+    """A file that holds a part of a checkpoint's file actions."""
+
+    path: str
+    size_in_bytes: int
+    modification_time: EpochMillis | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
     """The actions of one version, sorted by kind."""

@@ -3,7 +3,7 @@
 Unknown actions and unknown fields are ignored on reading, as the protocol asks.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -18,6 +18,7 @@ from headgate.protocol.actions import (
     Metadata,
     Protocol,
     RemoveFile,
+    Sidecar,
     Version,
     sort,
 )
@@ -31,6 +32,7 @@ class _Line(msgspec.Struct, frozen=True):
     remove: RemoveFile | None = None
     txn: AppTransaction | None = None
     domainMetadata: DomainMetadata | None = None  # noqa: N815
+    sidecar: Sidecar | None = None
 
     def action(self) -> Action | None:
         return (
@@ -41,6 +43,7 @@ class _Line(msgspec.Struct, frozen=True):
             or self.protocol
             or self.txn
             or self.domainMetadata
+            or self.sidecar
         )
 
 
@@ -65,6 +68,11 @@ def encode(actions: Iterable[Action]) -> bytes:
 
 def decode(version: Version, content: bytes) -> Commit:
     """The actions of one version; ``CorruptLog`` names the version if the bytes are no commit."""
+    return sort(version, actions(version, content))
+
+
+def actions(version: Version, content: bytes) -> Iterator[Action]:
+    """The actions in these bytes, in order."""
     try:
         lines = _DECODER.decode_lines(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
@@ -73,7 +81,7 @@ def decode(version: Version, content: bytes) -> Commit:
             code="DELTA_TXN_LOG_FAILED_INTEGRITY",
             version=version,
         ) from exc
-    return sort(version, (action for line in lines if (action := line.action()) is not None))
+    return (action for line in lines if (action := line.action()) is not None)
 
 
 def commit_info(version: Version, content: bytes) -> CommitInfo | None:

@@ -11,26 +11,38 @@ from headgate.protocol.actions import Version
 
 LOG = "_delta_log/"
 STAGED = "_delta_log/_staged_commits/"
+SIDECARS = "_delta_log/_sidecars/"
+LAST_CHECKPOINT = "_delta_log/_last_checkpoint"
 
 _STAGED_FILE = re.compile(r"([0-9]{20})\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
 _PUBLISHED = re.compile(r"([0-9]{20})\.json")
-_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint(?:\.[^/]+)?\.(?:parquet|json)")
+_COMPACTED = re.compile(r"([0-9]{20})\.([0-9]{20})\.compacted\.json")
+_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint\.parquet")
+_PART = re.compile(r"([0-9]{20})\.checkpoint\.([0-9]{10})\.([0-9]{10})\.parquet")
+_UUID_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint\.[0-9A-Za-z-]+\.(?:parquet|json)")
+_CHECKSUM = re.compile(r"([0-9]{20})\.crc")
 
 
 class Kind(Enum):
     """What a file of the log is."""
 
     PUBLISHED = "published"
+    COMPACTED = "compacted"
     CHECKPOINT = "checkpoint"
+    CHECKSUM = "checksum"
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """One recognised file of ``_delta_log``."""
+    """One recognised file of ``_delta_log``; the last version it covers, and the first if that differs."""
 
     kind: Kind
     version: Version
     path: str
+    size: int = 1
+    start: Version | None = None
+    part: int = 1
+    parts: int = 1
 
 
 def published(version: Version) -> str:
@@ -49,13 +61,26 @@ def staged_version(file_name: str) -> Version | None:
     return Version(int(found[1])) if found else None
 
 
-def parse(path: str) -> LogFile | None:
+def before(version: Version) -> str:
+    """A path that sorts before every file of ``version`` and after every file of older ones."""
+    return f"{LOG}{version:020d}"
+
+
+def parse(path: str, *, size: int = 1) -> LogFile | None:
     """What ``path`` is to the log, or None for files the log does not know."""
     if not path.startswith(LOG):
         return None
     name = path.removeprefix(LOG)
     if found := _PUBLISHED.fullmatch(name):
-        return LogFile(Kind.PUBLISHED, Version(int(found[1])), path)
-    if found := _CHECKPOINT.fullmatch(name):
-        return LogFile(Kind.CHECKPOINT, Version(int(found[1])), path)
+        return LogFile(Kind.PUBLISHED, Version(int(found[1])), path, size)
+    if found := _CHECKSUM.fullmatch(name):
+        return LogFile(Kind.CHECKSUM, Version(int(found[1])), path, size)
+    if found := _COMPACTED.fullmatch(name):
+        start, end = Version(int(found[1])), Version(int(found[2]))
+        return LogFile(Kind.COMPACTED, end, path, size, start=start) if start < end else None
+    if found := _CHECKPOINT.fullmatch(name) or _UUID_CHECKPOINT.fullmatch(name):
+        return LogFile(Kind.CHECKPOINT, Version(int(found[1])), path, size)
+    if found := _PART.fullmatch(name):
+        part, parts = int(found[2]), int(found[3])
+        return LogFile(Kind.CHECKPOINT, Version(int(found[1])), path, size, part=part, parts=parts)
     return None

@@ -1,41 +1,62 @@
-"""Which commits make up one version of a table: a listing, corrected by the catalog.
+"""Which files make up one version of a table: a listing, corrected by the catalog.
 
 The catalog wins twice: its commits replace published files of the same version, and nothing
-after its latest version exists, whatever the listing says.
+after its latest version exists, whatever the listing says. That bound is applied here, once, for
+every kind of file.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from headgate.errors import CorruptLog, UnsupportedFeature, VersionNotFound
-from headgate.protocol import names
+from headgate.errors import CorruptLog, VersionNotFound
 from headgate.protocol.actions import Version
+from headgate.protocol.names import Kind, LogFile
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The versions to replay, oldest first, and which of them the catalog holds."""
+    """The newest usable checkpoint, all its parts, and what follows it, oldest first."""
 
-    versions: range
-    from_catalog: frozenset[Version]
+    version: Version
+    checkpoint: tuple[LogFile, ...]
+    commits: tuple[Version | LogFile, ...]
+    """A version to be read by itself, or a compaction that stands for several."""
 
 
 def build(
-    listing: Iterable[str],
+    listing: Iterable[LogFile],
     *,
     held: Collection[Version] = (),
     latest: Version | None = None,
     target: Version | None = None,
 ) -> Segment:
-    """Choose the commits of ``target`` (default: the latest).
+    """Choose the files of ``target`` (default: the latest).
 
     ``held`` are the versions the catalog holds and ``latest`` is its latest version; both are
     absent for a table without a catalog, whose latest version is the last one listed.
     """
     # spec: reading-catalog-managed-tables, R2 and R3
-    files = [found for path in listing if (found := names.parse(path)) and _visible(found.version, latest)]
-    published = {file.version for file in files if file.kind is names.Kind.PUBLISHED}
-    newest = latest if latest is not None else max(published, default=None)
+    files = [file for file in listing if latest is None or file.version <= latest]
+    checkpoints = _complete_checkpoints(files)
+    published = {file.version for file in files if file.kind is Kind.PUBLISHED}
+    wanted = _wanted(published | checkpoints.keys(), latest, target)
+
+    usable = [version for version in checkpoints if version <= wanted]
+    start = max(usable, default=None)
+    following = range(0 if start is None else start + 1, wanted + 1)
+    missing = [number for number in following if number not in published and number not in held]
+    if missing:
+        raise _incomplete(missing, wanted, earliest=min(checkpoints, default=None))
+    compactions = [file for file in files if file.kind is Kind.COMPACTED]
+    return Segment(
+        wanted,
+        checkpoints[start] if start is not None else (),
+        tuple(_with_compactions(following, compactions, held)),
+    )
+
+
+def _wanted(existing: Collection[Version], latest: Version | None, target: Version | None) -> Version:
+    newest = latest if latest is not None else max(existing, default=None)
     if newest is None:
         raise CorruptLog("the log has no commit", code="DELTA_TABLE_NOT_FOUND")
     wanted = newest if target is None else target
@@ -44,30 +65,55 @@ def build(
             f"version {wanted} does not exist: the table has versions 0 to {newest}",
             asked=wanted, earliest=0, latest=newest,
         )  # fmt: skip
-
-    versions = range(wanted + 1)
-    missing = [version for version in versions if version not in published and version not in held]
-    if missing:
-        raise _incomplete(missing, files, wanted)
-    return Segment(versions, frozenset(Version(version) for version in held if version <= wanted))
+    return wanted
 
 
-def _visible(version: Version, latest: Version | None) -> bool:
-    return latest is None or version <= latest
+def _complete_checkpoints(files: Sequence[LogFile]) -> dict[Version, tuple[LogFile, ...]]:
+    """The checkpoints of which no part is missing or empty, one per version."""
+    found: dict[tuple[Version, int], dict[int, LogFile]] = {}
+    for file in files:
+        if file.kind is Kind.CHECKPOINT and file.size > 0:
+            found.setdefault((file.version, file.parts), {})[file.part] = file
+    complete: dict[Version, tuple[LogFile, ...]] = {}
+    for (version, parts), pieces in sorted(found.items(), reverse=True):
+        if sorted(pieces) == list(range(1, parts + 1)):
+            complete[version] = tuple(pieces[part] for part in sorted(pieces))
+    return complete
+
+
+def _with_compactions(
+    versions: range, compactions: Sequence[LogFile], held: Collection[Version]
+) -> Iterable[Version | LogFile]:
+    # The catalog's copy of a commit wins over any published form of it, compactions included.
+    usable = {
+        file.start: file
+        for file in sorted(compactions, key=lambda file: file.version)
+        if file.start is not None
+        and file.start in versions
+        and file.version in versions
+        and not any(number in held for number in range(file.start, file.version + 1))
+    }
+    number = versions.start
+    while number < versions.stop:
+        if compaction := usable.get(Version(number)):
+            yield compaction
+            number = compaction.version + 1
+        else:
+            yield Version(number)
+            number += 1
 
 
 def _incomplete(
-    missing: list[int], files: list[names.LogFile], wanted: Version
-) -> CorruptLog | UnsupportedFeature:
-    checkpoints = [file.version for file in files if file.kind is names.Kind.CHECKPOINT]
-    if missing[0] == 0 and any(max(missing) <= version <= wanted for version in checkpoints):
-        return UnsupportedFeature(
-            f"versions 0 to {missing[-1]} were cleaned up and live on in a checkpoint, "
-            "which this version of Headgate cannot read",
-            operation="read", features=("checkpoint",),
+    missing: list[int], wanted: Version, *, earliest: Version | None
+) -> CorruptLog | VersionNotFound:
+    if missing[0] == 0 and earliest is not None and earliest > wanted:
+        return VersionNotFound(
+            f"version {wanted} can no longer be read: the log was cleaned up to version {earliest}",
+            asked=wanted, earliest=earliest,
         )  # fmt: skip
+    code = "DELTA_TRUNCATED_TRANSACTION_LOG" if missing[0] == 0 else "DELTA_VERSIONS_NOT_CONTIGUOUS"
     return CorruptLog(
         f"version {missing[0]} is missing from the log, which must reach version {wanted}; "
         "no older version is served in its place",
-        version=missing[0],
-    )
+        code=code, version=missing[0],
+    )  # fmt: skip

@@ -17,8 +17,10 @@ class FilesystemCommitter:
         self._store = store
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
-        files = (names.parse(path) for path in log.published_paths(self._store, after=known))
-        versions = [file.version for file in files if file and file.kind is names.Kind.PUBLISHED]
+        kinds = (names.Kind.PUBLISHED, names.Kind.CHECKPOINT)
+        since = known if known is not None else log.last_checkpoint(self._store)
+        files = log.listed(self._store, since=since) or log.listed(self._store)
+        versions = [file.version for file in files if file.kind in kinds]
         if known is not None:
             versions.append(known)
         if not versions:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from headgate.errors import CorruptLog
+from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 from headgate.protocol.replay import State
@@ -33,6 +33,8 @@ def entries(
     for number in range(frontier.latest, stop, -1):
         version = Version(number)
         info = _info(store, version, frontier)
+        if info is None:  # cleaned up, and so is everything before it
+            break
         found.append(HistoryEntry(version, _moment(store, version, info, state), info))
     return tuple(found)
 
@@ -47,21 +49,33 @@ def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMill
         )
     before = since if state.has_in_commit_timestamps else frontier.latest + 1
     stamps = timestamps.monotonic(_stamps(store, frontier, state, range(before)))
+    if not stamps:
+        raise VersionNotFound(
+            f"no commit from before the moment {moment} (ms) is left in the log",
+            code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=moment,
+        )  # fmt: skip
     if state.has_in_commit_timestamps:  # a moment before the enablement is never after the last such version
         moment = min(moment, stamps[-1].at)
     return timestamps.version_at(stamps, moment)
 
 
 def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> list[Stamp]:
-    found = []
-    for number in versions:
+    found: list[Stamp] = []
+    for number in reversed(versions):
         version = Version(number)
-        found.append(Stamp(version, _moment(store, version, _info(store, version, frontier), state)))
-    return found
+        info = _info(store, version, frontier)
+        if info is None:
+            break
+        found.append(Stamp(version, _moment(store, version, info, state)))
+    return found[::-1]
 
 
-def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo:
-    content = log.content(store, version, frontier.held.get(version))
+def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
+    """What the commit says of itself, be it nothing; None if the commit is gone."""
+    try:
+        content = log.content(store, version, frontier.held.get(version))
+    except ObjectNotFound:
+        return None
     return codec.commit_info(version, content) or codec.decode(version, content).info or CommitInfo()
 
 

@@ -1,10 +1,21 @@
-"""Reading a table's commits, wherever they are."""
+"""Reading a table's log: which files it has, and its commits, wherever they are."""
+
+from contextlib import suppress
+
+import msgspec
 
 from headgate.catalog.api import Inline, RatifiedCommit, Staged
-from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Version
+from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
+from headgate.protocol import codec, names, segment
+from headgate.protocol.actions import Commit, CommitInfo, Version
+from headgate.protocol.names import LogFile
+from headgate.protocol.segment import Segment
 from headgate.storage.api import Store
 from headgate.table.committer import Frontier
+
+
+class _LastCheckpoint(msgspec.Struct, frozen=True):
+    version: int
 
 
 def content(store: Store, version: Version, held: RatifiedCommit | None) -> bytes:
@@ -23,7 +34,46 @@ def read(store: Store, version: Version, frontier: Frontier) -> Commit:
     return codec.decode(version, content(store, version, frontier.held.get(version)))
 
 
-def published_paths(store: Store, *, after: Version | None = None) -> list[str]:
-    """The files of ``_delta_log``, or those named after version ``after``."""
-    start = names.published(after) if after is not None else None
-    return [found.path for found in store.list_from(names.LOG, after=start)]
+def read_piece(store: Store, piece: Version | LogFile, frontier: Frontier) -> Commit:
+    """The actions of one version, or of the several that a compaction stands for."""
+    if isinstance(piece, LogFile):
+        return codec.decode(piece.version, store.read(piece.path))
+    return read(store, piece, frontier)
+
+
+def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
+    """The commitInfo of one version, or None if its commit is gone or has none."""
+    try:
+        found = content(store, version, frontier.held.get(version))
+    except ObjectNotFound:
+        return None
+    return codec.commit_info(version, found) or codec.decode(version, found).info
+
+
+def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
+    """The files that make up ``target`` (default: the latest).
+
+    The pointer to the last checkpoint is a hint: what is listed from there on is used if it
+    suffices, else everything is listed (U10).
+    """
+    latest = frontier.latest if frontier.managed else None
+    hint = last_checkpoint(store)
+    if hint is not None and hint <= (frontier.latest if target is None else target):
+        with suppress(CorruptLog, VersionNotFound):
+            return segment.build(listed(store, since=hint), held=frontier.held, latest=latest, target=target)
+    return segment.build(listed(store), held=frontier.held, latest=latest, target=target)
+
+
+def listed(store: Store, *, since: Version | None = None) -> list[LogFile]:
+    """The recognised files of ``_delta_log``, or those of version ``since`` and later ones."""
+    after = names.before(since) if since is not None else None
+    found = (names.parse(item.path, size=item.size) for item in store.list_from(names.LOG, after=after))
+    return [file for file in found if file is not None]
+
+
+def last_checkpoint(store: Store) -> Version | None:
+    """The version ``_last_checkpoint`` points to, if it says anything sensible."""
+    try:
+        return Version(msgspec.json.decode(store.read(names.LAST_CHECKPOINT), type=_LastCheckpoint).version)
+    except (ObjectNotFound, msgspec.DecodeError, UnicodeDecodeError):
+        return None

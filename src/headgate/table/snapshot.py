@@ -1,13 +1,13 @@
 """A table at one version: load it, and bring a loaded one up to date."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from headgate.protocol import replay, segment
+from headgate.protocol import replay
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
-from headgate.table import log
+from headgate.table import checkpoints, log
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
 
@@ -42,12 +42,15 @@ def load(
     if known is not None and known.version <= wanted <= frontier.latest:
         missing = range(known.version + 1, wanted + 1)
         return known.after(log.read(store, Version(version), frontier) for version in missing)
-    chosen = segment.build(
-        log.published_paths(store),
-        held=frontier.held,
-        latest=frontier.latest if frontier.managed else None,
-        target=target,
-    )
-    commits = (log.read(store, Version(version), frontier) for version in chosen.versions)
-    first = next(commits)
-    return Snapshot(replay.start(first), LiveFiles().after(first)).after(commits)
+    chosen = log.choose(store, frontier, target)
+    commits = (log.read_piece(store, piece, frontier) for piece in chosen.commits)
+    if chosen.checkpoint:
+        state, files = checkpoints.load(store, chosen.checkpoint)
+    else:
+        first = next(commits)
+        state, files = replay.start(first), LiveFiles().after(first)
+    loaded = Snapshot(state, files).after(commits)
+    if loaded.state.info is None:  # the last piece was a checkpoint or a compaction: these have none (R10)
+        info = log.read_info(store, loaded.version, frontier)
+        loaded = replace(loaded, state=replace(loaded.state, info=info))
+    return loaded
