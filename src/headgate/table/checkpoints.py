@@ -84,7 +84,7 @@ def _small_actions(store: Store, part: LogFile) -> Iterator[Action]:
     for name, kind in _SMALL:
         if name in present:
             column = table[name].combine_chunks()
-            yield from _converted(column.drop_null().to_pylist(), kind, part)
+            yield from _converted(column.drop_null().to_pylist(maps_as_pydicts="lossy"), kind, part)
 
 
 def _converted(rows: Iterable[dict[str, Any]], kind: type[Kind], part: LogFile) -> Iterator[Kind]:
@@ -99,14 +99,10 @@ def _converted(rows: Iterable[dict[str, Any]], kind: type[Kind], part: LogFile) 
 
 
 def _plain(value: Any) -> Any:
-    """Arrow's maps as dicts, and absent fields as absent."""
-    match value:
-        case dict():
-            return {key: _plain(part) for key, part in value.items() if part is not None}
-        case [(str(), _), *_]:
-            return dict(value)
-        case _:
-            return value
+    """A struct whose absent fields are absent, as in the log."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items() if part is not None}
+    return value
 
 
 def _sidecar_path(sidecar: Sidecar) -> str:

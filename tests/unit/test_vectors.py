@@ -1,0 +1,275 @@
+"""Deletion vectors: bytes to rows and back, and what happens to damaged bytes."""
+
+import struct
+from collections.abc import Iterable
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyroaring import BitMap
+
+from headgate.errors import CorruptLog
+from headgate.protocol import vectors
+from headgate.protocol.actions import DeletionVector
+from headgate.protocol.vectors import DeletedRows, Inline, Stored
+from tests.support import corpora
+
+FILE = UUID("d2c639aa-8816-431a-aaf6-d3fe2512ff61")
+NAME = f"deletion_vector_{FILE}.bin"
+ROWS = [3, 4, 7, 11, 18, 29]
+IN_THE_LOG = DeletionVector(
+    storage_type="i",
+    path_or_inline_dv="wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L",
+    size_in_bytes=40,
+    cardinality=6,
+)
+row_sets = st.one_of(
+    st.sets(st.integers(0, 200)),
+    st.sets(st.integers(0, 2**40)),
+    st.tuples(st.integers(0, 2**20), st.integers(1, 70_000)).map(lambda run: set(range(run[0], sum(run)))),
+)
+
+
+def descriptor(storage: str, text: str, *, offset: int | None = 4) -> DeletionVector:
+    return DeletionVector(
+        storage_type=storage, path_or_inline_dv=text, offset=offset, size_in_bytes=40, cardinality=6
+    )
+
+
+def one_file(rows: Iterable[int]) -> tuple[bytes, DeletionVector]:
+    content, (vector,) = vectors.stored([DeletedRows.of(rows)], FILE)
+    return content, vector
+
+
+def changed(vector: DeletionVector, **fields: object) -> DeletionVector:
+    values = {name: getattr(vector, name) for name in vector.__struct_fields__}
+    return DeletionVector(**{**values, **fields})
+
+
+def test_the_inline_example_of_the_protocol_is_read() -> None:
+    assert list(vectors.parse_inline(IN_THE_LOG).rows) == ROWS
+
+
+def test_a_last_block_filled_from_the_front_is_read() -> None:
+    text = "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093"
+    vector = DeletionVector(storage_type="i", path_or_inline_dv=text, size_in_bytes=34, cardinality=1)
+
+    assert list(vectors.parse_inline(vector).rows) == [3]
+
+
+def test_a_relative_vector_is_in_a_file_named_by_its_uuid() -> None:
+    assert vectors.where(descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^")) == Stored(f"ab/{NAME}", 4, absolute=False)
+    assert vectors.where(descriptor("u", "^-aqEH.-t@S}K{vb[*k^")) == Stored(NAME, 4, absolute=False)
+
+
+def test_a_vector_without_an_offset_is_the_first_of_its_file() -> None:
+    content, vector = one_file(ROWS)
+
+    found = vectors.parse_stored(changed(vector, offset=None), content)
+
+    assert list(found.rows) == ROWS
+
+
+def test_an_unknown_storage_type_is_refused() -> None:
+    with pytest.raises(CorruptLog, match="storage type 'x'"):
+        vectors.where(descriptor("x", "whatever"))
+
+
+@pytest.mark.parametrize(
+    ("location", "absolute"),
+    [
+        ("s3://bucket/my table", f"s3a://bucket/my%20table/{NAME}"),
+        ("/data/my table", f"file:///data/my%20table/{NAME}"),
+        ("/data/my table/", f"file:/data/my%20table/{NAME}"),
+        ("file:///data/t", f"/data/t/{NAME}"),
+    ],
+)
+def test_relative_and_absolute_descriptors_of_one_vector_have_one_identity(
+    location: str, absolute: str
+) -> None:
+    relative = descriptor("u", "^-aqEH.-t@S}K{vb[*k^")
+
+    assert vectors.identity(relative, location) == vectors.identity(descriptor("p", absolute), location)
+
+
+def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
+    kinds = [
+        descriptor("u", "^-aqEH.-t@S}K{vb[*k^"),
+        descriptor("u", "^-aqEH.-t@S}K{vb[*k^", offset=60),
+        descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^"),
+        IN_THE_LOG,
+        vectors.inline(DeletedRows.of([1])),
+    ]
+
+    assert len({vectors.identity(kind, "/t") for kind in kinds}) == len(kinds)
+
+
+@given(row_sets)
+def test_rows_survive_the_log(rows: set[int]) -> None:
+    vector = vectors.inline(DeletedRows.of(rows))
+
+    assert isinstance(vectors.where(vector), Inline)
+    assert list(vectors.parse_inline(vector).rows) == sorted(rows)
+
+
+@given(st.lists(row_sets, max_size=4), st.sampled_from(["", "ab"]))
+def test_rows_survive_a_file_shared_by_several_vectors(sets: list[set[int]], prefix: str) -> None:
+    content, found = vectors.stored([DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix)
+
+    assert [set(vectors.parse_stored(vector, content).rows) for vector in found] == sets
+    assert {vectors.where(vector).path for vector in found} <= {f"{prefix}/{NAME}" if prefix else NAME}
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_older_form_is_read_in_either_byte_order(order: str) -> None:
+    buckets = [bytes(BitMap(rows).serialize()) for rows in (ROWS, [], [5])]
+    data = struct.pack(f"{order}II", 1681511376, len(buckets))
+    data += b"".join(struct.pack(f"{order}I", len(bucket)) + bucket for bucket in buckets)
+
+    vector = DeletionVector(
+        storage_type="i", path_or_inline_dv=vectors._z85_encode(data), size_in_bytes=len(data), cardinality=7
+    )
+
+    assert list(vectors.parse_inline(vector).rows) == [*ROWS, (2 << 32) + 5]
+
+
+@given(st.sets(st.integers(0, 1000)), st.integers(0, 200))
+def test_words_are_the_bits_spark_looks_up(rows: set[int], beyond: int) -> None:
+    count = max(rows, default=-1) + 1 + beyond
+
+    words = DeletedRows.of(rows).words(count)
+
+    assert len(words) == -(-count // 64)
+    assert {row for row in range(len(words) * 64) if words[row // 64] >> (row % 64) & 1} == rows
+
+
+def test_words_without_a_count_end_with_the_last_deleted_row() -> None:
+    assert list(DeletedRows.of([0, 63, 64]).words()) == [1 - (1 << 63), 1]
+    assert list(DeletedRows.of([]).words()) == []
+
+
+def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
+    with pytest.raises(CorruptLog, match="deletes row 29 of a data file with 29 rows") as raised:
+        DeletedRows.of(ROWS).words(29)
+
+    assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"cardinality": 7}, f"of {NAME} deletes 6 rows, the log says 7"),
+        ({"size_in_bytes": 12}, "the log says 12"),
+        ({"size_in_bytes": 4000}, "but the file ends at byte"),
+        ({"size_in_bytes": -1}, "cannot have -1 bytes"),
+        ({"offset": -3}, "at byte -3"),
+        ({"offset": 2}, "but the file ends at byte"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else str(value),
+)
+def test_a_descriptor_that_does_not_fit_its_file_is_refused(fields: dict[str, int], says: str) -> None:
+    content, vector = one_file(ROWS)
+
+    with pytest.raises(CorruptLog, match=says):
+        vectors.parse_stored(changed(vector, **fields), content)
+
+
+def test_a_file_of_another_version_is_refused() -> None:
+    content, vector = one_file(ROWS)
+
+    with pytest.raises(CorruptLog, match=f"{NAME} is version 2, not version 1"):
+        vectors.parse_stored(vector, b"\x02" + content[1:])
+    with pytest.raises(CorruptLog, match="is empty, not version 1"):
+        vectors.parse_stored(vector, b"")
+
+
+@given(st.data())
+def test_no_damage_to_a_file_goes_unnoticed(data: st.DataObject) -> None:
+    content, vector = one_file(data.draw(row_sets))
+    at = data.draw(st.integers(0, len(content) - 1))
+    byte = data.draw(st.integers(0, 255).filter(lambda value: value != content[at]))
+
+    with pytest.raises(CorruptLog):
+        vectors.parse_stored(vector, content[:at] + bytes([byte]) + content[at + 1 :])
+    with pytest.raises(CorruptLog):
+        vectors.parse_stored(vector, content[:at])
+
+
+@given(st.data())
+def test_damage_in_the_log_is_refused_or_harmless_but_never_a_crash(data: st.DataObject) -> None:
+    vector = vectors.inline(DeletedRows.of(data.draw(row_sets)))
+    text = vector.path_or_inline_dv
+    at = data.draw(st.integers(0, len(text) - 1))
+    damaged = text[:at] + data.draw(st.characters()) + text[at + 1 :]
+
+    try:
+        found = vectors.parse_inline(changed(vector, path_or_inline_dv=damaged))
+    except CorruptLog:
+        return
+
+    assert found.cardinality == vector.cardinality
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("0000", "not base85"),
+        ("0000`", "not base85"),
+        ("%nSc1", "not base85"),
+        ("#ZZZZ", "not base85"),
+        ("#####", "0 bytes, its size is 4"),
+        ("00000", "begins with 0"),
+        ("", "0 bytes, its size is 4"),
+    ],
+)
+def test_text_that_encodes_no_vector_is_refused(text: str, says: str) -> None:
+    vector = DeletionVector(storage_type="i", path_or_inline_dv=text, size_in_bytes=4, cardinality=0)
+
+    with pytest.raises(CorruptLog, match=says):
+        vectors.parse_inline(vector)
+
+
+def test_a_name_that_encodes_no_uuid_is_refused() -> None:
+    with pytest.raises(CorruptLog, match="names no deletion vector file"):
+        vectors.where(descriptor("u", "00000"))
+
+
+def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
+    vector = vectors.inline(DeletedRows.of([1 << 63]))
+
+    with pytest.raises(CorruptLog, match="beyond what a file can have"):
+        vectors.parse_inline(vector)
+
+
+def test_an_inline_vector_is_not_looked_for_in_a_file() -> None:
+    with pytest.raises(CorruptLog, match="has no file"):
+        vectors.parse_stored(IN_THE_LOG, b"\x01")
+
+
+@corpora.needs_corpora
+def test_the_vectors_of_others_are_read() -> None:
+    found = [(table, vector) for table, vector in corpora.vectors_on_disk()]
+    read = 0
+
+    for table, vector in found:
+        place = vectors.where(vector)
+        if isinstance(place, Inline):
+            deleted = vectors.parse_inline(vector)
+        elif (table.location / place.path).exists():
+            deleted = vectors.parse_stored(vector, (table.location / place.path).read_bytes())
+        else:
+            continue
+        assert deleted.cardinality == vector.cardinality
+        assert sum(word.bit_count() for word in map(_unsigned, deleted.words())) == vector.cardinality
+        read += 1
+
+    assert read
+    assert {table.path for table, _ in found} >= {
+        "kernelrs_data/with-short-dv",
+        "kernelrs_data/cdf-table-with-dv",
+    }
+
+
+def _unsigned(word: int) -> int:
+    return word % (1 << 64)
