@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis
-from headgate.spark import history, scan, write
+from headgate.spark import detail, history, scan, write
 from headgate.table.opened import OpenedTable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,6 +56,17 @@ class Table:
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
         return history.frame(spark or session(), self._opened.history(limit=limit))
+
+    def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
+        """What the table is, in one row of Delta's columns."""
+        snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
+        return detail.frame(
+            spark or session(),
+            snapshot,
+            name=self.name,
+            location=self._opened.location,
+            modified=newest[0].timestamp,
+        )
 
     def publish(self) -> int:
         """Publish every ratified version to ``_delta_log``; the latest of them."""

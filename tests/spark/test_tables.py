@@ -143,3 +143,25 @@ def test_a_managed_table_cannot_be_opened_by_path(lake: Lake) -> None:
         headgate.at_path(table.location)
 
     assert refusal.value.code == "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
+
+
+def test_detail_is_one_row_in_deltas_columns(lake: Lake, spark: SparkSession) -> None:
+    table = lake.create_table(
+        "s.detailed", "id BIGINT NOT NULL", comment="orders", properties={"team": "ops"}
+    )
+    table.append(spark.range(10).repartition(2))
+
+    frame = table.detail()
+    [row] = frame.collect()
+
+    assert frame.columns == [
+        "format", "id", "name", "description", "location", "createdAt", "lastModified", "partitionColumns",
+        "clusteringColumns", "numFiles", "sizeInBytes", "properties", "minReaderVersion", "minWriterVersion",
+        "tableFeatures",
+    ]  # fmt: skip
+    assert (row.format, row.name, row.description, row.numFiles) == ("delta", "s.detailed", "orders", 2)
+    assert row.properties["team"] == "ops"
+    assert (row.minReaderVersion, row.minWriterVersion) == (3, 7)
+    assert "catalogManaged" in row.tableFeatures
+    assert row.sizeInBytes == sum(file.stat().st_size for file in Path(table.location).rglob("*.parquet"))
+    assert row.createdAt < row.lastModified
