@@ -1,0 +1,311 @@
+"""What comparing a column with a literal means in Spark.
+
+The literal is brought into the column's own type, where that says the same: ``id > 1.5`` is
+``id > 1``. Where Spark would compare in another type and the answers could differ, the result is
+``Unknown``.
+"""
+
+import math
+import re
+import struct
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta, timezone, tzinfo
+from decimal import ROUND_FLOOR, Context, Decimal
+from functools import partial
+
+from headgate.protocol.literals import Literal, as_instant, as_wall, day, kind
+from headgate.protocol.predicates import (
+    Always,
+    Column,
+    Compare,
+    In,
+    Never,
+    NotNull,
+    NotStartsWith,
+    Op,
+    Or,
+    Predicate,
+    StartsWith,
+    Unknown,
+    Value,
+    all_of,
+    any_of,
+)
+from headgate.protocol.schema.types import Primitive
+
+HIGHEST = "\U0010ffff"
+_LONG = 1 << 63
+_EXACT_IN_DOUBLE = 1 << 53
+_MAX_PRECISION = 38
+_WIDE = Context(prec=400)
+_DAY = timedelta(days=1)
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
+
+
+def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) -> Predicate:
+    """``column op literal``, as Spark would coerce the two."""
+    if literal is None:
+        return Never()
+    unknown = Unknown(f"{'.'.join(column.path)} {op} {literal!r}")
+    if not column.plain or not isinstance(column.type, Primitive):
+        return unknown
+    match column.type.name, literal:
+        case "boolean", bool():
+            return Compare(column, op, literal)
+        case ("boolean", _) | (_, bool()):
+            return unknown
+        case "byte" | "short" | "integer" | "long", _:
+            found = _with_integer(column, op, literal)
+        case "float" | "double" as name, int() | Decimal() | float():
+            number = _as_double(literal, single=name == "float")
+            found = None if number is None else Compare(column, op, number)
+        case "string", str():
+            found = Compare(column, op, literal) if _is_usable(literal) else None
+        case "date", _:
+            found = _with_day(column, op, literal, session)
+        case "timestamp", str() | date():  # a datetime is a date too
+            instant = as_instant(literal, session)
+            found = None if instant is None else Compare(column, op, instant)
+        case "timestamp_ntz", str() | date():
+            shown = as_wall(literal, session)
+            found = None if shown is None else Compare(column, op, shown)
+        case name, int() | Decimal() | float() if name.startswith("decimal"):
+            found = _with_decimal(column, op, literal)
+        case _:
+            found = None
+    return unknown if found is None else found
+
+
+def compare_day(column: Column, op: Op, literal: Literal, session: tzinfo | None) -> Predicate:
+    """``CAST(column AS DATE) op literal`` of a timestamp column."""
+    if literal is None:
+        return Never()
+    asked = day(literal) if isinstance(literal, str) else literal
+    unknown = Unknown(f"CAST({'.'.join(column.path)} AS DATE) {op} {literal!r}")
+    if isinstance(asked, datetime) or not isinstance(asked, date):
+        return unknown
+    # Where clocks are set back over midnight a day comes twice, so days there are not in order.
+    settled = column.type == Primitive("timestamp_ntz") or isinstance(session, timezone)
+    slack = timedelta() if settled else _DAY
+    against = partial(compare, column, session=session)
+    try:
+        begin, end = asked - slack, asked + _DAY + slack
+    except OverflowError:
+        return unknown
+    match op:
+        case Op.GE | Op.GT:
+            return against(Op.GE, begin if op is Op.GE or slack else end)
+        case Op.LE | Op.LT:
+            return against(Op.LT, end if op is Op.LE or slack else begin)
+        case Op.EQ:
+            return all_of((against(Op.GE, begin), against(Op.LT, end)))
+        case Op.NE:
+            return NotNull(column) if slack else any_of((against(Op.LT, begin), against(Op.GE, end)))
+
+
+def is_in(
+    column: Column, literals: Sequence[Literal], session: tzinfo | None, *, negated: bool = False
+) -> Predicate:
+    """``column [NOT] IN (literals)``."""
+    if not _are_alike(column, literals):
+        return Unknown(f"{'.'.join(column.path)} IN a list of several types")
+    if negated:
+        return all_of(compare(column, Op.NE, literal, session) for literal in literals)
+    return one_of(column, (compare(column, Op.EQ, literal, session) for literal in literals))
+
+
+def one_of(column: Column, parts: Iterable[Predicate]) -> Predicate:
+    """Any of ``parts``, as one list of values if all are equalities of ``column``."""
+    kept = any_of(parts)
+    inner = kept.parts if isinstance(kept, Or) else (kept,)
+    values = [part.value for part in inner if isinstance(part, Compare) and part.op is Op.EQ]
+    if len(values) < max(2, len(inner)):
+        return kept
+    return In(column, tuple(sorted(set(values))))
+
+
+def starts_with(column: Column, prefix: Literal, *, negated: bool = False) -> Predicate:
+    """``startswith(column, prefix)``."""
+    if prefix is None:
+        return Never()
+    usable = column.plain and column.type == Primitive("string")
+    if not usable or not isinstance(prefix, str) or not _is_usable(prefix):
+        return Unknown(f"startswith({'.'.join(column.path)}, {prefix!r})")
+    if not prefix:
+        return Never() if negated else NotNull(column)
+    return NotStartsWith(column, prefix) if negated else StartsWith(column, prefix)
+
+
+def like(column: Column, pattern: Literal, escape: str, *, negated: bool = False) -> Predicate:
+    """``column [NOT] LIKE pattern``: exact for a prefix and a plain text, else known by its prefix."""
+    if pattern is None:
+        return Never()
+    unknown = Unknown(f"{'.'.join(column.path)} LIKE {pattern!r}")
+    if not isinstance(pattern, str) or column.type != Primitive("string"):
+        return unknown
+    prefix, rest = "", ""
+    position = 0
+    while position < len(pattern) and not rest:
+        char = pattern[position]
+        if char == escape:
+            position += 1
+            if pattern[position : position + 1] not in ("%", "_", escape):
+                return unknown
+            prefix += pattern[position]
+        elif char in "%_":
+            rest = pattern[position:]
+        else:
+            prefix += char
+        position += 1
+    if not rest:
+        return compare(column, Op.NE if negated else Op.EQ, prefix, None)
+    if rest.strip("%"):
+        return unknown if negated or not prefix or escape in rest else starts_with(column, prefix)
+    return starts_with(column, prefix, negated=negated)
+
+
+def truth(column: Column, *, negated: bool = False) -> Predicate:
+    """A boolean column as a condition of its own."""
+    return compare(column, Op.EQ, not negated, None)
+
+
+def constant(value: Literal, *, negated: bool = False) -> Predicate:
+    """A literal as a condition."""
+    if value is None:
+        return Never()
+    if not isinstance(value, bool):
+        return Unknown(repr(value))
+    return Always() if value is not negated else Never()
+
+
+def _with_integer(column: Column, op: Op, literal: Value) -> Predicate | None:
+    match literal:
+        case str():
+            return _with_integer(column, op, int(literal)) if _WHOLE.fullmatch(literal) else None
+        case float():
+            # Beyond, several integers are the same double.
+            return _with_integer(column, op, Decimal(literal)) if abs(literal) < _EXACT_IN_DOUBLE else None
+        case int():
+            return _snapped(column, op, literal, exact=True, limit=_LONG)
+        case Decimal() if _fits(literal, integral=20, scale=0):
+            floor = math.floor(literal)
+            return _snapped(column, op, floor, exact=floor == literal, limit=_LONG)
+        case _:
+            return None
+
+
+def _with_decimal(column: Column, op: Op, literal: int | Decimal | float) -> Predicate | None:
+    precision, scale = precision_and_scale(column)
+    if isinstance(literal, float):
+        return _with_rounded(column, op, literal) if math.isfinite(literal) else None
+    number = Decimal(literal)
+    if not _fits(number, integral=precision - scale, scale=scale):
+        return None
+    floor = number.quantize(Decimal(1).scaleb(-scale), ROUND_FLOOR, _WIDE)
+    limit = 10 ** (precision - scale)
+    return _snapped(column, op, floor, exact=floor == number, limit=limit)
+
+
+def _with_rounded(column: Column, op: Op, number: float) -> Predicate | None:
+    """Spark rounds the column to doubles here; what rounds to a double lies between its neighbours."""
+    precision, scale = precision_and_scale(column)
+    limit, unit = 10 ** (precision - scale), Decimal(1).scaleb(-scale)
+
+    def beside(op: Op, neighbour: float) -> Predicate:
+        exact = Decimal(neighbour)
+        floor = exact.quantize(unit, ROUND_FLOOR, _WIDE)
+        return _snapped(column, op, floor, exact=floor == exact, limit=limit)
+
+    below = beside(Op.GE, math.nextafter(number, -math.inf))
+    above = beside(Op.LE, math.nextafter(number, math.inf))
+    match op:
+        case Op.LT | Op.LE:
+            return above
+        case Op.GT | Op.GE:
+            return below
+        case Op.EQ:
+            return all_of((below, above))
+        case Op.NE:
+            return NotNull(column)
+
+
+def precision_and_scale(column: Column) -> tuple[int, int]:
+    """Of a decimal column."""
+    name = column.type.name if isinstance(column.type, Primitive) else ""
+    precision, _, scale = name.removeprefix("decimal").strip("()").partition(",")
+    return int(precision), int(scale or 0)
+
+
+def _fits(number: Decimal, *, integral: int, scale: int) -> bool:
+    """Whether Spark compares the two exactly, in a decimal wide enough for both."""
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        return False
+    own_scale = max(-exponent, 0)
+    own_integral = max(len(digits) + exponent, 1)
+    return max(own_integral, integral) + max(own_scale, scale) <= _MAX_PRECISION
+
+
+def _snapped(
+    column: Column, op: Op, floor: int | Decimal | date, *, exact: bool, limit: int = 0
+) -> Predicate:
+    """The comparison with a value of which ``floor`` is the next value of the column's type, downwards."""
+    if limit and not isinstance(floor, date) and not -limit <= floor < limit:
+        holds = op is Op.NE or (op is not Op.EQ and (op in (Op.GT, Op.GE)) == (floor < 0))
+        return NotNull(column) if holds else Never()
+    if exact:
+        return Compare(column, op, floor)
+    match op:
+        case Op.EQ:
+            return Never()
+        case Op.NE:
+            return NotNull(column)
+        case Op.LT | Op.LE:
+            return Compare(column, Op.LE, floor)
+        case Op.GT | Op.GE:
+            return Compare(column, Op.GT, floor)
+
+
+def _as_double(literal: int | Decimal | float, *, single: bool) -> float | None:
+    try:
+        number = float(literal)
+        if single and isinstance(literal, int):
+            # Whether Spark rounds it to a float or to a double depends on the session.
+            return number if struct.unpack("f", struct.pack("f", number))[0] == literal else None
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _is_usable(text: str) -> bool:
+    # The highest character stands for the end of all strings in upper bounds.
+    return HIGHEST not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _with_day(column: Column, op: Op, literal: Value, session: tzinfo | None) -> Predicate | None:
+    match literal:
+        case str():
+            asked = day(literal)
+            return None if asked is None else Compare(column, op, asked)
+        case datetime():
+            shown = as_wall(literal, session)
+            if shown is None:
+                return None
+            # Midnight may be missing or come twice where clocks change.
+            if literal.tzinfo is not None and not isinstance(session, timezone):
+                return None
+            floor = shown.date()
+            return _snapped(column, op, floor, exact=datetime.combine(floor, datetime.min.time()) == shown)
+        case date():
+            return Compare(column, op, literal)
+        case _:
+            return None
+
+
+def _are_alike(column: Column, literals: Sequence[Literal]) -> bool:
+    """Whether a list compares like its members would; Spark compares all in one common type."""
+    kinds = {kind(literal) for literal in literals if literal is not None}
+    if len(kinds) > 1:
+        return False
+    timestamps = (Primitive("timestamp"), Primitive("timestamp_ntz"))
+    return column.type not in timestamps or kinds != {"text"}
