@@ -75,12 +75,21 @@ def test_the_last_bytes_can_be_read_alone(store: Store, last: int, expected: byt
     assert store.read("numbers", last=last) == expected
 
 
+@pytest.mark.parametrize(("at", "expected"), [(range(2), b"12"), (range(2, 6), b"3456"), (range(3, 3), b"")])
+def test_some_bytes_can_be_read_alone(store: Store, at: range, expected: bytes) -> None:
+    store.put("numbers", b"123456")
+
+    assert store.read("numbers", at=at) == expected
+
+
 def test_reading_what_does_not_exist_says_so(store: Store) -> None:
     for path in ("absent", "absent/too", "_delta_log/00000000000000000000.json"):
         with pytest.raises(ObjectNotFound):
             store.read(path)
         with pytest.raises(ObjectNotFound):
             store.read(path, last=8)
+        with pytest.raises(ObjectNotFound):
+            store.read(path, at=range(1, 8))
         with pytest.raises(ObjectNotFound):
             store.head(path)
 

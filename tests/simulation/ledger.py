@@ -157,8 +157,8 @@ class ObservedStore:
         self._ledger = ledger
         self._managed = managed
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
-        return self._store.read(path, last=last)
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
+        return self._store.read(path, last=last, at=at)
 
     def put(self, path: str, data: bytes) -> None:
         self._store.put(path, data)

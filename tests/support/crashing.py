@@ -170,8 +170,8 @@ class CrashingStore:
         self._crash.at(f"{kind}-written")
         self._log_files += 1
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
-        return self._inner.read(path, last=last)
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
+        return self._inner.read(path, last=last, at=at)
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         return self._inner.list_from(prefix, after=after)

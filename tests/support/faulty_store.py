@@ -51,8 +51,10 @@ class DictStore:
         self._lock = threading.Lock()
         self._moment = 0
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         data, _ = self._found(path, "read")
+        if at is not None:
+            return data[at.start : at.stop]
         return data if last is None else data[max(0, len(data) - last) :]
 
     def put(self, path: str, data: bytes) -> None:
@@ -100,8 +102,8 @@ class FaultyStore:
         self._store = store
         self._wire = wire
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
-        return self._call("read", path, lambda: self._store.read(path, last=last), writes=False)
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
+        return self._call("read", path, lambda: self._store.read(path, last=last, at=at), writes=False)
 
     def put(self, path: str, data: bytes) -> None:
         self._call("put", path, lambda: self._store.put(path, data), writes=True)

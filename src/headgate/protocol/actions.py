@@ -11,8 +11,12 @@ EpochMillis = NewType("EpochMillis", int)
 TxnId = NewType("TxnId", str)
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One line of a commit, without its envelope."""
+class Action(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """One line of a commit, without its envelope.
+
+    What comes from JSON has no cycles, so the garbage collector need not look at it; when a large
+    log is replayed, it would do little else.
+    """
 
 
 class CommitInfo(Action, frozen=True, kw_only=True):
@@ -112,6 +116,14 @@ class RemoveFile(Action, frozen=True, kw_only=True):
     deletion_vector: DeletionVector | None = None
     base_row_id: int | None = None
     default_row_commit_version: int | None = None
+
+
+class AddCdcFile(Action, frozen=True, kw_only=True):
+    """A file with the changed rows of a version, for readers of the change data feed."""
+
+    path: str
+    partition_values: Mapping[str, str | None]
+    size: int
 
 
 class AppTransaction(Action, frozen=True, kw_only=True):

@@ -4,12 +4,14 @@ Unknown actions and unknown fields are ignored on reading, as the protocol asks.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import (
     Action,
+    AddCdcFile,
     AddFile,
     AppTransaction,
     Commit,
@@ -24,8 +26,29 @@ from headgate.protocol.actions import (
 )
 
 
-class _Line(msgspec.Struct, frozen=True):
-    commitInfo: CommitInfo | None = None  # noqa: N815 — the log's own names
+class _Change(msgspec.Struct, frozen=True, gc=False):
+    """A line as far as it changes the table: what a commit says of itself is not even parsed."""
+
+    protocol: Protocol | None = None
+    metaData: Metadata | None = None  # noqa: N815 — the log's own names
+    add: AddFile | None = None
+    remove: RemoveFile | None = None
+    txn: AppTransaction | None = None
+    domainMetadata: DomainMetadata | None = None  # noqa: N815
+
+    def action(self) -> Action | None:
+        return self.add or self.remove or self.metaData or self.protocol or self.txn or self.domainMetadata
+
+
+class _Cdc(msgspec.Struct, frozen=True, gc=False):
+    cdc: AddCdcFile | None = None
+
+    def action(self) -> Action | None:
+        return self.cdc
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    commitInfo: CommitInfo | None = None  # noqa: N815
     protocol: Protocol | None = None
     metaData: Metadata | None = None  # noqa: N815
     add: AddFile | None = None
@@ -57,7 +80,9 @@ _ENVELOPES: tuple[tuple[type[Action], bytes], ...] = (
     (DomainMetadata, b'{"domainMetadata":'),
 )
 _PREFIX = dict(_ENVELOPES)
-_DECODER = msgspec.json.Decoder(_Line)
+_LINES = msgspec.json.Decoder(_Line)
+_CHANGES = msgspec.json.Decoder(_Change)
+_CDC = msgspec.json.Decoder(_Cdc)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -71,20 +96,54 @@ def decode(version: Version, content: bytes) -> Commit:
     return sort(version, actions(version, content))
 
 
-def actions(version: Version, content: bytes) -> Iterator[Action]:
+def actions(version: Version, content: bytes) -> list[Action]:
     """The actions in these bytes, in order."""
+    return _parsed(_LINES, version, content)
+
+
+def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
+    """What consecutive versions do, in few commits: all that a reader of the last version needs.
+
+    A commit stands for several versions as long as none of them removes a file that one before it
+    may have added. Only the last commit has a commitInfo: that of the last version.
+    """
+    pending: list[Action] = []
+    last: tuple[Version, bytes] | None = None
+    for version, content in contents:
+        found = _parsed(_CHANGES, version, content)
+        if last is not None and RemoveFile in map(type, found):
+            yield sort(last[0], pending)
+            pending = []
+        pending += found
+        last = version, content
+    if last is not None:
+        yield replace(sort(last[0], pending), info=commit_info(*last) or decode(*last).info)
+
+
+def _parsed(
+    decoder: msgspec.json.Decoder[_Line] | msgspec.json.Decoder[_Change] | msgspec.json.Decoder[_Cdc],
+    version: Version,
+    content: bytes,
+) -> list[Action]:
     try:
-        lines = _DECODER.decode_lines(content)
+        return [action for line in decoder.decode_lines(content) if (action := line.action()) is not None]
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise CorruptLog(
             f"version {version} cannot be parsed: {exc}; the commit is damaged or was cut short",
             code="DELTA_TXN_LOG_FAILED_INTEGRITY",
             version=version,
         ) from exc
-    return (action for line in lines if (action := line.action()) is not None)
+
+
+def cdc_files(version: Version, content: bytes) -> list[AddCdcFile]:
+    """The files with changed rows that one version names."""
+    return [action for action in _parsed(_CDC, version, content) if isinstance(action, AddCdcFile)]
 
 
 def commit_info(version: Version, content: bytes) -> CommitInfo | None:
-    """The commitInfo of one version if it is the first action, without parsing the rest."""
+    """The commitInfo of one version if it is the first action; the rest is parsed only if it must be."""
     first, _, _ = content.partition(b"\n")
-    return decode(version, first).info
+    try:
+        return decode(version, first).info
+    except CorruptLog:  # an action may stretch over several lines in commits of careless writers
+        return decode(version, content).info

@@ -4,8 +4,9 @@ All names are relative to the table's root.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from headgate.protocol.actions import Version
 
@@ -32,8 +33,7 @@ class Kind(Enum):
     CHECKSUM = "checksum"
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(msgspec.Struct, frozen=True, gc=False):  # a struct, because a listing makes thousands
     """One recognised file of ``_delta_log``; the last version it covers, and the first if that differs."""
 
     kind: Kind

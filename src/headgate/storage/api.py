@@ -1,12 +1,12 @@
 """What Headgate asks of an object store: six verbs, one of them conditional."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class ObjectMeta:
+
+class ObjectMeta(msgspec.Struct, frozen=True, gc=False):  # a struct, because a listing makes thousands
     """What a store knows of an object without reading it."""
 
     path: str
@@ -21,8 +21,11 @@ class Store(Protocol):
     raises ``StorageUnavailable`` it may or may not have taken effect.
     """
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
-        """The object's content, or its ``last`` bytes; ``ObjectNotFound`` if it does not exist."""
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
+        """The object's content; ``ObjectNotFound`` if it does not exist.
+
+        Or only its ``last`` bytes, or those ``at`` positions that lie within it.
+        """
         ...
 
     def put(self, path: str, data: bytes) -> None:

@@ -21,15 +21,18 @@ class LocalStore:
 
     def __init__(self, root: str) -> None:
         self._root = os.path.abspath(root)
+        self._inside = os.path.join(self._root, "")
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         try:
             file = os.open(self._full(path), os.O_RDONLY)
             try:
                 size = os.fstat(file).st_size
-                if last is not None and last < size:
-                    os.lseek(file, size - last, os.SEEK_SET)
-                    size = last
+                if last is not None:
+                    at = range(max(0, size - last), size)
+                if at is not None:
+                    os.lseek(file, at.start, os.SEEK_SET)
+                    size = len(at)
                 return _read_all(file, size)
             finally:
                 os.close(file)
@@ -50,12 +53,9 @@ class LocalStore:
             raise
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
-        found = sorted(self._walk(prefix), key=lambda item: item[0])
-        for path, full in found:
-            if after is not None and path <= after:
-                continue
+        for path in sorted(path for path in self._walk(prefix) if after is None or path > after):
             try:
-                status = os.stat(full)
+                status = os.stat(self._inside + path)
             except FileNotFoundError:
                 continue
             yield ObjectMeta(path, status.st_size, status.st_mtime_ns // 1_000_000)
@@ -76,8 +76,10 @@ class LocalStore:
             raise _translate(exc, path, "delete") from exc
 
     def _full(self, path: str) -> str:
+        if path[:1] not in ("", "/", ".") and "/." not in path:
+            return self._inside + path  # nothing to resolve
         full = os.path.normpath(os.path.join(self._root, path))
-        if not full.startswith(self._root + os.sep):
+        if not full.startswith(self._inside):
             raise AccessDenied(
                 f"{path!r} leads out of {self._root!r}; objects must stay below their root",
                 path=path, operation="resolve",
@@ -106,13 +108,22 @@ class LocalStore:
         except OSError as exc:
             raise _translate(exc, path, "put") from exc
 
-    def _walk(self, prefix: str) -> Iterator[tuple[str, str]]:
-        top = self._full(prefix) if prefix else self._root
-        for folder, _, files in os.walk(top):
-            for name in files:
-                if not name.startswith(_TEMPORARY):
-                    full = os.path.join(folder, name)
-                    yield os.path.relpath(full, self._root).replace(os.sep, "/"), full
+    def _walk(self, prefix: str) -> Iterator[str]:
+        folders = [prefix]
+        while folders:
+            folder = folders.pop()
+            try:
+                with os.scandir(self._full(folder) if folder else self._root) as entries:
+                    for entry in entries:
+                        if not entry.is_dir():
+                            if not entry.name.startswith(_TEMPORARY):
+                                yield folder + entry.name
+                        elif not entry.is_symlink():
+                            folders.append(f"{folder}{entry.name}/")
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as exc:
+                raise _translate(exc, prefix, "list") from exc
 
 
 def _read_all(file: int, size: int) -> bytes:

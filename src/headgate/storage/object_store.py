@@ -19,15 +19,16 @@ class ObjectStore:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def read(self, path: str, *, last: int | None = None) -> bytes:
+    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         try:
-            if last is None:
+            if last is None and at is None:
                 return obstore.get(self._client, path).bytes().to_bytes()
-            size = self.head(path).size
-            start = max(0, size - last)
-            if start == size:  # obstore refuses to read nothing
+            if at is None:
+                size = self.head(path).size
+                at = range(max(0, size - (last or 0)), size)
+            if not at:  # obstore refuses to read nothing
                 return b""
-            return obstore.get_range(self._client, path, start=start, end=size).to_bytes()
+            return obstore.get_range(self._client, path, start=at.start, end=at.stop).to_bytes()
         except _FAILURES as exc:
             raise _translate(exc, path, "read") from exc
 

@@ -1,10 +1,13 @@
 """Reading a checkpoint: the small state at once, the live files when someone asks for them.
 
 Classic and multipart checkpoints are parquet files of all actions. A v2 checkpoint is a small
-file, JSON or parquet, that names sidecars with the file actions. Columns nobody needs are not read.
+file, JSON or parquet, that names sidecars with the file actions. Columns nobody needs are not
+read: of a large checkpoint only ranges, and the statistics, most of it, by themselves.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -13,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from headgate.errors import CorruptLog, ObjectNotFound
+from headgate.errors import CorruptLog, ObjectNotFound, StorageUnavailable
 from headgate.protocol import codec, names
 from headgate.protocol.actions import (
     Action,
@@ -28,32 +31,47 @@ from headgate.protocol.actions import (
 from headgate.protocol.names import LogFile
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
-from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, reconcile
+from headgate.storage.ranges import RangeFile
+from headgate.table.files import ROW, SCHEMA, STATS_PARSED, LiveFiles, reconcile, row_numbers
 
 Kind = TypeVar("Kind", bound=Action)
 
-_SMALL: tuple[tuple[str, type[Action]], ...] = (
-    ("protocol", Protocol),
-    ("metaData", Metadata),
-    ("txn", AppTransaction),
-    ("domainMetadata", DomainMetadata),
-    ("sidecar", Sidecar),
+WHOLE_BYTES = 4 * 1024 * 1024
+"""Up to here a file is read whole, statistics included: fewer requests, and they agree with each other."""
+
+_SMALL: tuple[tuple[str, str, type[Action]], ...] = (  # with a field that is never null
+    ("protocol", "minReaderVersion", Protocol),
+    ("metaData", "id", Metadata),
+    ("txn", "appId", AppTransaction),
+    ("domainMetadata", "domain", DomainMetadata),
+    ("sidecar", "path", Sidecar),
 )
+_PLAIN = {
+    "path": "path",
+    "partitionValues": "partition_values",
+    "size": "size",
+    "modificationTime": "modified_ms",
+    "stats": "stats",
+    "baseRowId": "base_row_id",
+    "defaultRowCommitVersion": "default_row_commit_version",
+}
+_STATISTICS = ("stats", STATS_PARSED)
+_OTHERS = tuple(name for name in (*_PLAIN, "deletionVector") if name != "stats")
+_BATCH = 64 * 1024
 _VECTOR_FIELDS = ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
 
 
 def load(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
     """The state a checkpoint holds, and its live files."""
     version = parts[0].version
-    actions = [action for part in parts for action in _small_actions(store, part)]
-    state = _state(version, actions)
-    sidecars = [_sidecar_path(action) for action in actions if isinstance(action, Sidecar)]
-
-    def files() -> pa.Table:
-        paths = [*(part.path for part in parts), *sidecars]
-        return pa.concat_tables([_adds(store, path, version) for path in paths], promote_options="default")
-
-    return state, LiveFiles(files)
+    named = [_Piece(store, part.path, part.size, version) for part in parts]
+    actions = [action for piece in named for action in _small_actions(piece)]
+    sidecars = [action for action in actions if isinstance(action, Sidecar)]
+    pieces = [
+        *named,
+        *(_Piece(store, _sidecar_path(found), found.size_in_bytes, version) for found in sidecars),
+    ]
+    return _state(version, actions), _files(pieces)
 
 
 def _state(version: Version, actions: Sequence[Action]) -> State:
@@ -74,34 +92,97 @@ def _state(version: Version, actions: Sequence[Action]) -> State:
     )
 
 
-def _small_actions(store: Store, part: LogFile) -> Iterator[Action]:
-    if part.path.endswith(".json"):
-        yield from codec.actions(part.version, store.read(part.path))
-        return
-    file = _open(store, part.path, part.version)
-    present = [name for name, _ in _SMALL if name in file.schema_arrow.names]
-    table = _columns(file, part, present)
-    for name, kind in _SMALL:
-        if name in present:
-            column = table[name].combine_chunks()
-            yield from _converted(column.drop_null().to_pylist(maps_as_pydicts="lossy"), kind, part)
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One file of a checkpoint; its size is what somebody said."""
 
+    store: Store
+    path: str
+    size: int
+    version: Version
 
-def _converted(rows: Iterable[dict[str, Any]], kind: type[Kind], part: LogFile) -> Iterator[Kind]:
-    for row in rows:
+    @property
+    def is_json(self) -> bool:
+        return self.path.endswith(".json")
+
+    @property
+    def is_large(self) -> bool:
+        return self.size > WHOLE_BYTES
+
+    def actions(self) -> list[Action]:
+        """All of them, if this is JSON."""
+        return codec.actions(self.version, self.store.read(self.path))
+
+    @contextmanager
+    def opened(self) -> Iterator[pq.ParquetFile]:
+        """The file; ``CorruptLog`` names it if what is read is not parquet."""
         try:
-            yield msgspec.convert(_plain(row), kind)
-        except msgspec.ValidationError as exc:
+            if self.is_large:
+                file = pq.ParquetFile(pa.PythonFile(RangeFile(self.store, self.path), mode="r"))
+            else:
+                file = pq.ParquetFile(pa.BufferReader(self.store.read(self.path)))
+            yield file
+        except (pa.ArrowException, ObjectNotFound, OSError) as exc:
             raise CorruptLog(
-                f"{part.path} has a malformed {kind.__name__}: {exc}",
-                code="DELTA_STATE_RECOVER_ERROR", version=part.version,
+                f"{self.path}, a part of the checkpoint of version {self.version}, cannot be read: {exc}",
+                code="DELTA_STATE_RECOVER_ERROR", version=self.version,
             ) from exc  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
-    """A struct whose absent fields are absent, as in the log."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items() if part is not None}
+def _small_actions(piece: _Piece) -> Iterator[Action]:
+    if piece.is_json:
+        yield from piece.actions()
+        return
+    with piece.opened() as file:
+        for name, never_null, kind in _SMALL:
+            yield from _converted(_rows(file, name, never_null), kind, piece)
+
+
+def _rows(file: pq.ParquetFile, column: str, never_null: str) -> Iterator[pa.StructArray]:
+    """The rows of a column that few have, without looking further than the footer says is needed."""
+    groups = _row_groups(file, f"{column}.{never_null}")
+    left = sum(groups.values())
+    for batch in file.iter_batches(_BATCH, row_groups=list(groups), columns=[column]) if left else ():
+        rows = batch.column(column).drop_null()
+        yield rows
+        left -= len(rows)
+        if not left:
+            return
+
+
+def _row_groups(file: pq.ParquetFile, leaf: str) -> dict[int, int]:
+    """Those in which the leaf is not null everywhere: how often, or at most, as far as the footer says."""
+    at = next((at for at in range(len(file.schema)) if file.schema.column(at).path == leaf), None)
+    if at is None:
+        return {}
+    found = {}
+    for group in range(file.num_row_groups):
+        chunk = file.metadata.row_group(group).column(at)
+        counted = chunk.is_stats_set and chunk.statistics.has_null_count
+        found[group] = chunk.num_values - (chunk.statistics.null_count if counted else 0)
+    return {group: count for group, count in found.items() if count}
+
+
+def _converted(batches: Iterable[pa.StructArray], kind: type[Kind], piece: _Piece) -> Iterator[Kind]:
+    for row in (_plain(row, rows.type) for rows in batches for row in rows.to_pylist()):
+        try:
+            yield msgspec.convert(row, kind)
+        except msgspec.ValidationError as exc:
+            raise CorruptLog(
+                f"{piece.path} has a malformed {kind.__name__}: {exc}",
+                code="DELTA_STATE_RECOVER_ERROR", version=piece.version,
+            ) from exc  # fmt: skip
+
+
+def _plain(value: Any, kind: pa.DataType) -> Any:
+    """Arrow's maps as dicts, and absent fields as absent."""
+    if value is None:
+        return None
+    if pa.types.is_map(kind):
+        return dict(value)
+    if pa.types.is_struct(kind):
+        found = {field.name: _plain(value[field.name], field.type) for field in kind}
+        return {name: part for name, part in found.items() if part is not None}
     return value
 
 
@@ -110,34 +191,61 @@ def _sidecar_path(sidecar: Sidecar) -> str:
     return path if "/" in path else names.SIDECARS + path
 
 
-def _adds(store: Store, path: str, version: Version) -> pa.Table:
-    if path.endswith(".json"):
-        found = sort(version, (action for action in codec.actions(version, store.read(path))))
-        return reconcile(SCHEMA.empty_table(), (found,))
-    file = _open(store, path, version)
-    if "add" not in file.schema_arrow.names:
-        return SCHEMA.empty_table()
-    fields = {field.name for field in file.schema_arrow.field("add").type}
-    wanted = [f"add.{name}" for name in (*_PLAIN_FIELDS, "deletionVector", STATS_PARSED) if name in fields]
-    add = file.read(columns=wanted)["add"].combine_chunks()
-    return _flattened(add.filter(pc.is_valid(pc.struct_field(add, "path"))))
+def _files(pieces: Sequence[_Piece]) -> LiveFiles:
+    if not any(piece.is_large for piece in pieces):
+        return LiveFiles(lambda: _joined(_adds(piece, (*_OTHERS, *_STATISTICS)) for piece in pieces))
+    parquet = [piece for piece in pieces if not piece.is_json]
+    footers: dict[str, pq.FileMetaData] = {}
+
+    def numbered() -> pa.Table:
+        adds = _joined(_adds(piece, _OTHERS, footers) for piece in parquet)
+        adds = adds.append_column(ROW, row_numbers(adds.num_rows))
+        return _joined([adds, *(_adds(piece, ()) for piece in pieces if piece.is_json)])
+
+    def statistics() -> pa.Table:
+        return _joined(_adds(piece, ("size", *_STATISTICS), footers) for piece in parquet)
+
+    return LiveFiles(numbered, statistics)
 
 
-_PLAIN_FIELDS = {
-    "path": "path",
-    "partitionValues": "partition_values",
-    "size": "size",
-    "modificationTime": "modified_ms",
-    "stats": "stats",
-    "baseRowId": "base_row_id",
-    "defaultRowCommitVersion": "default_row_commit_version",
-}
+def _joined(tables: Iterable[pa.Table]) -> pa.Table:
+    return pa.concat_tables([SCHEMA.empty_table(), *tables], promote_options="default")
+
+
+def _adds(
+    piece: _Piece, wanted: Sequence[str], footers: dict[str, pq.FileMetaData] | None = None
+) -> pa.Table:
+    """The adds of one file; the first field that is wanted must be one that no add is without."""
+    if piece.is_json:
+        return reconcile(SCHEMA.empty_table(), (sort(piece.version, piece.actions()),))
+    with piece.opened() as file:
+        if footers is not None and not footers.setdefault(piece.path, file.metadata).equals(file.metadata):
+            raise StorageUnavailable(
+                f"{piece.path} was replaced while the table was being read: open the table again",
+                path=piece.path, operation="read",
+            )  # fmt: skip
+        groups, fields = list(_row_groups(file, "add.path")), [f"add.{name}" for name in wanted]
+        if not groups:
+            return SCHEMA.empty_table()
+        # In batches, because large buffers grow by copying.
+        batches = file.iter_batches(_BATCH, row_groups=groups, columns=fields)
+        return _joined(_flattened(_present(batch.column("add"), wanted[0])) for batch in batches)
+
+
+def _present(add: pa.StructArray, required: str) -> pa.StructArray:
+    """The rows that are adds; a slice if these are together, because that copies nothing."""
+    valid = pc.is_valid(pc.struct_field(add, required))
+    first = pc.index(valid, pa.scalar(value=True)).as_py()
+    together = add.slice(max(0, first), valid.true_count)
+    if pc.struct_field(together, required).null_count == 0:
+        return together
+    return add.filter(valid)
 
 
 def _flattened(add: pa.StructArray) -> pa.Table:
     present = {field.name for field in add.type}
     columns: dict[str, pa.Array] = {
-        ours: pc.struct_field(add, theirs) for theirs, ours in _PLAIN_FIELDS.items() if theirs in present
+        ours: pc.struct_field(add, theirs) for theirs, ours in _PLAIN.items() if theirs in present
     }
     if "deletionVector" in present:
         columns["deletion_vector"] = _vectors(pc.struct_field(add, "deletionVector"))
@@ -160,24 +268,3 @@ def _vectors(vectors: pa.StructArray) -> pa.Array:
     # Some writers leave an empty struct where there is no vector.
     absent = pc.is_null(parts[0])
     return pa.StructArray.from_arrays(parts, fields=list(target), mask=absent)
-
-
-def _columns(file: pq.ParquetFile, part: LogFile, names_: list[str]) -> pa.Table:
-    try:
-        return file.read(columns=names_)
-    except (pa.ArrowException, OSError) as exc:
-        raise _damaged(part.path, part.version, exc) from exc
-
-
-def _open(store: Store, path: str, version: Version) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(pa.BufferReader(store.read(path)))
-    except (pa.ArrowException, ObjectNotFound) as exc:
-        raise _damaged(path, version, exc) from exc
-
-
-def _damaged(path: str, version: Version, exc: Exception) -> CorruptLog:
-    return CorruptLog(
-        f"{path}, a part of the checkpoint of version {version}, cannot be read: {exc}",
-        code="DELTA_STATE_RECOVER_ERROR", version=version,
-    )  # fmt: skip

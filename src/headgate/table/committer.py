@@ -1,11 +1,12 @@
 """How a table's commits become versions: the port its routes implement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from headgate.catalog.api import Outcome, RatifiedCommit
 from headgate.protocol.actions import Commit, Version
+from headgate.protocol.names import LogFile
 from headgate.table.transaction import Transaction
 
 
@@ -19,6 +20,8 @@ class Frontier:
     latest: Version
     held: Mapping[Version, RatifiedCommit]
     managed: bool
+    listing: Sequence[LogFile] | None = None
+    """What was listed to find this out, from some checkpoint on, so that nobody lists it again."""
 
 
 class Committer(Protocol):

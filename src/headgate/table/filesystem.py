@@ -22,10 +22,10 @@ class FilesystemCommitter:
         files = log.listed(self._store, since=since) or log.listed(self._store)
         versions = [file.version for file in files if file.kind in kinds]
         if known is not None:
-            versions.append(known)
+            return Frontier(max([known, *versions]), {}, managed=False)
         if not versions:
             raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
-        return Frontier(max(versions), {}, managed=False)
+        return Frontier(max(versions), {}, managed=False, listing=files)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         try:

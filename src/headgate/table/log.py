@@ -1,5 +1,6 @@
 """Reading a table's log: which files it has, and its commits, wherever they are."""
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import msgspec
@@ -29,16 +30,19 @@ def content(store: Store, version: Version, held: RatifiedCommit | None) -> byte
             return store.read(names.published(version))
 
 
-def read(store: Store, version: Version, frontier: Frontier) -> Commit:
-    """The actions of one version."""
-    return codec.decode(version, content(store, version, frontier.held.get(version)))
+def fold(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) -> Iterator[Commit]:
+    """The actions of consecutive versions, or of compactions of them, as few commits."""
+    return codec.fold(_contents(store, pieces, frontier))
 
 
-def read_piece(store: Store, piece: Version | LogFile, frontier: Frontier) -> Commit:
-    """The actions of one version, or of the several that a compaction stands for."""
-    if isinstance(piece, LogFile):
-        return codec.decode(piece.version, store.read(piece.path))
-    return read(store, piece, frontier)
+def _contents(
+    store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier
+) -> Iterator[tuple[Version, bytes]]:
+    for piece in pieces:
+        if isinstance(piece, LogFile):
+            yield piece.version, store.read(piece.path)
+        else:
+            yield piece, content(store, piece, frontier.held.get(piece))
 
 
 def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
@@ -57,6 +61,10 @@ def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
     suffices, else everything is listed (U10).
     """
     latest = frontier.latest if frontier.managed else None
+    if frontier.listing is not None:
+        with suppress(CorruptLog, VersionNotFound):
+            return segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)
+        return segment.build(listed(store), held=frontier.held, latest=latest, target=target)
     hint = last_checkpoint(store)
     if hint is not None and hint <= (frontier.latest if target is None else target):
         with suppress(CorruptLog, VersionNotFound):
