@@ -47,6 +47,8 @@ def test_the_protocol_decides_where_engines_differ(table: Corpus, spark: SparkSe
 
 @pytest.mark.parametrize("table", corpora.parameters("rows", VARIANTS))
 def test_variants_are_the_documents_duckdb_reads(table: Corpus, spark: SparkSession) -> None:
+    if spark.version.startswith("4.0."):
+        pytest.skip("Spark 4.0 cannot read shredded variants, and Headgate says so")
     rows = headgate.at_path(table.location).read(spark=spark)
     texts = rows.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"})).toArrow()[0].to_pylist()
     with duck.connect() as connection:

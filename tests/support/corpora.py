@@ -24,69 +24,7 @@ ROOT = Path(__file__).parents[3] / "shared" / "corpora"
 _EXACT = Context(prec=80)
 needs_corpora = pytest.mark.skipif(not ROOT.exists(), reason="the corpora are not beside the repository")
 
-_MAPPED = (
-    "dat/out/reader_tests/generated/column_mapping/delta",
-    "delta_golden/table-with-icebegCompatV2Enabled",
-    "delta_kernel_res/column-mapping-id",
-    "delta_kernel_res/data-reader-primitives-column-mapping-name",
-    "deltars_data/table_with_column_mapping",
-    "deltars_data/table_with_partitioning_mapping",
-    "kernelrs_data/cdf-column-mapping-name-mode-3-7",
-    "kernelrs_golden/data-reader-timestamp_ntz-id-mode/delta",
-    "kernelrs_golden/table-with-columnmapping-mode-id/delta",
-    "kernelrs_golden/table-with-columnmapping-mode-name/delta",
-)
-_VECTORS = (
-    "dat/out/reader_tests/generated/check_constraints/delta",
-    "dat/out/reader_tests/generated/deletion_vectors/delta",
-    "delta_kernel_res/basic-dv-with-checkpoint",
-    "deltars_data/cdf-table-with-cdc-and-dvs",
-    "deltars_data/table_with_liquid_clustering",
-    "kernelrs_data/cdf-table-with-dv",
-    "kernelrs_data/crc-full",
-    "kernelrs_data/v1-multi-part-struct-stats-only",
-    "kernelrs_data/v2-classic-parquet-struct-stats-only",
-    "kernelrs_data/with-short-dv",
-    "kernelrs_golden/dv-partitioned-with-checkpoint/delta",
-)
-_V2_CHECKPOINTS = (
-    "deltars_data/checkpoint-v2-table",
-    "kernelrs_data/v2-checkpoints-json-with-last-checkpoint",
-    "kernelrs_data/v2-checkpoints-json-without-sidecars",
-    "kernelrs_data/v2-checkpoints-parquet-with-last-checkpoint",
-    "kernelrs_data/v2-checkpoints-parquet-without-sidecars",
-    "kernelrs_data/v2-classic-checkpoint-json",
-    "kernelrs_golden/v2-checkpoint-json/delta",
-    "kernelrs_golden/v2-checkpoint-parquet/delta",
-)
-_VARIANTS = (
-    "delta_kernel_res/spark-shredded-variant-preview-delta",
-    "delta_spark_res/variant-stats-no-checkpoint",
-    "delta_spark_res/variant-stats-with-struct-no-checkpoint",
-)
-_WIDENED = ("delta_golden/type-widening-nested", "kernelrs_data/type-widening")
-
-NOT_YET: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "replay": {
-        "columnMapping": (*_MAPPED, "delta_spark_res/table-with-dv-small"),
-        "deletionVectors": (*_VECTORS, "delta_spark_res/table-with-dv-gigantic"),
-        "typeWidening-preview": _WIDENED,
-        "v2Checkpoint": _V2_CHECKPOINTS,
-        "variantType": (*_VARIANTS, "delta_kernel_res/spark-variant-stable-feature-checkpoint"),
-    },
-    "refusal": {
-        "a feature in use that the protocol does not list for readers": (
-            "dat/out/reader_tests/generated/iceberg_compat_v1/delta",
-        ),
-    },
-    "rows": {
-        "columnMapping": _MAPPED,
-        "deletionVectors": _VECTORS,
-        "typeWidening-preview": _WIDENED,
-        "v2Checkpoint": _V2_CHECKPOINTS,
-        "variantType": _VARIANTS,
-    },
-}
+NOT_YET: Mapping[str, Mapping[str, tuple[str, ...]]] = {"replay": {}, "refusal": {}, "rows": {}}
 """What is not supported yet: by test, by missing feature, the tables that show it. Each must fail."""
 
 REFUSED: Mapping[str, str] = {

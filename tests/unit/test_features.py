@@ -51,7 +51,6 @@ def test_a_newer_protocol_is_refused(reader: int, writer: int) -> None:
     ("active", "name"),
     [
         (metadata(**{"delta_constraints_c": "id > 0"}), "checkConstraints"),
-        (metadata(delta_enableChangeDataFeed="true"), "changeDataFeed"),
         (metadata(delta_columnMapping_mode="name"), "columnMapping"),
         (
             metadata(
@@ -68,6 +67,43 @@ def test_a_legacy_protocol_is_writable_until_a_feature_is_used(active: Metadata,
     features.check_writable(legacy, metadata())
     with pytest.raises(UnsupportedFeature, match=name):
         features.check_writable(legacy, active)
+
+
+@pytest.mark.parametrize("reader", [protocol(writers=("columnMapping",)), PROTOCOL])
+def test_a_mapping_of_columns_that_readers_are_not_told_of_is_refused(reader: Protocol) -> None:
+    with pytest.raises(UnsupportedFeature, match="columnMapping") as caught:
+        features.check_readable(reader, metadata(delta_columnMapping_mode="name"))
+
+    assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+
+
+def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
+    mapped = metadata(delta_columnMapping_mode="name")
+
+    features.check_readable(protocol(readers=("columnMapping",)), mapped)
+    features.check_readable(Protocol(min_reader_version=2, min_writer_version=5), mapped)
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        Protocol(
+            min_reader_version=3, min_writer_version=7, reader_features=("timestampNtz",), writer_features=()
+        ),
+        Protocol(min_reader_version=3, min_writer_version=7, writer_features=()),
+        Protocol(min_reader_version=3, min_writer_version=7, reader_features=()),
+        Protocol(min_reader_version=3, min_writer_version=6, reader_features=()),
+        Protocol(min_reader_version=1, min_writer_version=2, writer_features=("appendOnly",)),
+        Protocol(
+            min_reader_version=2, min_writer_version=7, reader_features=("timestampNtz",),
+            writer_features=("timestampNtz",),
+        ),
+    ],
+)  # fmt: skip
+def test_a_protocol_that_contradicts_itself_is_refused(malformed: Protocol) -> None:
+    """S331"""
+    with pytest.raises(UnsupportedFeature, match="malformed"):
+        features.check_readable(malformed, metadata())
 
 
 def test_every_feature_is_one_row() -> None:

@@ -161,10 +161,10 @@ def test_a_table_that_needs_what_we_cannot_read_is_refused(tmp_path: Path) -> No
     log = tmp_path / names.published(Version(1))
     log.write_text(
         '{"protocol":{"minReaderVersion":3,"minWriterVersion":7,'
-        '"readerFeatures":["deletionVectors"],"writerFeatures":["deletionVectors"]}}\n'
+        '"readerFeatures":["quantumFiles"],"writerFeatures":["quantumFiles"]}}\n'
     )
 
-    with pytest.raises(UnsupportedFeature, match="deletionVectors"):
+    with pytest.raises(UnsupportedFeature, match="quantumFiles"):
         open_filesystem(str(tmp_path)).snapshot()
 
 

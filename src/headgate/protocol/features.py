@@ -64,23 +64,27 @@ FEATURES: tuple[Feature, ...] = (
     Feature("appendOnly", False, 2, _property("delta.appendOnly"), True, True),
     Feature(INVARIANTS, False, 2, _invariant_expressions, True, False),
     Feature("checkConstraints", False, 3, _any_property("delta.constraints."), True, False),
-    Feature("changeDataFeed", False, 4, _property("delta.enableChangeDataFeed"), True, False),
+    Feature("changeDataFeed", False, 4, _property("delta.enableChangeDataFeed"), True, True),
     Feature("generatedColumns", False, 4, _field_key("delta.generationExpression"), True, False),
-    Feature("columnMapping", True, 5, _column_mapping, False, False),
+    Feature("columnMapping", True, 5, _column_mapping, True, False),
     Feature("identityColumns", False, 6, _field_key("delta.identity."), True, False),
-    Feature("deletionVectors", True, None, _always, False, False),
+    Feature("deletionVectors", True, None, _always, True, False),
     Feature("rowTracking", False, None, _always, True, False),
     Feature(TIMESTAMP_NTZ, True, None, _always, True, True),
     Feature("domainMetadata", False, None, _always, True, True),
-    Feature("v2Checkpoint", True, None, _always, False, False),
+    Feature("v2Checkpoint", True, None, _always, True, False),
     Feature(IN_COMMIT_TIMESTAMP, False, None, _always, True, True),
     Feature(VACUUM_PROTOCOL_CHECK, True, None, _always, True, True),
     Feature(CATALOG_MANAGED, True, None, _always, True, True),
     Feature("coordinatedCommits-preview", False, None, _always, True, False),
     Feature("clustering", False, None, _always, True, False),
-    Feature("typeWidening", True, None, _always, False, False),
+    Feature("typeWidening", True, None, _always, True, False),
+    Feature("typeWidening-preview", True, None, _always, True, False),
     Feature("allowColumnDefaults", False, None, _field_key("CURRENT_DEFAULT"), True, False),
-    Feature("variantType", True, None, _always, False, False),
+    Feature("variantType", True, None, _always, True, False),
+    Feature("variantType-preview", True, None, _always, True, False),
+    Feature("variantShredding", True, None, _always, True, False),
+    Feature("variantShredding-preview", True, None, _always, True, False),
 )
 _BY_NAME = {feature.name: feature for feature in FEATURES}
 
@@ -89,6 +93,7 @@ def check_readable(protocol: Protocol, metadata: Metadata) -> None:
     """Refuse to read a table that demands what Headgate cannot do, naming it."""
     if protocol.min_reader_version > MAX_READER_VERSION:
         raise _version_refused(protocol, "read")
+    _check_well_formed(protocol)
     listed = protocol.reader_features or ()
     implied = ("columnMapping",) if protocol.min_reader_version == _COLUMN_MAPPING_READER else ()
     refused = tuple(name for name in (*listed, *implied) if not _supported(name, metadata, reading=True))
@@ -96,6 +101,33 @@ def check_readable(protocol: Protocol, metadata: Metadata) -> None:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot read",
             features=refused, operation="read",
+        )  # fmt: skip
+    if _column_mapping(metadata) and "columnMapping" not in (*listed, *implied):
+        raise UnsupportedFeature(
+            "the table maps its columns, but its protocol does not tell readers so; by the letter every "
+            "column would be null: have its writer add columnMapping to the reader features",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+            features=("columnMapping",), operation="read",
+        )  # fmt: skip
+
+
+def _check_well_formed(protocol: Protocol) -> None:
+    """Refuse a protocol that contradicts itself: nobody can tell what it asks for."""
+    readers, writers = protocol.reader_features, protocol.writer_features
+    problems = {
+        "names reader features below reader version 3": readers and protocol.min_reader_version < 3,
+        "names no reader features at reader version 3": readers is None and protocol.min_reader_version == 3,
+        "names writer features below writer version 7": writers and protocol.min_writer_version < 7,
+        "names no writer features at writer version 7": writers is None and protocol.min_writer_version == 7,
+        "has reader version 3 with a writer version below 7": protocol.min_reader_version == 3
+        and protocol.min_writer_version < 7,
+        "names a feature for readers that it does not name for writers": set(readers or ())
+        - set(writers or ()),
+    }
+    if found := [problem for problem, holds in problems.items() if holds]:
+        raise UnsupportedFeature(
+            f"the table's protocol is malformed: it {'; it '.join(found)}",
+            code="DELTA_INVALID_PROTOCOL_VERSION", features=tuple(readers or ()), operation="read",
         )  # fmt: skip
 
 

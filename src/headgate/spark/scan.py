@@ -1,150 +1,95 @@
-"""A snapshot as a DataFrame whose plan is Spark's own parquet scan.
+"""The rows of a snapshot, as a DataFrame."""
 
-A ScanPlan says on paper what to read; a binder makes Spark read exactly that. The one here uses
-public calls only: it hands Spark the file list as the manifest that Spark's streaming sink
-leaves behind (``_spark_metadata``), so nothing is listed and no Python touches a row.
-"""
-
-import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, StructType
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol import partitions
+from headgate.protocol import skipping
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import DataType, Struct
-from headgate.spark import paths
-from headgate.spark import schema as spark_schema
+from headgate.protocol.schema import mapping
+from headgate.spark import bind, deleted, expressions, layouts, plan
+from headgate.spark.layouts import Columns
+from headgate.spark.plan import ScanPlan
+from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
-_IGNORE_MANIFEST = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
-_OPTIONS = {
-    # Else Spark would infer partition columns from folder names.
-    "recursiveFileLookup": "true",
-    # The session may have these on, and rows would be lost without a word.
-    "ignoreMissingFiles": "false",
-    "ignoreCorruptFiles": "false",
-    "mergeSchema": "false",
-}
+Condition = Column | str
+
+_TRACKING = "delta.enableRowTracking"
+_TRACKED = (
+    "delta.rowTracking.materializedRowIdColumnName",
+    "delta.rowTracking.materializedRowCommitVersionColumnName",
+)
+_SHREDDED = ("variantShredding", "variantShredding-preview")
 
 
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
-    """Which files to read, and what every row of a file has in common."""
+def read(
+    spark: SparkSession,
+    table: OpenedTable,
+    snapshot: Snapshot,
+    *,
+    where: Condition | None = None,
+    row_ids: bool = False,
+) -> DataFrame:
+    """The rows of a snapshot: the table's columns in its order, all nullable as Spark's files are.
 
-    schema: Struct
-    uris: Sequence[str]
-    sizes: Sequence[int]
-    modified_ms: Sequence[int]
-    constants: Mapping[str, Sequence[str | None]]
-    """For each partition column its value in each file, as text that casts to its type."""
+    A condition leaves out files that cannot have such rows before Spark hears of them. With
+    ``row_ids`` there are two more columns, ``_row_id`` and ``_row_commit_version``.
+    """
+    _check_session(spark, snapshot.state.protocol)
+    columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
+    files = snapshot.files.without_stats if where is None else _selected(spark, snapshot, columns, where)
+    found = rows(spark, table, columns, files)
+    return found if where is None else found.where(where)
 
 
-def read(spark: SparkSession, location: str, snapshot: Snapshot) -> DataFrame:
-    """The rows of a snapshot: the table's columns in its order, all nullable as Spark's files are."""
-    return bind(spark, plan(location, snapshot))
-
-
-def plan(location: str, snapshot: Snapshot) -> ScanPlan:
-    """What reading ``snapshot`` takes."""
-    metadata, files = snapshot.state.metadata, snapshot.files.columns
-    if files["deletion_vector"].null_count < files.num_rows:
-        raise UnsupportedFeature(
-            "files of the table have deletion vectors, which this version of Headgate cannot read",
-            features=("deletionVectors",), operation="read",
-        )  # fmt: skip
-    schema = schema_json.parse(metadata.schema_string)
-    uris = paths.file_uris(location, files["path"].to_pylist())
-    _check_visible(uris)
-    return ScanPlan(
-        schema=schema,
-        uris=uris,
-        sizes=files["size"].to_pylist(),
-        modified_ms=files["modified_ms"].to_pylist(),
-        constants={
-            field.name: _constants(files["partition_values"], field.name, field.type)
-            for field in schema.fields
-            if field.name in metadata.partition_columns
-        },
+def rows(spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table) -> DataFrame:
+    """The rows of some files of a table, without those that deletion vectors hide."""
+    scan = choose(table, columns, files)
+    return bind.bind(
+        spark,
+        scan.schema,
+        ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces),
     )
 
 
-def bind(spark: SparkSession, scan: ScanPlan) -> DataFrame:
-    """The DataFrame that reads ``scan``, by way of a manifest."""
-    if spark.conf.get(_IGNORE_MANIFEST, "false") == "true":
-        raise InvalidRequest(
-            f"the session has {_IGNORE_MANIFEST}=true, with which Spark would see an empty table: "
-            f"unset it, spark.conf.unset({_IGNORE_MANIFEST!r})"
-        )
-    whole = spark_schema.to_spark(scan.schema)
-    stored = StructType([field for field in whole.fields if field.name not in scan.constants])
-    with tempfile.TemporaryDirectory(prefix="headgate-scan-") as folder:
-        _write_manifest(Path(folder), scan)
-        # Spark reads the manifest once, on the driver, before this returns.
-        rows = spark.read.schema(stored).options(**_OPTIONS).parquet(f"file:{folder}")
-    if not scan.constants:
-        return rows
-    # With constants to look up, a file's ordinal is handed over as its modification time.
-    ordinal = F.unix_millis(rows.metadataColumn("_metadata").getField("file_modification_time")).cast("int")
-    return rows.select(
-        *(
-            _lookup(scan.constants[field.name], ordinal, ArrayType(field.dataType)).alias(
-                field.name, metadata=field.metadata
-            )
-            if field.name in scan.constants
-            else spark_schema.column(field.name)
-            for field in whole.fields
-        )
+def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
+    """The columns of a table, as its files are read."""
+    if row_ids and metadata.configuration.get(_TRACKING, "").lower() != "true":
+        raise InvalidRequest(f"the table does not track its rows: it would need {_TRACKING}=true")
+    return Columns(
+        schema_json.parse(metadata.schema_string),
+        frozenset(metadata.partition_columns),
+        mapping.mode(metadata),
+        tuple(metadata.configuration.get(key, key) for key in _TRACKED) if row_ids else (),
     )
 
 
-def _check_visible(uris: Sequence[str]) -> None:
-    hidden = next((uri for uri in uris if uri[uri.rfind("/") + 1] in "._"), None)
-    if hidden is not None:
+def choose(table: OpenedTable, columns: Columns, files: pa.Table) -> ScanPlan:
+    """What reading ``files`` of a table takes."""
+    asked = columns.must_ask_files
+    paths = files["path"].to_pylist() if asked else ()
+    found = layouts.ask(table.store, table.location, paths, columns) if asked else None
+    return plan.build(table.location, columns, files, found)
+
+
+def _check_session(spark: SparkSession, protocol: Protocol) -> None:
+    shredded = tuple(name for name in _SHREDDED if protocol.has(name))
+    # Spark 4.0 fails inside its parquet reader, on a null pointer, where files mark a variant as one.
+    if shredded and spark.version.startswith("4.0."):
         raise UnsupportedFeature(
-            f"the data file {hidden} has a name that starts with '.' or '_', and Spark would skip it "
-            "silently: have its writer rewrite the table, OPTIMIZE for example",
-            features=("hiddenDataFiles",), operation="read",
+            f"the table needs {shredded[0]}, which Spark {spark.version} cannot read: use Spark 4.1 or newer",
+            features=shredded, operation="read",
         )  # fmt: skip
 
 
-def _constants(values: pa.ChunkedArray, column: str, data_type: DataType) -> Sequence[str | None]:
-    found = pc.map_lookup(values, pa.scalar(column), "first").combine_chunks().dictionary_encode()
-    texts = [partitions.canonical(text, data_type) for text in found.dictionary.to_pylist()]
-    return [None if index is None else texts[index] for index in found.indices.to_pylist()]
-
-
-def _write_manifest(folder: Path, scan: ScanPlan) -> None:
-    times = range(len(scan.uris)) if scan.constants else scan.modified_ms
-    entry = msgspec.json.Encoder().encode
-    lines = (
-        entry(
-            {
-                "path": uri,
-                "size": size,
-                "isDir": False,
-                "modificationTime": time,
-                "blockReplication": 1,
-                "blockSize": 128 * 1024 * 1024,
-                "action": "add",
-            }
-        )
-        for uri, size, time in zip(scan.uris, scan.sizes, times, strict=True)
+def _selected(spark: SparkSession, snapshot: Snapshot, columns: Columns, where: Condition) -> pa.Table:
+    files = snapshot.files.columns
+    bounds = FileBounds(
+        files,
+        partition_columns=columns.partitioned_by,
+        physical=mapping.physical_paths(columns.schema, columns.mode),
     )
-    manifest = folder / "_spark_metadata" / "0"
-    manifest.parent.mkdir()
-    manifest.write_bytes(b"\n".join((b"v1", *lines)))
-
-
-def _lookup(values: Sequence[str | None], ordinal: Column, array: ArrayType) -> Column:
-    """The file's value out of a literal array, which Spark folds and prunes files with."""
-    texts = F.from_json(F.lit(msgspec.json.encode(values).decode()), "array<string>")
-    return F.get(texts.cast(array), ordinal)
+    return files.filter(skipping.keep(bounds, expressions.predicate(where, columns.schema, spark)))

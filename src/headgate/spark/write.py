@@ -78,7 +78,7 @@ def _check_removable(base: Snapshot) -> None:
 
 
 def _removes(base: Snapshot, now: EpochMillis) -> list[RemoveFile]:
-    live = base.files.columns.select(["path", "partition_values", "size"])
+    live = base.files.without_stats.select(["path", "partition_values", "size"])
     return [
         RemoveFile(
             path=file["path"],

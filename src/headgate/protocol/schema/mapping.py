@@ -1,0 +1,96 @@
+"""Column mapping: under which names the log and the data files know the columns of a table."""
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Any
+
+from headgate.errors import CorruptLog, UnsupportedFeature
+from headgate.protocol.actions import Metadata
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+
+MODE = "delta.columnMapping.mode"
+ID = "delta.columnMapping.id"
+PHYSICAL_NAME = "delta.columnMapping.physicalName"
+
+Path = tuple[str, ...]
+
+
+class Mode(StrEnum):
+    """How columns are found in a data file."""
+
+    NONE = "none"
+    NAME = "name"
+    ID = "id"
+
+
+def mode(metadata: Metadata) -> Mode:
+    """The mode of a table."""
+    text = metadata.configuration.get(MODE, "none").lower()
+    if text not in tuple(Mode):
+        raise UnsupportedFeature(
+            f"the table maps its columns by {text!r}; Headgate knows 'none', 'name' and 'id'",
+            features=("columnMapping",), operation="read",
+        )  # fmt: skip
+    return Mode(text)
+
+
+def physical(schema: Struct, by: Mode) -> Struct:
+    """The same columns in the same order under their physical names, without metadata, all nullable."""
+    return Struct(
+        tuple(Field(physical_name(field, by), _physical_type(field.type, by)) for field in schema.fields)
+    )
+
+
+def physical_name(field: Field, by: Mode) -> str:
+    """The name of a column in statistics, partition values and, unless the mode is id, data files."""
+    if by is Mode.NONE:
+        return field.name
+    name = field.metadata.get(PHYSICAL_NAME)
+    if not isinstance(name, str):
+        raise _unmapped(field, PHYSICAL_NAME)
+    return name
+
+
+def field_id(field: Field) -> int | None:
+    """The id of a column in data files; None if it is none of the table's own."""
+    found = field.metadata.get(ID, "")
+    if found is not None and not isinstance(found, int):
+        raise _unmapped(field, ID)
+    return found
+
+
+def named_as_it_is(name: str) -> Mapping[str, Any]:
+    """The metadata of a column that every mode finds under its own name, as an operation may add one."""
+    return {PHYSICAL_NAME: name, ID: None}
+
+
+def physical_paths(schema: Struct, by: Mode) -> Mapping[Path, Path]:
+    """For every column, nested ones too, its path in statistics; nothing where the two are the same."""
+    return {} if by is Mode.NONE else dict(_paths(schema, by, (), ()))
+
+
+def _paths(schema: Struct, by: Mode, logical: Path, stored: Path) -> Iterator[tuple[Path, Path]]:
+    for field in schema.fields:
+        ours, theirs = (*logical, field.name), (*stored, physical_name(field, by))
+        yield ours, theirs
+        if isinstance(field.type, Struct):
+            yield from _paths(field.type, by, ours, theirs)
+
+
+def _physical_type(data_type: DataType, by: Mode) -> DataType:
+    match data_type:
+        case Struct():
+            return physical(data_type, by)
+        case Array(element, _):
+            return Array(_physical_type(element, by), contains_null=True)
+        case Map(key, value, _):
+            return Map(_physical_type(key, by), _physical_type(value, by), value_contains_null=True)
+        case Primitive():
+            return data_type
+
+
+def _unmapped(field: Field, key: str) -> CorruptLog:
+    return CorruptLog(
+        f"the table maps its columns, but column {field.name!r} has no {key}",
+        code="DELTA_STATE_RECOVER_ERROR",
+    )

@@ -1,0 +1,69 @@
+"""Deletion vectors: fetched by the driver, applied by Spark while it scans."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from headgate.protocol import vectors
+from headgate.protocol.actions import DeletionVector
+from headgate.protocol.vectors import DeletedRows, Inline, Stored
+from headgate.spark import schema as spark_schema
+from headgate.storage.api import Store
+from headgate.table import places
+
+FILE, ROW = "__headgate_file", "__headgate_row"
+_WORDS = "__headgate_deleted"
+_READERS = 16
+
+
+def fetch(store: Store, location: str, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
+    """The rows each vector deletes; a file that holds several is read once."""
+    found = [vectors.where(vector) for vector in wanted]
+    files = {(place.path, place.absolute) for place in found if isinstance(place, Stored)}
+
+    def content(file: tuple[str, bool]) -> bytes:
+        path, absolute = file
+        held_by, path = places.find(store, location, path) if absolute else (store, path)
+        return held_by.read(path)
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        contents = dict(zip(files, pool.map(content, files), strict=True))
+    return [
+        vectors.parse_inline(vector)
+        if isinstance(place, Inline)
+        else vectors.parse_stored(vector, contents[place.path, place.absolute])
+        for vector, place in zip(wanted, found, strict=True)
+    ]
+
+
+def without(rows: DataFrame, deleted: Sequence[DeletedRows]) -> DataFrame:
+    """``rows``, which say in FILE and ROW where they are from, but those deleted and without the two."""
+    marks = F.broadcast(rows.sparkSession.createDataFrame(_bitmaps(deleted)))
+    kept = [name for name in rows.columns if name not in (FILE, ROW)]
+    # Were a file without a bitmap, its deleted rows must not come back unseen.
+    words = F.coalesce(F.col(_WORDS), F.raise_error(F.lit("a deletion vector is missing from the scan")))
+    joined = rows.join(marks, FILE, "left").where(_bit(words, F.col(ROW)) == 0)
+    return joined.select(*map(spark_schema.column, kept))
+
+
+def _bit(words: Column, row: Column) -> Column:
+    # Beyond the last word nothing is deleted.
+    word = F.coalesce(F.get(words, F.shiftright(row, 6).cast("int")), F.lit(0))
+    return F.getbit(word.cast("bigint"), (row % 64).cast("int"))
+
+
+def _bitmaps(deleted: Sequence[DeletedRows]) -> pa.Table:
+    words = [vector.words() for vector in deleted]
+    ends = pa.array(accumulate(map(len, words), initial=0), pa.int32())
+    joined = pa.py_buffer(b"".join(some.tobytes() for some in words))
+    flat = pa.Array.from_buffers(pa.int64(), ends[-1].as_py(), [None, joined])
+    return pa.table(
+        {
+            FILE: pa.array(range(len(words)), pa.int32()),
+            _WORDS: pa.ListArray.from_arrays(ends, flat),
+        }
+    )

@@ -1,0 +1,148 @@
+"""How the columns of a table lie in its data files: under which names, in which types.
+
+A layout is a schema with the fields of the table's schema, in the same order, and behind them
+those that track rows, if asked for. Each has the name and the type to read it by, or the type
+void if the file does not store it. Most layouts follow from the log alone. Where they do not,
+the footers of the files tell.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from headgate.errors import CorruptLog, ObjectNotFound, UnsupportedFeature
+from headgate.protocol import features
+from headgate.protocol.schema import mapping
+from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.spark import footers
+from headgate.storage.api import Store
+from headgate.table import places
+
+VOID = Primitive("void")
+_READERS = 16
+_FIELD_ID = b"PARQUET:field_id"
+_INTEGERS = {8: "byte", 16: "short", 32: "integer", 64: "long"}
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a table, and what tells them apart in files."""
+
+    schema: Struct
+    partitioned_by: frozenset[str]
+    mode: Mode
+    tracked: tuple[str, ...] = ()
+    """Names in files of the ids and commit versions of rows, if these are asked for."""
+
+    @property
+    def usual(self) -> Struct:
+        """The layout of a file of which only the log is known."""
+        return self.layout(mapping.physical(self.schema, self.mode))
+
+    def layout(self, stored: Struct) -> Struct:
+        """The layout of a file that stores the columns of the table so."""
+        return Struct(
+            (
+                *(
+                    Field(found.name, VOID) if self.is_constant(field) else found
+                    for field, found in zip(self.schema.fields, stored.fields, strict=True)
+                ),
+                *(Field(name, Primitive("long")) for name in self.tracked),
+            )
+        )
+
+    @property
+    def must_ask_files(self) -> bool:
+        """Whether names or types differ between files in a way that Spark cannot cope with."""
+        # Spark reads most types of older files as wider ones, but not every integer as a decimal.
+        return self.mode is Mode.ID or any(_was_integer(field) for field in features.fields_of(self.schema))
+
+    def is_constant(self, field: Field) -> bool:
+        """Whether a column has one value per file, which is in the log."""
+        return field.name in self.partitioned_by
+
+
+def ask(store: Store, location: str, paths: Sequence[str], columns: Columns) -> list[Struct]:
+    """The layouts of data files, by their footers."""
+    usual = columns.usual
+
+    def layout(path: str) -> Struct:
+        try:
+            found = footers.read(*places.find(store, location, path)).schema.to_arrow_schema()
+        except (ObjectNotFound, pa.ArrowException):
+            return usual  # reading the file will fail, with Spark's own words
+        return of_file(columns, found, path)
+
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(layout, paths))
+
+
+def of_file(columns: Columns, file: pa.Schema, path: str) -> Struct:
+    """The layout of a file with this schema."""
+    by_id = columns.mode is Mode.ID
+    if by_id and not any(_FIELD_ID in (field.metadata or {}) for field in file):
+        raise UnsupportedFeature(
+            f"the table finds its columns by field ids, and the data file {path} has none: "
+            "have its writer rewrite the file",
+            code="DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+            features=("columnMapping",), operation="read",
+        )  # fmt: skip
+    return columns.layout(_struct(columns.schema.fields, list(file), columns.mode, path))
+
+
+def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: Mode, path: str) -> Struct:
+    parts = []
+    for field in fields:
+        found = _find(field, file, mode, path)
+        parts.append(
+            Field(mapping.physical_name(field, mode), VOID)
+            if found is None
+            else Field(found.name, _type(field.type, found.type, mode, path))
+        )
+    return Struct(tuple(parts))
+
+
+def _find(field: Field, file: Sequence[pa.Field], mode: Mode, path: str) -> pa.Field | None:
+    number = mapping.field_id(field) if mode is Mode.ID else None
+    if number is not None:
+        wanted = str(number).encode()
+        found = [part for part in file if (part.metadata or {}).get(_FIELD_ID) == wanted]
+    else:
+        name = mapping.physical_name(field, mode)
+        found = [part for part in file if part.name == name]
+        found = found or [part for part in file if part.name.lower() == name.lower()]
+    if len(found) > 1:
+        raise CorruptLog(
+            f"the data file {path} has column {field.name!r} of the table {len(found)} times",
+            code="DELTA_DUPLICATE_COLUMNS_FOUND",
+        )
+    return found[0] if found else None
+
+
+def _type(wanted: DataType, found: pa.DataType, mode: Mode, path: str) -> DataType:
+    match wanted:
+        case Struct(fields) if pa.types.is_struct(found):
+            return _struct(fields, list(found), mode, path)
+        case Array(element, _) if pa.types.is_list(found) or pa.types.is_large_list(found):
+            return Array(_type(element, found.value_type, mode, path), contains_null=True)
+        case Map(key, value, _) if pa.types.is_map(found):
+            return Map(
+                _type(key, found.key_type, mode, path),
+                _type(value, found.item_type, mode, path),
+                value_contains_null=True,
+            )
+        case Primitive(name) if name.startswith("decimal") and pa.types.is_signed_integer(found):
+            return Primitive(_INTEGERS[found.bit_width])
+        case _:
+            return wanted
+
+
+def _was_integer(field: Field) -> bool:
+    changes = field.metadata.get("delta.typeChanges") or ()
+    return any(
+        str(change.get("toType")).startswith("decimal") and change.get("fromType") in _INTEGERS.values()
+        for change in changes
+    )

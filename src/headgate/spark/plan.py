@@ -1,0 +1,120 @@
+"""What reading a snapshot takes, on paper: which files Spark reads together, and what their rows share."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.errors import UnsupportedFeature
+from headgate.protocol import partitions
+from headgate.protocol.actions import DeletionVector
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import mapping
+from headgate.protocol.schema.types import DataType, Struct
+from headgate.spark import paths
+from headgate.spark.layouts import Columns
+
+
+@dataclass(frozen=True, slots=True)
+class RowTracking:
+    """For each file the id of its first row, and the version of rows that have none of their own."""
+
+    base_ids: Sequence[int | None]
+    versions: Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Files that one scan reads: they have one layout, and all of them have deleted rows or none has."""
+
+    layout: Struct
+    uris: Sequence[str]
+    sizes: Sequence[int]
+    modified_ms: Sequence[int]
+    constants: Mapping[str, Sequence[str | None]]
+    """For each partition column its value in each file, as text that casts to its type."""
+    vectors: Sequence[DeletionVector]
+    """For each file its deletion vector; empty if none has one."""
+    tracking: RowTracking | None = None
+
+    @property
+    def needs_ordinals(self) -> bool:
+        """Whether rows must tell which of the files they are from."""
+        return bool(self.constants or self.vectors or self.tracking)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """The pieces whose rows together are the table's."""
+
+    schema: Struct
+    pieces: Sequence[Piece]
+
+
+def build(
+    location: str, columns: Columns, files: pa.Table, layouts: Sequence[Struct] | None = None
+) -> ScanPlan:
+    """How to read ``files``, whose layouts are the usual one unless they are given."""
+    pieces = [
+        _piece(location, columns, layout, some) for layout, some in _grouped(columns.usual, files, layouts)
+    ]
+    return ScanPlan(columns.schema, pieces or [_piece(location, columns, columns.usual, files)])
+
+
+def _grouped(
+    usual: Struct, files: pa.Table, layouts: Sequence[Struct] | None
+) -> Iterator[tuple[Struct, pa.Table]]:
+    for layout, alike in [(usual, files)] if layouts is None else _by_layout(files, layouts):
+        deleted_from = pc.is_valid(alike["deletion_vector"])
+        for some in (alike.filter(pc.invert(deleted_from)), alike.filter(deleted_from)):
+            if some.num_rows:
+                yield layout, some
+
+
+def _by_layout(files: pa.Table, layouts: Sequence[Struct]) -> Iterator[tuple[Struct, pa.Table]]:
+    rows: dict[str, list[int]] = {}
+    for row, layout in enumerate(layouts):
+        rows.setdefault(schema_json.render(layout), []).append(row)
+    for some in rows.values():
+        yield layouts[some[0]], files.take(pa.array(some, pa.int64()))
+
+
+def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> Piece:
+    uris = paths.file_uris(location, files["path"].to_pylist())
+    _check_visible(uris)
+    return Piece(
+        layout=layout,
+        uris=uris,
+        sizes=files["size"].to_pylist(),
+        modified_ms=files["modified_ms"].to_pylist(),
+        constants={
+            field.name: _constants(
+                files["partition_values"], mapping.physical_name(field, columns.mode), field.type
+            )
+            for field in columns.schema.fields
+            if columns.is_constant(field)
+        },
+        vectors=[DeletionVector(**vector) for vector in files["deletion_vector"].to_pylist() if vector],
+        tracking=RowTracking(
+            files["base_row_id"].to_pylist(), files["default_row_commit_version"].to_pylist()
+        )
+        if columns.tracked
+        else None,
+    )
+
+
+def _check_visible(uris: Sequence[str]) -> None:
+    hidden = next((uri for uri in uris if uri[uri.rfind("/") + 1] in "._"), None)
+    if hidden is not None:
+        raise UnsupportedFeature(
+            f"the data file {hidden} has a name that starts with '.' or '_', and Spark would skip it "
+            "silently: have its writer rewrite the table, OPTIMIZE for example",
+            features=("hiddenDataFiles",), operation="read",
+        )  # fmt: skip
+
+
+def _constants(values: pa.ChunkedArray, column: str, data_type: DataType) -> Sequence[str | None]:
+    found = pc.map_lookup(values, pa.scalar(column), "first").combine_chunks().dictionary_encode()
+    texts = [partitions.canonical(text, data_type) for text in found.dictionary.to_pylist()]
+    return [None if index is None else texts[index] for index in found.indices.to_pylist()]
