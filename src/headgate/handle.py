@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis
-from headgate.spark import detail, history, scan, write
+from headgate.spark import changes, detail, history, scan, write
+from headgate.table.changes import Moment, Range
 from headgate.table.opened import OpenedTable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,12 +47,33 @@ class Table:
         *,
         version: int | None = None,
         timestamp: datetime | str | None = None,
+        where: Column | str | None = None,
+        row_ids: bool = False,
         spark: SparkSession | None = None,
     ) -> DataFrame:
-        """The rows now, at a version, or as of a moment (a datetime or ISO text; without a zone, UTC)."""
+        """The rows now, at a version, or as of a moment (a datetime or ISO text; without a zone, UTC).
+
+        With ``where`` only those that meet a condition; files that cannot have any are not opened.
+        With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
+        """
         moment = None if timestamp is None else _millis(timestamp)
         snapshot = self._opened.snapshot(version=version, timestamp=moment)
-        return scan.read(spark or session(), self._opened.location, snapshot)
+        return scan.read(spark or session(), self._opened, snapshot, where=where, row_ids=row_ids)
+
+    def changes(
+        self,
+        start: int | datetime | str,
+        end: int | datetime | str | None = None,
+        *,
+        spark: SparkSession | None = None,
+    ) -> DataFrame:
+        """The rows that came and went from ``start`` to ``end``, both included; each a version or a moment.
+
+        Besides the table's columns there are ``_change_type``, ``_commit_version`` and
+        ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
+        """
+        asked = Range(_bound(start), None if end is None else _bound(end))
+        return changes.read(spark or session(), self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
@@ -76,6 +98,10 @@ class Table:
 def session() -> SparkSession:
     """The active Spark session, or a new local one."""
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+
+
+def _bound(given: int | datetime | str) -> int | Moment:
+    return given if isinstance(given, int) else Moment(_millis(given))
 
 
 def _millis(moment: datetime | str) -> EpochMillis:

@@ -37,7 +37,7 @@ def frame(
     spark: SparkSession, snapshot: Snapshot, *, name: str | None, location: str, modified: EpochMillis
 ) -> DataFrame:
     """One row: the table at this version, last modified at this moment."""
-    metadata, protocol, files = snapshot.state.metadata, snapshot.state.protocol, snapshot.files.columns
+    metadata, protocol, files = snapshot.state.metadata, snapshot.state.protocol, snapshot.files.without_stats
     row = {
         "format": "delta",
         "id": metadata.id,

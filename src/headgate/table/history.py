@@ -35,7 +35,7 @@ def entries(
         info = _info(store, version, frontier)
         if info is None:  # cleaned up, and so is everything before it
             break
-        found.append(HistoryEntry(version, _moment(store, version, info, state), info))
+        found.append(HistoryEntry(version, moment(store, version, info, state), info))
     return tuple(found)
 
 
@@ -59,6 +59,11 @@ def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMill
     return timestamps.version_at(stamps, moment)
 
 
+def stamps(store: Store, frontier: Frontier, state: State) -> tuple[Stamp, ...]:
+    """Every version still in the log and its moment, both ascending."""
+    return timestamps.monotonic(_stamps(store, frontier, state, range(frontier.latest + 1)))
+
+
 def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> list[Stamp]:
     found: list[Stamp] = []
     for number in reversed(versions):
@@ -66,7 +71,7 @@ def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> 
         info = _info(store, version, frontier)
         if info is None:
             break
-        found.append(Stamp(version, _moment(store, version, info, state)))
+        found.append(Stamp(version, moment(store, version, info, state)))
     return found[::-1]
 
 
@@ -79,11 +84,12 @@ def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | No
     return codec.commit_info(version, content) or codec.decode(version, content).info or CommitInfo()
 
 
-def _moment(store: Store, version: Version, info: CommitInfo, state: State) -> EpochMillis:
+def moment(store: Store, version: Version, info: CommitInfo | None, state: State) -> EpochMillis:
+    """When a version counts as committed: by its own word if the table promises one, else by its file."""
     since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
     if not state.has_in_commit_timestamps or version < since:
         return EpochMillis(store.head(names.published(version)).modified_ms)
-    if info.in_commit_timestamp is None:
+    if info is None or info.in_commit_timestamp is None:
         raise CorruptLog(
             f"version {version} has no inCommitTimestamp although the table promises one",
             code="DELTA_MISSING_COMMIT_TIMESTAMP", version=version,

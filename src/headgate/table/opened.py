@@ -8,8 +8,9 @@ from headgate.protocol import features
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.settings import Settings
 from headgate.storage.api import Store
-from headgate.table import commit, history, snapshot, transaction
+from headgate.table import changes, commit, history, snapshot, transaction
 from headgate.table.after_commit import AfterCommit
+from headgate.table.changes import Changes, Range
 from headgate.table.committer import Committer, Frontier
 from headgate.table.history import HistoryEntry
 from headgate.table.snapshot import Snapshot
@@ -82,6 +83,15 @@ class OpenedTable:
         newest = self.snapshot()
         frontier = self._committer.frontier(known=newest.version)
         return history.entries(self.store, frontier, newest.state, limit=limit)
+
+    def changes(self, asked: Range) -> tuple[Snapshot, tuple[Changes, ...]]:
+        """What changed in these versions, and the table at the last of them."""
+        newest = self.snapshot()
+        frontier = self._committer.frontier(known=newest.version)
+        versions = changes.resolve(self.store, frontier, newest.state, asked)
+        first = self.snapshot(version=versions.start)
+        found = changes.between(self.store, frontier, versions, first=first.state, newest=newest.state)
+        return self.snapshot(version=versions.stop - 1), tuple(found)
 
     def publish(self) -> Version:
         """Publish every ratified version; the latest of them."""

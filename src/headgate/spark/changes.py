@@ -1,0 +1,159 @@
+"""The change data feed: which rows came and went, in which version and when.
+
+Changed rows are read like the rows of a table whose files share three more columns. Where the
+writer recorded changes in files of their own, these say themselves what happened to each row.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headgate.errors import CorruptLog
+from headgate.protocol import stats, vectors
+from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.schema import mapping
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.vectors import DeletedRows
+from headgate.spark import deleted, scan
+from headgate.spark import schema as spark_schema
+from headgate.spark.layouts import Columns
+from headgate.table.changes import Changes, Range
+from headgate.table.files import table_of
+from headgate.table.opened import OpenedTable
+
+CHANGE, VERSION, TIMESTAMP = "_change_type", "_commit_version", "_commit_timestamp"
+_ADDED = (Field(CHANGE, Primitive("string")), Field(VERSION, Primitive("long")))
+_STAMP = Field(TIMESTAMP, Primitive("timestamp"))
+
+
+def read(spark: SparkSession, table: OpenedTable, asked: Range) -> DataFrame:
+    """The changed rows of these versions, in the columns the table has at the last of them."""
+    end, found = table.changes(asked)
+    columns = scan.columns_of(end.state.metadata)
+    extended = replace(columns, schema=Struct((*columns.schema.fields, *_marked())))
+    recorded = replace(extended, partitioned_by=columns.partitioned_by | {VERSION, TIMESTAMP})
+    whole = replace(extended, partitioned_by=columns.partitioned_by | {CHANGE, VERSION, TIMESTAMP})
+    names = [field.name for field in columns.schema.fields]
+    parts = [
+        *_scans(spark, table, whole, _whole_files(table, found)),
+        *_scans(spark, table, recorded, _recorded_files(found)),
+    ]
+    if not parts:
+        parts = [scan.rows(spark, table, whole, table_of(()))]
+    shown = (spark_schema.column(name) for name in (*names, CHANGE, VERSION, TIMESTAMP))
+    return reduce(DataFrame.unionByName, parts).select(*shown)
+
+
+def _scans(
+    spark: SparkSession, table: OpenedTable, columns: Columns, files: Iterable[AddFile]
+) -> Iterator[DataFrame]:
+    """The rows of files of which some may come several times, which one scan would read once."""
+    rounds: list[dict[str, AddFile]] = []
+    for file in files:
+        free = next((round_ for round_ in rounds if file.path not in round_), None)
+        if free is None:
+            rounds.append(free := {})
+        free[file.path] = file
+    return (scan.rows(spark, table, columns, table_of(list(round_.values()))) for round_ in rounds)
+
+
+def _marked() -> Iterator[Field]:
+    """The three columns, under their own names in files and in the log."""
+    for field in (*_ADDED, _STAMP):
+        yield replace(field, metadata=mapping.named_as_it_is(field.name))
+
+
+def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFile]:
+    for change in found:
+        rewritten = change.rewritten
+        for before, after in rewritten.values():
+            for kind, rows in _difference(table, before, after):
+                if rows.cardinality:
+                    yield _marked_file(_with_vector(after, _all_but(rows, after)), change, kind)
+        for add in change.inserted:
+            if add.path not in rewritten:
+                yield _marked_file(add, change, "insert")
+        for remove in change.deleted:
+            if remove.path not in rewritten:
+                yield _marked_file(_as_add(table, remove), change, "delete")
+
+
+def _recorded_files(found: Sequence[Changes]) -> Iterator[AddFile]:
+    for change in found:
+        for file in change.recorded:
+            yield _marked_file(_of_cdc(file), change, None)
+
+
+def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Iterator[tuple[str, DeletedRows]]:
+    """The rows of a file that its new deletion vector hides, and those it shows again."""
+    was, now = (_rows_of(table, vector) for vector in (before.deletion_vector, after.deletion_vector))
+    yield "delete", DeletedRows(now.rows - was.rows)
+    yield "insert", DeletedRows(was.rows - now.rows)
+
+
+def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
+    if vector is None:
+        return DeletedRows.of(())
+    return deleted.fetch(table.store, table.location, [vector])[0]
+
+
+def _all_but(rows: DeletedRows, file: AddFile) -> DeletionVector:
+    count = stats.row_count(file.stats)
+    if count is None:
+        raise CorruptLog(
+            f"{file.path} has a deletion vector and no numRecords in its statistics, which must say how many "
+            "rows it has",
+            code="DELTA_STATE_RECOVER_ERROR",
+        )
+    return vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
+
+
+def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:
+    return AddFile(
+        path=file.path,
+        partition_values=file.partition_values,
+        size=file.size,
+        modification_time=file.modification_time,
+        data_change=file.data_change,
+        deletion_vector=vector,
+    )
+
+
+def _marked_file(file: AddFile, change: Changes, kind: str | None) -> AddFile:
+    moment = datetime.fromtimestamp(change.timestamp / 1000, UTC)
+    marks = {VERSION: str(change.version), TIMESTAMP: moment.strftime("%Y-%m-%d %H:%M:%S.%f")}
+    if kind is not None:
+        marks[CHANGE] = kind
+    return AddFile(
+        path=file.path,
+        partition_values={**file.partition_values, **marks},
+        size=file.size,
+        modification_time=file.modification_time,
+        data_change=True,
+        deletion_vector=file.deletion_vector,
+    )
+
+
+def _as_add(table: OpenedTable, remove: RemoveFile) -> AddFile:
+    size = remove.size if remove.size is not None else table.store.head(remove.path).size
+    return AddFile(
+        path=remove.path,
+        partition_values=remove.partition_values or {},
+        size=size,
+        modification_time=EpochMillis(0),
+        data_change=True,
+        deletion_vector=remove.deletion_vector,
+    )
+
+
+def _of_cdc(file: AddCdcFile) -> AddFile:
+    return AddFile(
+        path=file.path,
+        partition_values=file.partition_values,
+        size=file.size,
+        modification_time=EpochMillis(0),
+        data_change=True,
+    )

@@ -1,0 +1,127 @@
+"""What changed between two versions: the files that tell it, version by version."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from headgate.errors import InvalidRequest, VersionNotFound
+from headgate.protocol import codec
+from headgate.protocol.actions import (
+    AddCdcFile,
+    AddFile,
+    Commit,
+    EpochMillis,
+    Metadata,
+    RemoveFile,
+    Version,
+)
+from headgate.protocol.replay import State
+from headgate.storage.api import Store
+from headgate.table import history, log
+from headgate.table.committer import Frontier
+
+_ENABLED = "delta.enableChangeDataFeed"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment instead of a version: the first commit from then on, or the last one until then."""
+
+    at: EpochMillis
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The versions asked for; without an end, up to the latest."""
+
+    start: int | Moment
+    end: int | Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """One version: the files its writer recorded changed rows in, or those that came and went."""
+
+    version: Version
+    timestamp: EpochMillis
+    recorded: tuple[AddCdcFile, ...]
+    inserted: tuple[AddFile, ...]
+    deleted: tuple[RemoveFile, ...]
+
+    @property
+    def rewritten(self) -> Mapping[str, tuple[RemoveFile, AddFile]]:
+        """Files of which only the deleted rows changed, by path."""
+        gone = {remove.path: remove for remove in self.deleted}
+        return {add.path: (gone[add.path], add) for add in self.inserted if add.path in gone}
+
+
+def resolve(store: Store, frontier: Frontier, newest: State, asked: Range) -> range:
+    """The versions a range means (R15)."""
+    stamps = history.stamps(store, frontier, newest) if Moment in map(type, (asked.start, asked.end)) else ()
+    match asked.start:
+        case Moment(at):
+            start = next((stamp.version for stamp in stamps if stamp.at >= at), frontier.latest + 1)
+        case start:
+            pass
+    match asked.end:
+        case Moment(at):
+            end = max((stamp.version for stamp in stamps if stamp.at <= at), default=-1)
+        case None:
+            end = frontier.latest
+        case end:
+            pass
+    _check(start, end, frontier.latest)
+    return range(start, min(end, frontier.latest) + 1)
+
+
+def _check(start: int, end: int, latest: Version) -> None:
+    if start > latest:
+        raise VersionNotFound(
+            f"the changes asked for start after the latest version, {latest}",
+            code="DELTA_TIMESTAMP_GREATER_THAN_COMMIT", asked=start, latest=latest,
+        )  # fmt: skip
+    if end < 0:
+        raise VersionNotFound(
+            "the changes asked for end before the earliest version",
+            code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=end,
+        )  # fmt: skip
+    if start < 0 or start > end:
+        raise InvalidRequest(
+            f"the changes asked for start at version {start} and end at version {end}: "
+            "the start must not be after the end",
+            code="DELTA_INVALID_CDC_RANGE",
+        )
+
+
+def between(
+    store: Store, frontier: Frontier, versions: range, *, first: State, newest: State
+) -> Iterator[Changes]:
+    """The changes of each version; ``first`` is the state at the first of them.
+
+    The feed must have been on all the time: elsewhere the log does not say what changed.
+    """
+    _check_enabled(first.metadata, first.version)
+    for number in versions:
+        version = Version(number)
+        content = log.content(store, version, frontier.held.get(version))
+        commit = codec.decode(version, content)
+        if commit.metadata is not None:
+            _check_enabled(commit.metadata, version)
+        moment = history.moment(store, version, commit.info, newest)
+        yield _changes(commit, tuple(codec.cdc_files(version, content)), moment)
+
+
+def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> Changes:
+    if recorded:
+        return Changes(commit.version, moment, recorded, (), ())
+    inserted = tuple(add for add in commit.adds if add.data_change)
+    deleted = tuple(remove for remove in commit.removes if remove.data_change)
+    return Changes(commit.version, moment, (), inserted, deleted)
+
+
+def _check_enabled(metadata: Metadata, version: Version) -> None:
+    if metadata.configuration.get(_ENABLED, "").lower() != "true":
+        raise InvalidRequest(
+            f"the table does not record changes at version {version}: its property {_ENABLED} is not true "
+            "there; ask for versions since it was set",
+            code="DELTA_MISSING_CHANGE_DATA", version=version,
+        )  # fmt: skip
