@@ -18,6 +18,7 @@ from headgate.protocol.actions import CommitInfo, EpochMillis, RemoveFile, Versi
 from headgate.protocol.conflicts import Reads
 from headgate.settings import Settings
 from headgate.storage.locate import locate
+from headgate.table import opened
 from headgate.table.transaction import Change, Operation
 from tests.support.commits import add, metadata
 from tests.support.tables import (
@@ -87,6 +88,24 @@ def test_a_handle_left_behind_catches_up_without_listing(tmp_path: Path) -> None
 
     behind.store.list_from = None  # type: ignore[method-assign,assignment]  # a LIST would now fail
     assert behind.snapshot().files.columns.num_rows == 4
+
+
+def test_a_writer_that_never_reads_keeps_a_bounded_number_of_its_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened, "_MOST_PENDING", 5)
+    catalog = open_catalog(tmp_path)
+    staging = create_managed(catalog)
+    table = open_managed(catalog, staging.table_id, staging.location)
+
+    for number in range(23):
+        table.commit(append_change(named_file(f"{number}")), base=table.newest_known())
+        assert table.newest_known().files.pending <= 5
+        if number == 7:
+            table.publish()
+
+    assert table.newest_known().files.columns.num_rows == 23
+    assert table.snapshot().files.columns.num_rows == 23
 
 
 def test_blind_appends_from_stale_handles_all_land(tmp_path: Path) -> None:

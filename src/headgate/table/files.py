@@ -46,7 +46,7 @@ class LiveFiles:
     checkpoint. Such a checkpoint gives its files a ROW, and ``statistics`` in the order of the rows.
     """
 
-    __slots__ = ("_columns", "_commit", "_origin", "_parent", "_partial", "_statistics")
+    __slots__ = ("_columns", "_commit", "_origin", "_parent", "_partial", "_statistics", "pending")
 
     def __init__(self, origin: Columns = SCHEMA.empty_table, statistics: Columns | None = None) -> None:
         self._origin: Columns | None = origin
@@ -55,12 +55,15 @@ class LiveFiles:
         self._commit: Commit | None = None
         self._partial: pa.Table | None = None
         self._columns: pa.Table | None = None
+        self.pending = 0
+        """How many commits are kept to make the columns from."""
 
     def after(self, commit: Commit) -> "LiveFiles":
         """The live files once ``commit`` is applied."""
         following = LiveFiles(statistics=self._statistics)
         following._origin = None
         following._parent, following._commit = self, commit
+        following.pending = 1 if self._partial is not None else self.pending + 1
         return following
 
     @property

@@ -1,6 +1,7 @@
 """One table opened for work: its log, the route of its commits, and the newest snapshot seen."""
 
 import threading
+from dataclasses import replace
 
 from headgate.clock import World
 from headgate.errors import ConflictError, CorruptLog, InvalidRequest, TableNotFound
@@ -12,9 +13,12 @@ from headgate.table import changes, commit, history, snapshot, transaction
 from headgate.table.after_commit import AfterCommit
 from headgate.table.changes import Changes, Range
 from headgate.table.committer import Committer, Frontier
+from headgate.table.files import LiveFiles
 from headgate.table.history import HistoryEntry
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change
+
+_MOST_PENDING = 1_000
 
 
 class OpenedTable:
@@ -74,7 +78,7 @@ class OpenedTable:
             raise
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and change.txn_id is None:
-            self._advance(base.after(done.since_base))
+            self._advance(self._bounded(base.after(done.since_base)))
         self._after_commit.committed(self._committer, done.version)
         return done.version
 
@@ -100,6 +104,16 @@ class OpenedTable:
     def close(self) -> None:
         """Publish what still waits."""
         self._after_commit.close()
+
+    def _bounded(self, advanced: Snapshot) -> Snapshot:
+        """A writer that never looks at the files must not keep every commit it made for the day it does."""
+        if advanced.files.pending <= _MOST_PENDING:
+            return advanced
+        version = advanced.version
+        return replace(advanced, files=LiveFiles(lambda: self._reloaded(version).files.columns))
+
+    def _reloaded(self, version: Version) -> Snapshot:
+        return snapshot.load(self.store, self._committer.frontier(known=version), target=version)
 
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
         _checked(loaded, frontier, self.location)
