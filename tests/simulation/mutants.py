@@ -24,7 +24,7 @@ from headgate.errors import (
     StorageUnavailable,
 )
 from headgate.protocol import codec, conflicts, names, segment
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit, CommitInfo, EpochMillis, Version
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
 from headgate.table import commit as loop
@@ -179,7 +179,8 @@ def _timestamp_is_the_clock() -> AbstractContextManager[object]:
     real = transaction.begin
 
     def begin(state: State, change: Change, *, world: World) -> Transaction:
-        return real(replace(state, info=None), change, world=world)
+        long_ago = CommitInfo(in_commit_timestamp=EpochMillis(0))
+        return real(replace(state, info=long_ago), change, world=world)
 
     return patch.object(transaction, "begin", begin)
 

@@ -43,6 +43,24 @@ class PerfectWire:
         return perform()
 
 
+class RecordingWire:
+    """Carries every call and remembers it."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def call(
+        self,
+        name: str,
+        perform: Callable[[], Answer],
+        *,
+        unanswered: Callable[[bool], Answer],
+        writes: bool,
+    ) -> Answer:
+        self.calls.append(name)
+        return perform()
+
+
 class DictStore:
     """Objects in a dict; as strict as the port demands, and fast."""
 

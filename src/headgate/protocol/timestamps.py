@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from headgate.errors import VersionNotFound
-from headgate.protocol.actions import EpochMillis, Version
+from headgate.errors import CorruptLog, VersionNotFound
+from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,21 @@ class Stamp:
 def next_in_commit_timestamp(now: int, previous: EpochMillis | None) -> EpochMillis:
     """The in-commit timestamp of a commit made ``now`` after one stamped ``previous`` (I8)."""
     return EpochMillis(now if previous is None else max(now, previous + 1))
+
+
+def promised(version: Version, info: CommitInfo | None) -> EpochMillis:
+    """The in-commit timestamp of a version whose table promises one; ``CorruptLog`` if it has none."""
+    if info is None:
+        raise CorruptLog(
+            f"version {version} has no commitInfo although the table promises in-commit timestamps",
+            code="DELTA_MISSING_COMMIT_INFO", version=version,
+        )  # fmt: skip
+    if info.in_commit_timestamp is None:
+        raise CorruptLog(
+            f"version {version} has no inCommitTimestamp although the table promises one",
+            code="DELTA_MISSING_COMMIT_TIMESTAMP", version=version,
+        )  # fmt: skip
+    return info.in_commit_timestamp
 
 
 def version_at(stamps: Sequence[Stamp], moment: EpochMillis) -> Version:

@@ -1,8 +1,9 @@
 """What happened to a table, version by version, and when."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
+from headgate.errors import ObjectNotFound, VersionNotFound
 from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 from headgate.protocol.replay import State
@@ -29,69 +30,66 @@ def entries(
 ) -> tuple[HistoryEntry, ...]:
     """The history up to the latest version, newest first."""
     stop = -1 if limit is None else max(-1, frontier.latest - limit)
-    found = []
-    for number in range(frontier.latest, stop, -1):
-        version = Version(number)
-        info = _info(store, version, frontier)
-        if info is None:  # cleaned up, and so is everything before it
-            break
-        found.append(HistoryEntry(version, moment(store, version, info, state), info))
-    return tuple(found)
+    return tuple(
+        HistoryEntry(version, moment(store, version, info, state), info or CommitInfo())
+        for version, info in _infos(store, frontier, range(stop + 1, frontier.latest + 1))
+    )
 
 
 def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
     """The version a moment means."""
-    since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
-    enabled_ms = int(state.metadata.configuration.get(_ENABLED_AT_MOMENT, 0))
+    since, enabled_ms = _enablement(state)
     if state.has_in_commit_timestamps and moment >= enabled_ms:
-        return timestamps.version_at(
-            _stamps(store, frontier, state, range(since, frontier.latest + 1)), moment
-        )
-    before = since if state.has_in_commit_timestamps else frontier.latest + 1
-    stamps = timestamps.monotonic(_stamps(store, frontier, state, range(before)))
+        stamps = _stamps(store, frontier, state, range(since, frontier.latest + 1))
+    else:
+        before = since if state.has_in_commit_timestamps else frontier.latest + 1
+        stamps = timestamps.monotonic(_stamps(store, frontier, state, range(before)))
+        if state.has_in_commit_timestamps and stamps:  # never after the last version before the enablement
+            moment = min(moment, stamps[-1].at)
     if not stamps:
         raise VersionNotFound(
-            f"no commit from before the moment {moment} (ms) is left in the log",
+            f"no commit that could tell what the moment {moment} (ms) means is left in the log",
             code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=moment,
         )  # fmt: skip
-    if state.has_in_commit_timestamps:  # a moment before the enablement is never after the last such version
-        moment = min(moment, stamps[-1].at)
     return timestamps.version_at(stamps, moment)
 
 
 def stamps(store: Store, frontier: Frontier, state: State) -> tuple[Stamp, ...]:
     """Every version still in the log and its moment, both ascending."""
-    return timestamps.monotonic(_stamps(store, frontier, state, range(frontier.latest + 1)))
+    found = _stamps(store, frontier, state, range(frontier.latest + 1))
+    if not state.has_in_commit_timestamps:
+        return timestamps.monotonic(found)
+    since, enabled_ms = _enablement(state)
+    by_file = timestamps.monotonic([stamp for stamp in found if stamp.version < since])
+    # A file may have been copied later, but its version is older than the enablement (I9).
+    earlier = (Stamp(stamp.version, EpochMillis(min(stamp.at, enabled_ms - 1))) for stamp in by_file)
+    return (*earlier, *found[len(by_file) :])
 
 
-def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> list[Stamp]:
-    found: list[Stamp] = []
-    for number in reversed(versions):
-        version = Version(number)
-        info = _info(store, version, frontier)
-        if info is None:
-            break
-        found.append(Stamp(version, moment(store, version, info, state)))
-    return found[::-1]
+def _enablement(state: State) -> tuple[int, int]:
+    """The first version with a promised timestamp, and that timestamp; zeros if it is version 0."""
+    configuration = state.metadata.configuration
+    return int(configuration.get(_ENABLED_AT_VERSION, 0)), int(configuration.get(_ENABLED_AT_MOMENT, 0))
 
 
-def _info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
-    """What the commit says of itself, be it nothing; None if the commit is gone."""
-    try:
-        content = log.content(store, version, frontier.held.get(version))
-    except ObjectNotFound:
-        return None
-    return codec.commit_info(version, content) or codec.decode(version, content).info or CommitInfo()
+def _stamps(store: Store, frontier: Frontier, state: State, versions: range) -> tuple[Stamp, ...]:
+    infos = _infos(store, frontier, versions)
+    return tuple(Stamp(version, moment(store, version, info, state)) for version, info in infos)[::-1]
+
+
+def _infos(store: Store, frontier: Frontier, versions: range) -> Iterator[tuple[Version, CommitInfo | None]]:
+    """What each commit says of itself, if anything, newest first and as far back as there are commits."""
+    for version in map(Version, reversed(versions)):
+        try:
+            content = log.content(store, version, frontier.held.get(version))
+        except ObjectNotFound:  # cleaned up, and so is everything before it
+            return
+        yield version, codec.commit_info(version, content) or codec.decode(version, content).info
 
 
 def moment(store: Store, version: Version, info: CommitInfo | None, state: State) -> EpochMillis:
     """When a version counts as committed: by its own word if the table promises one, else by its file."""
-    since = int(state.metadata.configuration.get(_ENABLED_AT_VERSION, 0))
+    since, _ = _enablement(state)
     if not state.has_in_commit_timestamps or version < since:
         return EpochMillis(store.head(names.published(version)).modified_ms)
-    if info is None or info.in_commit_timestamp is None:
-        raise CorruptLog(
-            f"version {version} has no inCommitTimestamp although the table promises one",
-            code="DELTA_MISSING_COMMIT_TIMESTAMP", version=version,
-        )  # fmt: skip
-    return info.in_commit_timestamp
+    return timestamps.promised(version, info)

@@ -20,14 +20,29 @@ class _LastCheckpoint(msgspec.Struct, frozen=True):
 
 
 def content(store: Store, version: Version, held: RatifiedCommit | None) -> bytes:
-    """The bytes of one version: the catalog's copy if it holds one, else the published file."""
+    """The bytes of one version: the catalog's copy if it holds one, else the published file.
+
+    ``ObjectNotFound`` says that a published file is gone, which clean-up may do; a staged file that
+    the catalog still names must be there.
+    """
     match held.where if held is not None else None:
         case Inline(inline):
             return inline
         case Staged(file_name):
-            return store.read(names.STAGED + file_name)
+            return _staged(store, version, file_name)
         case None:
             return store.read(names.published(version))
+
+
+def _staged(store: Store, version: Version, file_name: str) -> bytes:
+    try:
+        return store.read(names.STAGED + file_name)
+    except ObjectNotFound as exc:
+        raise CorruptLog(
+            f"version {version} is ratified, but its staged file {file_name} is gone; nothing else is read "
+            "in its place",
+            version=version,
+        ) from exc
 
 
 def fold(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) -> Iterator[Commit]:

@@ -18,7 +18,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Version
 from headgate.storage.api import Store
-from headgate.table import log, publish
+from headgate.table import log, publish, tail
 from headgate.table.committer import Frontier
 from headgate.table.transaction import Transaction
 
@@ -42,8 +42,8 @@ class ManagedCommitter:
         self._inline_limit = inline_limit_bytes
 
     def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — the catalog tells all
-        tail = self._catalog.tail(self._table_id)
-        return Frontier(tail.latest, {commit.version: commit for commit in tail.commits}, managed=True)
+        told = tail.ask(self._catalog, self._table_id)
+        return Frontier(told.latest, {commit.version: commit for commit in told.commits}, managed=True)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         if not txn.in_commit_timestamps:

@@ -5,7 +5,7 @@ from headgate.errors import CorruptLog, ObjectExists
 from headgate.protocol import names
 from headgate.protocol.actions import Version
 from headgate.storage.api import Store
-from headgate.table import log
+from headgate.table import log, tail
 
 
 def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
@@ -14,12 +14,12 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     Anyone may do this at any time, and several at once: a version that is there already is left
     as it is. It stops at the first version that fails, so no gap can arise (I3).
     """
-    tail = catalog.tail(table_id)
-    for commit in tail.commits:
+    told = tail.ask(catalog, table_id)
+    for commit in told.commits:
         _publish_one(store, commit.version, log.content(store, commit.version, commit))
-    if tail.commits:
-        catalog.mark_published(table_id, tail.commits[-1].version)
-    return tail.latest
+    if told.commits:
+        catalog.mark_published(table_id, told.commits[-1].version)
+    return told.latest
 
 
 def _publish_one(store: Store, version: Version, content: bytes) -> None:

@@ -2,9 +2,10 @@
 
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from headgate.errors import ObjectNotFound
 from headgate.protocol import replay
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.replay import State
@@ -61,7 +62,8 @@ def _load(store: Store, frontier: Frontier, target: Version | None, known: Snaps
     wanted = frontier.latest if target is None else target
     if known is not None and known.version <= wanted <= frontier.latest:
         missing = map(Version, range(known.version + 1, wanted + 1))
-        return known.after(log.fold(store, missing, frontier))
+        with suppress(ObjectNotFound):  # cleaned up behind a checkpoint, or lost: the listing tells
+            return known.after(log.fold(store, missing, frontier))
     chosen = log.choose(store, frontier, target)
     if chosen.checkpoint:
         state, files = checkpoints.load(store, chosen.checkpoint)

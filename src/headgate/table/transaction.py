@@ -107,7 +107,7 @@ def begin(state: State, change: Change, *, world: World) -> Transaction:
     features.check_writable(state.protocol, state.metadata)
     now = world.now_ms()
     stamped = state.has_in_commit_timestamps
-    previous = state.in_commit_timestamp if stamped else None
+    previous = timestamps.promised(state.version, state.info) if stamped else None
     return Transaction(
         base=state.version,
         target=Version(state.version + 1),

@@ -1,0 +1,90 @@
+"""What a table demands or says that Headgate has never heard of."""
+
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import UnsupportedFeature
+from headgate.protocol import codec, names
+from headgate.protocol.actions import DomainMetadata, Protocol, Version
+from headgate.storage.locate import locate
+from headgate.table.opened import OpenedTable
+from tests.support.commits import add
+from tests.support.tables import append_change, create_filesystem, named_file, open_filesystem
+from tests.support.versions import paths
+
+
+def with_line(folder: Path, version: int, *lines: str) -> OpenedTable:
+    """An ordinary table with these lines as a further version."""
+    (folder / names.published(Version(version))).write_text("".join(f"{line}\n" for line in lines))
+    return open_filesystem(str(folder))
+
+
+def protocol(reader: int, writer: int, readers: str = "", writers: str = "") -> str:
+    found = Protocol(
+        min_reader_version=reader,
+        min_writer_version=writer,
+        reader_features=tuple(readers.split()) if reader >= 3 else None,
+        writer_features=tuple(writers.split()) if writer >= 7 else None,
+    )
+    return codec.encode((found,)).decode().strip()
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (protocol(3, 7, "timestampNtz quantumFiles", "timestampNtz quantumFiles"), "quantumFiles"),
+        (protocol(4, 7), r"\(4, 7\)"),
+    ],
+    ids=["feature", "version"],
+)
+def test_what_readers_must_know_and_we_do_not_refuses_reading(tmp_path: Path, line: str, named: str) -> None:
+    """S328, S329"""
+    create_filesystem(locate(str(tmp_path)))
+    table = with_line(tmp_path, 1, line)
+
+    with pytest.raises(UnsupportedFeature, match=named) as caught:
+        table.snapshot()
+
+    assert "timestampNtz" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (protocol(1, 7, writers="quantumWrites"), "quantumWrites"),
+        (protocol(1, 8), r"\(1, 8\)"),
+    ],
+    ids=["feature", "version"],
+)
+def test_what_only_writers_must_know_refuses_writing(tmp_path: Path, line: str, named: str) -> None:
+    """S328, S329"""
+    create_filesystem(locate(str(tmp_path)))
+    table = with_line(tmp_path, 1, line)
+    with_line(tmp_path, 2, codec.encode((add("theirs"),)).decode().strip())
+
+    assert paths(table) == ["theirs"]
+    with pytest.raises(UnsupportedFeature, match=named):
+        table.commit(append_change(named_file("ours")), base=table.snapshot())
+    assert not (tmp_path / names.published(Version(3))).exists()
+
+
+def test_what_nobody_told_us_about_is_tolerated_and_a_domain_is_kept(tmp_path: Path) -> None:
+    """S330"""
+    create_filesystem(locate(str(tmp_path)))
+    table = with_line(
+        tmp_path,
+        1,
+        '{"commitInfo":{"operation":"DREAM","mood":{"colour":"blue"},"readVersion":0}}',
+        '{"quantumLeap":{"to":1}}',
+        '{"add":{"path":"a","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true,"spin":[1]}}',
+        '{"domainMetadata":{"domain":"acme.unheard","configuration":"{\\"x\\":1}","removed":false,"by":"me"}}',
+    )
+
+    opened = table.snapshot()
+    table.commit(append_change(named_file("b")), base=opened)
+
+    kept = {"acme.unheard": DomainMetadata(domain="acme.unheard", configuration='{"x":1}', removed=False)}
+    assert dict(opened.state.domains) == kept
+    assert dict(open_filesystem(str(tmp_path)).snapshot().state.domains) == kept
+    assert paths(table) == ["a", "b"]
