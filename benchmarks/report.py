@@ -11,7 +11,7 @@ class Measure:
     landed: float | None = None
 
     def __str__(self) -> str:
-        rate = f"{self.per_second:,.0f}/s" if self.per_second >= 10 else f"{self.per_second:.1f}/s"
+        rate = f"{self.per_second:,.0f}/s" if self.per_second >= 10 else f"{self.per_second:.2g}/s"
         return rate if self.landed is None else f"{rate} {self.landed:.0%} landed"
 
 
@@ -23,14 +23,16 @@ class Result:
     ours: Measure
     peer: Measure
     notes: tuple[str, ...] = ()
+    peer_name: str = "deltalake"
 
     @property
     def ratio(self) -> float:
         return self.ours.per_second / self.peer.per_second if self.peer.per_second else float("inf")
 
     def __str__(self) -> str:
-        ours, peer = f"headgate {self.ours}", f"deltalake {self.peer}"
-        line = f"{self.name:<22}{ours:<30}{peer:<30}{self.ratio:,.1f}×"
+        ours, peer = f"headgate {self.ours}", f"{self.peer_name} {self.peer}"
+        ratio = f"{self.ratio:,.1f}" if self.ratio >= 10 else f"{self.ratio:.2f}"
+        line = f"{self.name:<22}{ours:<30}{peer:<30}{ratio}×"
         return "\n".join((line, *(f"    {note}" for note in self.notes)))
 
 

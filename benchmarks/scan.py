@@ -1,0 +1,226 @@
+"""Reading a table with Spark: rows, plans of many files, and deleted rows.
+
+The peer is Spark itself, given the same files by their paths in the same session. It has no log to
+read, and it shows deleted rows.
+"""
+
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from uuid import UUID
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import headgate
+from benchmarks.report import Measure, Result
+from headgate import Table
+from headgate.protocol import vectors
+from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis
+from headgate.protocol.vectors import DeletedRows, Stored
+from tests.support import handmade
+
+_JAVA = Path(sys.prefix) / "java-home"
+_CONF = {
+    "spark.driver.memory": "2g",
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+_LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+_COLUMNS = "id long, customer long, amount double, quantity int, country string"
+_DELETED = 0.05
+_VECTORS = UUID("12345678-1234-4234-8234-123456789abc")
+
+Action = Callable[[], object]
+
+
+def _sums(df: DataFrame) -> object:
+    return df.agg(F.sum("id"), F.sum("customer"), F.sum("amount"), F.sum("quantity")).collect()
+
+
+def _filter(df: DataFrame) -> object:
+    return df.where("customer % 1000 = 7 and quantity > 10").agg(F.count("*"), F.sum("id")).collect()
+
+
+def _groups(df: DataFrame) -> object:
+    return df.groupBy("country").agg(F.count("*"), F.sum("quantity")).orderBy("country").collect()
+
+
+_QUERIES = {"sum": _sums, "filter": _filter, "group by": _groups}
+
+
+def run(place: Path, *, quick: bool) -> Iterator[Result]:
+    rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (8_000_000, 20, 20_000, 9)
+    queries = ["sum"] if quick else list(_QUERIES)
+    spark = _session()
+    try:
+        table = _write(spark, place / "rows", rows, files)
+        yield from _scans(spark, table, "scan", queries, rounds)
+        deleted = _with_deleted_rows(table, place / "deleted")
+        yield from _scans(spark, deleted, "5 % deleted", queries, rounds)
+        yield _plan(spark, place / "many", many, rounds=min(rounds, 3))
+    finally:
+        spark.stop()
+
+
+def _scans(
+    spark: SparkSession, table: Table, label: str, queries: Sequence[str], rounds: int
+) -> Iterator[Result]:
+    """The queries, each on a DataFrame that is defined once and beforehand."""
+    paths = _paths(table)
+    began = time.perf_counter()
+    ours = table.read(spark=spark)
+    defined = time.perf_counter()
+    peer = spark.read.schema(_COLUMNS).parquet(*paths)
+    spent = f"to define it: ours {_ms(defined - began)}, theirs {_ms(time.perf_counter() - defined)}"
+    assert ours.count() == _live_rows(table)
+    for name in queries:
+        query = _QUERIES[name]
+        seconds = _best([lambda q=query: q(ours), lambda q=query: q(peer)], rounds)
+        yield _compared(f"{label}, {name}", seconds, f"{len(paths)} files; {spent}")
+
+
+def _plan(spark: SparkSession, location: Path, files: int, *, rounds: int) -> Result:
+    """From nothing, the log unread, to the tasks of a scan; no row is read."""
+    _many_files(location, files)
+    known = headgate.at_path(location)
+    paths = _paths(known)
+
+    def peer() -> object:
+        return _tasks(spark.read.schema("id long").parquet(*paths))
+
+    def tuned() -> object:
+        spark.conf.set(_LISTING, "4")
+        try:
+            return peer()
+        finally:
+            spark.conf.unset(_LISTING)
+
+    sides = [lambda: _tasks(headgate.at_path(location).read(spark=spark)), peer]
+    others = [lambda: _tasks(known.read(spark=spark)), tuned]
+    ours, theirs, opened, listed = _best([*sides, *others], rounds)
+    note = f"the log known {_ms(opened)}; theirs with {_LISTING}=4 {_ms(listed)}"
+    return _compared(f"plan {files:,} files", (ours, theirs), note)
+
+
+def _tasks(df: DataFrame) -> int:
+    return int(df.rdd.getNumPartitions())
+
+
+def _best(sides: Sequence[Action], rounds: int) -> tuple[float, ...]:
+    """The best time of each side. They take turns, each round the other way round; a third is warm-up."""
+    order = list(range(len(sides)))
+    seconds: list[list[float]] = [[] for _ in sides]
+    for turn in range(rounds):
+        for side in order if turn % 2 else reversed(order):
+            seconds[side].append(_timed(sides[side]))
+    return tuple(min(some[rounds // 3 :]) for some in seconds)
+
+
+def _timed(side: Action) -> float:
+    began = time.perf_counter()
+    side()
+    return time.perf_counter() - began
+
+
+def _compared(name: str, seconds: Sequence[float], note: str) -> Result:
+    ours, peer = seconds
+    both = f"ours {_ms(ours)}, theirs {_ms(peer)}"
+    return Result(name, Measure(1 / ours), Measure(1 / peer), (f"{both}; {note}",), peer_name="spark")
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:,.0f} ms"
+
+
+def _paths(table: Table) -> list[str]:
+    files = table.log.snapshot().files.without_stats
+    return [f"{table.location}/{path}" for path in files["path"].to_pylist()]
+
+
+def _live_rows(table: Table) -> int:
+    files = table.log.snapshot().files.without_stats
+    vectors_of = [vector for vector in files["deletion_vector"].to_pylist() if vector]
+    stored = sum(pq.read_metadata(path).num_rows for path in _paths(table))
+    return stored - sum(vector["cardinality"] for vector in vectors_of)
+
+
+def _write(spark: SparkSession, location: Path, rows: int, files: int) -> Table:
+    mixed = F.col("id") * 7_919 % 1_000_003
+    df = spark.range(0, rows, 1, files).select(
+        "id",
+        mixed.alias("customer"),
+        (mixed / 100).alias("amount"),
+        (F.col("id") % 50).cast("int").alias("quantity"),
+        F.format_string("c%03d", mixed % 200).alias("country"),
+    )
+    table = headgate.at_path(location, columns=_COLUMNS)
+    table.append(df)
+    return table
+
+
+def _with_deleted_rows(source: Table, location: Path) -> Table:
+    """The same files again, as links, each with a deletion vector; all vectors are in one file."""
+    paths = [Path(path) for path in _paths(source)]
+    chosen = random.Random(0)
+    gone = []
+    for path in paths:
+        count = pq.read_metadata(path).num_rows
+        gone.append(DeletedRows.of(chosen.sample(range(count), int(count * _DELETED))))
+    content, found = vectors.stored(gone, _VECTORS)
+    location.mkdir()
+    adds = [
+        _link(path, location, f"{number}.parquet", vector)
+        for number, (path, vector) in enumerate(zip(paths, found, strict=True))
+    ]
+    where = vectors.where(found[0])
+    assert isinstance(where, Stored)
+    (location / where.path).write_bytes(content)
+    columns = [column.split() for column in _COLUMNS.replace("int,", "integer,").split(", ")]
+    handmade.write_log(
+        location, [handmade.column(*column) for column in columns], adds, features=["deletionVectors"]
+    )
+    return headgate.at_path(location)
+
+
+def _many_files(location: Path, files: int) -> None:
+    """A table of many files, which all are links to one."""
+    location.mkdir()
+    first = location / "first.parquet"
+    pq.write_table(pa.table({"id": pa.array(range(10), pa.int64())}), first)
+    stats = {"numRecords": 10, "minValues": {"id": 0}, "maxValues": {"id": 9}, "nullCount": {"id": 0}}
+    text = msgspec.json.encode(stats).decode()
+    adds = [_link(first, location, f"part-{number:05d}.parquet", stats=text) for number in range(files)]
+    handmade.write_log(location, [handmade.column("id", "long")], adds)
+
+
+def _link(
+    source: Path, location: Path, name: str, vector: DeletionVector | None = None, stats: str | None = None
+) -> AddFile:
+    os.link(source, location / name)
+    return AddFile(
+        path=name,
+        partition_values={},
+        size=source.stat().st_size,
+        modification_time=EpochMillis(1),
+        data_change=True,
+        deletion_vector=vector,
+        stats=stats,
+    )
+
+
+def _session() -> SparkSession:
+    if _JAVA.exists():
+        os.environ.setdefault("JAVA_HOME", _JAVA.read_text().strip())
+    builder = SparkSession.builder.master("local[2]").appName("headgate-benchmarks")
+    for name, value in _CONF.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
