@@ -193,8 +193,12 @@ def test_what_was_deleted_is_gone(store: Store) -> None:
 
 
 def test_deleting_what_does_not_exist_is_no_error(store: Store) -> None:
+    store.put("present", b"x")
+
     store.delete("absent")
     store.delete("absent/too")
+
+    assert [found.path for found in store.list_from("")] == ["present"]
 
 
 @pytest.mark.parametrize("name", ["día/文件 1.parquet", "with space", "a=b/c%20d", "x+y&z", "ü#?.json"])

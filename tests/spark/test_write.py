@@ -135,6 +135,20 @@ def test_files_stay_when_nobody_knows_whether_they_were_committed(
     assert len(data_files(table)) == 1
 
 
+def test_data_files_are_durable_before_they_are_proposed(
+    spark: SparkSession, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled: list[tuple[set[str], set[str]]] = []
+    monkeypatch.setattr(
+        files, "settle", lambda location, paths: settled.append((set(paths), live_files(table)))
+    )
+
+    table.append(spark.range(4).repartition(2))
+
+    assert settled == [(live_files(table), set())]
+    assert len(live_files(table)) == 2
+
+
 def test_an_append_that_missed_a_schema_change_fails_once(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"
     stale = headgate.at_path(path, columns="id BIGINT")

@@ -35,8 +35,7 @@ def build(
     ``held`` are the versions the catalog holds and ``latest`` is its latest version; both are
     absent for a table without a catalog, whose latest version is the last one listed.
     """
-    # spec: reading-catalog-managed-tables, R2 and R3
-    files = [file for file in listing if latest is None or file.version <= latest]
+    files = list(listing)
     checkpoints = _complete_checkpoints(files)
     published = {file.version for file in files if file.kind is Kind.PUBLISHED}
     wanted = _wanted(published | checkpoints.keys(), latest, target)
@@ -56,6 +55,7 @@ def build(
 
 
 def _wanted(existing: Collection[Version], latest: Version | None, target: Version | None) -> Version:
+    # Nothing after the version wanted is used below, so this bounds every kind of file (R3).
     newest = latest if latest is not None else max(existing, default=None)
     if newest is None:
         raise CorruptLog("the log has no commit", code="DELTA_TABLE_NOT_FOUND")
