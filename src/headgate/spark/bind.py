@@ -1,55 +1,34 @@
-"""From a ScanPlan to a DataFrame whose plan is Spark's own parquet scan.
+"""From a ScanPlan to a DataFrame whose plan is Spark's own parquet scan, over files nobody listed."""
 
-Public calls only: Spark is handed the file list as the manifest that its streaming sink leaves
-behind (``_spark_metadata``), so nothing is listed and no Python touches a row.
-"""
-
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import reduce
-from pathlib import Path
 
 import msgspec
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, LongType, StructType
+from pyspark.sql.types import ArrayType, LongType
 
-from headgate.errors import InvalidRequest
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import columns, deleted
+from headgate.spark import columns, deleted, manifest
 from headgate.spark import schema as spark_schema
 from headgate.spark.plan import Piece, RowTracking
 
 ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
-_IGNORE_MANIFEST = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
-_OPTIONS = {
-    # Else Spark would infer partition columns from folder names.
-    "recursiveFileLookup": "true",
-    # The session may have these on, and rows would be lost without a word.
-    "ignoreMissingFiles": "false",
-    "ignoreCorruptFiles": "false",
-    "mergeSchema": "false",
-}
 
 
 def bind(
     spark: SparkSession, schema: Struct, pieces: Iterable[tuple[Piece, Sequence[DeletedRows]]]
 ) -> DataFrame:
     """The rows of all pieces, each given with the rows deleted from each of its files."""
-    if spark.conf.get(_IGNORE_MANIFEST, "false") == "true":
-        raise InvalidRequest(
-            f"the session has {_IGNORE_MANIFEST}=true, with which Spark would see an empty table: "
-            f"unset it, spark.conf.unset({_IGNORE_MANIFEST!r})"
-        )
     shown = columns.visible(schema)
     return reduce(DataFrame.union, (_rows(spark, shown, piece, gone) for piece, gone in pieces))
 
 
 def _rows(spark: SparkSession, schema: Struct, piece: Piece, gone: Sequence[DeletedRows]) -> DataFrame:
     if columns.is_stored_as(schema, piece.layout) and not piece.needs_ordinals:
-        return _scan(spark, spark_schema.to_spark(schema), piece)
-    scanned = _scan(spark, columns.to_read(piece.layout), piece)
+        return manifest.scan(spark, spark_schema.to_spark(schema), piece)
+    scanned = manifest.scan(spark, columns.to_read(piece.layout), piece)
     origin = _Origin(scanned)
     chosen = [
         _column(field, stored, piece, origin).alias(field.name, metadata=dict(field.metadata))
@@ -89,35 +68,6 @@ def _tracked(stored: Sequence[Field], tracking: RowTracking, origin: _Origin) ->
         F.coalesce(own_id, base + origin.row).alias(ROW_ID),
         F.coalesce(own_version, version).alias(ROW_COMMIT_VERSION),
     ]
-
-
-def _scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
-    with tempfile.TemporaryDirectory(prefix="headgate-scan-") as folder:
-        _write_manifest(Path(folder), piece)
-        # Spark reads the manifest once, on the driver, before this returns.
-        return spark.read.schema(wanted).options(**_OPTIONS).parquet(f"file:{folder}")
-
-
-def _write_manifest(folder: Path, piece: Piece) -> None:
-    times = range(len(piece.uris)) if piece.needs_ordinals else piece.modified_ms
-    entry = msgspec.json.Encoder().encode
-    lines = (
-        entry(
-            {
-                "path": uri,
-                "size": size,
-                "isDir": False,
-                "modificationTime": time,
-                "blockReplication": 1,
-                "blockSize": 128 * 1024 * 1024,
-                "action": "add",
-            }
-        )
-        for uri, size, time in zip(piece.uris, piece.sizes, times, strict=True)
-    )
-    manifest = folder / "_spark_metadata" / "0"
-    manifest.parent.mkdir()
-    manifest.write_bytes(b"\n".join((b"v1", *lines)))
 
 
 def _lookup(values: Sequence[str | int | None], ordinal: Column, array: ArrayType) -> Column:
