@@ -9,18 +9,70 @@ HeadgateError
 │   └── UnsupportedFeature · VersionNotFound · InvalidRequest
 ├── ConflictError        a concurrent commit forbids this one; nothing was committed
 │   ├── ProtocolChanged · MetadataChanged · ConcurrentAppend · ConcurrentDeleteRead
-│   └── ConcurrentDeleteDelete · ConcurrentTransaction · DomainConflict · RetriesExhausted
+│   ├── ConcurrentDeleteDelete · ConcurrentTransaction · ConcurrentWrite · DomainConflict
+│   └── RetriesExhausted
 ├── CommitUnknown        nobody can say whether the commit was ratified; delete nothing
 ├── CatalogError
-│   └── NotAllowed · CatalogUnavailable
+│   └── NotAllowed · CatalogUnavailable · UnsafeDatabase
 ├── StorageError
-│   └── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable
+│   └── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable · UnsafeStore
 └── CorruptLog           the log breaks one of its invariants
 """
 
+from collections.abc import Mapping
 from enum import Enum
 
 from typing_extensions import override
+
+SQLSTATES: Mapping[str, str] = {
+    "DELTA_ADDING_DELETION_VECTORS_DISALLOWED": "0A000",
+    "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED": "42000",
+    "DELTA_CANNOT_MODIFY_APPEND_ONLY": "42809",
+    "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES": "42616",
+    "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES": "42616",
+    "DELTA_CANNOT_MODIFY_TABLE_PROPERTY": "42939",
+    "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS": "42616",
+    "DELTA_CANNOT_SET_COORDINATED_COMMITS_DEPENDENCIES": "42616",
+    "DELTA_CANNOT_UNSET_COORDINATED_COMMITS_CONFS": "42616",
+    "DELTA_CONCURRENT_APPEND": "2D521",
+    "DELTA_CONCURRENT_DELETE_DELETE": "2D521",
+    "DELTA_CONCURRENT_DELETE_READ": "2D521",
+    "DELTA_CONCURRENT_TRANSACTION": "2D521",
+    "DELTA_CONCURRENT_WRITE": "2D521",
+    "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_COMMAND": "42616",
+    "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_SESSION": "42616",
+    "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS": "2D521",
+    "DELTA_DOMAIN_METADATA_NOT_SUPPORTED": "0A000",
+    "DELTA_DUPLICATE_ACTIONS_FOUND": "2D521",
+    "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR": "42601",
+    "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH": "KD004",
+    "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT": "0AKDE",
+    "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION": "55000",
+    "DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL": "0AKDE",
+    "DELTA_FEATURE_DROP_DEPENDENT_FEATURE": "55000",
+    "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT": "0AKDE",
+    "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED": "0AKDE",
+    "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE": "0AKDE",
+    "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE": "0AKDE",
+    "DELTA_ILLEGAL_OPTION": "42616",
+    "DELTA_INVALID_ISOLATION_LEVEL": "25000",
+    "DELTA_INVALID_PARTITIONING_SCHEMA": "XXKDS",
+    "DELTA_INVALID_PROTOCOL_VERSION": "KD004",
+    "DELTA_MAX_COMMIT_RETRIES_EXCEEDED": "40000",
+    "DELTA_METADATA_CHANGED": "2D521",
+    "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND": "42616",
+    "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION": "42616",
+    "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED": "KD00G",
+    "DELTA_PROTOCOL_CHANGED": "2D521",
+    "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS": "22000",
+    "DELTA_UNSET_NON_EXISTENT_PROPERTY": "42616",
+    "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION": "0AKDC",
+    "DELTA_UNSUPPORTED_FEATURES_FOR_READ": "56038",
+    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE": "56038",
+    "DELTA_UNSUPPORTED_FEATURE_STATUS": "0AKDE",
+    "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR": "0AKDC",
+}
+"""What Delta tells SQL clients for each of its codes."""
 
 
 class Retry(Enum):
@@ -43,6 +95,11 @@ class HeadgateError(Exception):
         self.message = message
         self.code = code or type(self).code
         self.fields = fields
+
+    @property
+    def sqlstate(self) -> str | None:
+        """The SQLSTATE of the code, as Delta has it; None where there is none."""
+        return SQLSTATES.get(self.code)
 
     @override
     def __str__(self) -> str:
@@ -143,6 +200,12 @@ class ConcurrentTransaction(ConflictError):
     code = "DELTA_CONCURRENT_TRANSACTION"
 
 
+class ConcurrentWrite(ConflictError):
+    """A winner wrote what this transaction depends on in a way that cannot be sorted out."""
+
+    code = "DELTA_CONCURRENT_WRITE"
+
+
 class DomainConflict(ConflictError):
     """A winner wrote the same metadata domain and nobody can merge the two."""
 
@@ -178,6 +241,12 @@ class CatalogUnavailable(CatalogError):
     retry = Retry.SAME
 
 
+class UnsafeDatabase(CatalogError):
+    """The database server behind the catalog is set up to lose commits that it acknowledged."""
+
+    code = "HEADGATE_UNSAFE_DATABASE"
+
+
 class StorageError(HeadgateError):
     """An object store did not do what was asked."""
 
@@ -189,7 +258,7 @@ class ObjectNotFound(StorageError):
 
 
 class ObjectExists(StorageError):
-    """The object exists already; nothing was written."""
+    """The object exists already, and stays as it is."""
 
     code = "HEADGATE_OBJECT_EXISTS"
 
@@ -205,6 +274,12 @@ class StorageUnavailable(StorageError):
 
     code = "HEADGATE_STORAGE_UNAVAILABLE"
     retry = Retry.SAME
+
+
+class UnsafeStore(StorageError):
+    """The store cannot create an object only if there is none, so two writers could both win a version."""
+
+    code = "HEADGATE_UNSAFE_STORE"
 
 
 class CorruptLog(HeadgateError):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import msgspec
+from typing_extensions import Buffer
 
 
 class ObjectMeta(msgspec.Struct, frozen=True, gc=False):  # a struct, because a listing makes thousands
@@ -28,12 +29,16 @@ class Store(Protocol):
         """
         ...
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         """Create or replace the object; durable and whole once this returns, never seen half written."""
         ...
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
-        """Create the object, or raise ``ObjectExists`` having changed nothing; durable like ``put``."""
+    def put_if_absent(self, path: str, data: Buffer) -> None:
+        """Create the object, or raise ``ObjectExists`` if there is one, which stays; durable like ``put``.
+
+        A store that asks again when it got no answer may find the very object it created, so
+        ``ObjectExists`` says nothing about whose it is: whoever needs to know reads it.
+        """
         ...
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:

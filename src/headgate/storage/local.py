@@ -10,6 +10,8 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from typing_extensions import Buffer
+
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
 from headgate.storage.api import ObjectMeta
 
@@ -39,10 +41,10 @@ class LocalStore:
         except OSError as exc:
             raise _translate(exc, path, "read") from exc
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         self._write(path, data, os.replace)
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         try:
             if os.path.lexists(self._full(path)):  # spares a write and a sync in vain
                 raise _translate(FileExistsError(), path, "put")
@@ -86,7 +88,7 @@ class LocalStore:
             )  # fmt: skip
         return full
 
-    def _write(self, path: str, data: bytes, place: Callable[[str, str], None]) -> None:
+    def _write(self, path: str, data: Buffer, place: Callable[[str, str], None]) -> None:
         full = self._full(path)
         folder = os.path.dirname(full)
         # Random, because process ids come again: a file left by a crash must not look like the object.
@@ -133,7 +135,7 @@ def _read_all(file: int, size: int) -> bytes:
     return data
 
 
-def _write_synced(full: str, data: bytes) -> None:
+def _write_synced(full: str, data: Buffer) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         file = os.open(full, flags, 0o644)

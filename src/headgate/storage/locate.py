@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from obstore.store import from_url
@@ -15,6 +16,10 @@ Locate = Callable[[str], Store]
 
 _REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abfss": "abfss"}
 
+# Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
+_RETRY_TIMEOUT = timedelta(seconds=30)
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+
 
 def locate(location: str) -> Store:
     """The store rooted at a folder, a ``file:`` or a bucket URL; credentials come from the environment."""
@@ -26,7 +31,17 @@ def locate(location: str) -> Store:
             f"{location!r}: {scheme}:// is not a store Headgate knows; use a folder or one of "
             + ", ".join(f"{name}://" for name in sorted(_REMOTE))
         )
-    return ObjectStore(from_url(_REMOTE[scheme] + location.removeprefix(scheme)))
+    return _remote(_REMOTE[scheme] + location.removeprefix(scheme))
+
+
+def _remote(url: str) -> Store:
+    # No client options: they would replace all those of the environment, such as AWS_ALLOW_HTTP.
+    client = from_url(url, retry_config={"max_retries": 10, "retry_timeout": _RETRY_TIMEOUT})
+    once = from_url(url, retry_config={"max_retries": 0})
+    parts = urlsplit(url)
+    endpoint = next((os.environ[name] for name in _ENDPOINTS if name in os.environ), "")
+    place = f"{parts.scheme}://{parts.netloc}" + (f" at {endpoint}" if endpoint else "")
+    return ObjectStore(client, once=once, place=place)
 
 
 def local_path(location: str) -> str:

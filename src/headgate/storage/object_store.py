@@ -1,23 +1,62 @@
-"""A store in S3, GCS, Azure or memory, through obstore."""
+"""A store in S3, GCS, Azure or memory, through obstore.
 
+obstore repeats requests by itself, and so hides how often a conditional one was sent: it may tell
+the winner that the object exists, or that it has no access although an earlier request had. It
+also takes S3's 409, which says that nothing is decided yet, for "exists". So conditional puts go
+through a client that sends each once, and are repeated here, where it is known what was not answered.
+"""
+
+import time
 from collections.abc import Iterator
 
 import obstore
 from obstore import exceptions
 from obstore.store import ObjectStore as Client
+from typing_extensions import Buffer
 
-from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
+from headgate.clock import SystemWorld, World
+from headgate.errors import (
+    AccessDenied,
+    ObjectExists,
+    ObjectNotFound,
+    StorageError,
+    StorageUnavailable,
+    UnsafeStore,
+)
 from headgate.storage.api import ObjectMeta
 
-# obstore raises Python's own FileNotFoundError, and OSError for some failures of the network.
-_FAILURES = (exceptions.BaseError, OSError)
+# obstore raises some of Python's own: FileNotFoundError, OSError for failures of the network, and this.
+_FAILURES = (exceptions.BaseError, OSError, NotImplementedError)
+
+_EXISTS = (exceptions.AlreadyExistsError, exceptions.PreconditionError)
+_WRITES = ("put", "put_if_absent")
+
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
+_PATIENCE_SECONDS = 5
+"""A conditional put that took longer is not repeated here: its caller looks first what became of it."""
 
 
 class ObjectStore:
-    """Objects are the keys below the client's own prefix; writes are durable when acknowledged."""
+    """Objects are the keys below the client's own prefix; writes are durable when acknowledged.
 
-    def __init__(self, client: Client) -> None:
+    ``once`` is a client of the same place that never repeats a request by itself. Stores with the
+    same ``place`` are served alike; None stands for one that needs no proof of what it promises.
+    """
+
+    reads_at_once = 32
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        once: Client | None = None,
+        place: str | None = None,
+        world: World | None = None,
+    ) -> None:
         self._client = client
+        self._once = once or client
+        self._world = world or SystemWorld()
+        self.place = place
 
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         try:
@@ -32,17 +71,55 @@ class ObjectStore:
         except _FAILURES as exc:
             raise _translate(exc, path, "read") from exc
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         try:
             obstore.put(self._client, path, data, mode="overwrite")
         except _FAILURES as exc:
             raise _translate(exc, path, "put") from exc
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    def put_if_absent(self, path: str, data: Buffer) -> None:
+        unanswered: StorageUnavailable | None = None
+        patient_until = time.monotonic() + _PATIENCE_SECONDS
+        for pause in (*_PAUSES, None):
+            try:
+                self._create(path, data)
+            except StorageUnavailable as exc:
+                unanswered = exc
+                if pause is None or time.monotonic() > patient_until:
+                    raise
+                self._world.sleep(pause * (0.5 + self._world.jitter() / 2))
+            except ObjectExists:
+                raise
+            except StorageError as exc:
+                if unanswered is None:
+                    raise
+                # An answer to this request only; the one before may have created the object.
+                raise unanswered from exc
+            else:
+                return
+
+    def _create(self, path: str, data: Buffer) -> None:
         try:
-            obstore.put(self._client, path, data, mode="create")
+            obstore.put(self._once, path, data, mode="create")
+        except _EXISTS as exc:
+            if self._is_there(path):
+                raise ObjectExists(f"{path!r} exists already", path=path, operation="put_if_absent") from exc
+            # S3 answers 409 while another request for the same key is under way.
+            raise _unavailable(exc, path, "put_if_absent") from exc
         except _FAILURES as exc:
             raise _translate(exc, path, "put_if_absent") from exc
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            self.head(path)
+        except ObjectNotFound:
+            return False
+        except StorageError as exc:
+            raise StorageUnavailable(
+                f"put_if_absent {path!r}: whether the object exists could not be read: {exc.message}",
+                path=path, operation="put_if_absent",
+            ) from exc  # fmt: skip
+        return True
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         try:
@@ -74,13 +151,31 @@ class ObjectStore:
 def _translate(exc: Exception, path: str, operation: str) -> StorageError:
     match exc:
         case FileNotFoundError() | exceptions.NotFoundError():
+            if operation in _WRITES:
+                return ObjectNotFound(
+                    f"{operation} {path!r}: the bucket or container does not exist; make it first",
+                    path=path, operation=operation,
+                )  # fmt: skip
             return ObjectNotFound(f"{path!r} does not exist", path=path, operation=operation)
-        case exceptions.AlreadyExistsError() | exceptions.PreconditionError():
-            return ObjectExists(f"{path!r} exists already", path=path, operation=operation)
         case exceptions.PermissionDeniedError() | exceptions.UnauthenticatedError():
             return AccessDenied(
-                f"{operation} {path!r} was refused: {exc}; check the store's credentials",
+                f"{operation} {path!r} was refused: {_reason(exc)}; check the store's credentials",
+                path=path, operation=operation,
+            )  # fmt: skip
+        case NotImplementedError() | exceptions.NotSupportedError():
+            return UnsafeStore(
+                f"{operation} {path!r} is not possible here: {_reason(exc)}; AWS_CONDITIONAL_PUT must not be "
+                "disabled",
                 path=path, operation=operation,
             )  # fmt: skip
         case _:
-            return StorageUnavailable(f"{operation} {path!r}: {exc}", path=path, operation=operation)
+            return _unavailable(exc, path, operation)
+
+
+def _unavailable(exc: Exception, path: str, operation: str) -> StorageUnavailable:
+    return StorageUnavailable(f"{operation} {path!r}: {_reason(exc)}", path=path, operation=operation)
+
+
+def _reason(exc: Exception) -> str:
+    # obstore appends a dump of its own structures.
+    return str(exc).partition("\n\nDebug source")[0].strip()
