@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from headgate.errors import HeadgateError
+from headgate.errors import CorruptLog, HeadgateError, VersionNotFound
 from headgate.protocol import names, segment
+from headgate.protocol.actions import Version
 
 SITUATIONS = tomllib.loads(Path(__file__).with_name("segment.toml").read_text())
 # Nothing in the folder of staged commits is ever evidence (F4), nor are files the log does not know.
@@ -49,3 +50,37 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert pieces == situation.get("commits", list(range(situation["reads"] + 1)))
         # A version that the catalog holds is read from there and never from a file that stands for it.
         assert {piece for piece in pieces if piece in situation["held"]} == set(situation["from_catalog"])
+
+
+def files(*found: str) -> list[names.LogFile]:
+    parsed = (names.parse(f"{names.LOG}{name.rjust(len(name) + 19, '0')}", size=1) for name in found)
+    return [file for file in parsed if file is not None]
+
+
+@pytest.mark.parametrize(
+    ("listing", "held", "earliest"),
+    [
+        (["1.json", "0.json"], [], 0),
+        (["1.json"], [0], 0),
+        (["5.json", "6.json", "7.checkpoint.parquet", "5.checkpoint.parquet"], [8], 5),
+        (["0.checkpoint.parquet", "1.json"], [], 0),
+        (["0.crc", "3.checkpoint.parquet", "3.json"], [], 3),
+        (["1.json", "2.json"], [], None),
+        ([], [], None),
+    ],
+    ids=["listed", "held", "cleaned-up", "checkpoint-0", "checksum-0", "truncated", "empty"],
+)
+def test_the_earliest_version_that_can_be_read(
+    listing: list[str], held: list[Version], earliest: int | None
+) -> None:
+    assert segment.earliest(files(*listing), held=held) == earliest
+
+
+def test_an_error_says_which_versions_there_are_or_which_is_missing() -> None:
+    with pytest.raises(VersionNotFound) as beyond:
+        segment.build(files("0.json", "1.json"), target=Version(2))
+    with pytest.raises(CorruptLog) as gap:
+        segment.build(files("0.json", "4.json"))
+
+    assert (beyond.value.fields["earliest"], beyond.value.fields["latest"]) == (0, 1)
+    assert gap.value.fields["version"] == 1

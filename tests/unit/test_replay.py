@@ -1,5 +1,7 @@
 """The small state."""
 
+from dataclasses import replace
+
 import pytest
 
 from headgate.errors import CorruptLog
@@ -39,11 +41,22 @@ def test_a_removed_domain_disappears_and_others_stay() -> None:
 def test_the_last_transaction_of_an_application_counts() -> None:
     one = replay.advance(FIRST, commit(1, AppTransaction(app_id="etl", version=4)))
     two = replay.advance(one, commit(2, AppTransaction(app_id="etl", version=5)))
+    three = replay.advance(two, commit(3, AppTransaction(app_id="other", version=1)))
 
-    assert two.txns["etl"].version == 5
+    assert {app_id: txn.version for app_id, txn in three.txns.items()} == {"etl": 5, "other": 1}
+
+
+def test_a_commit_that_says_nothing_of_itself_has_no_timestamp() -> None:
+    silent = replay.advance(FIRST, replace(commit(1), info=None))
+
+    assert silent.in_commit_timestamp is None
+    assert not silent.has_in_commit_timestamps
 
 
 @pytest.mark.parametrize(("action", "absent"), [(PROTOCOL, "metaData"), (metadata(), "protocol")])
 def test_a_log_without_protocol_or_metadata_is_refused(action: object, absent: str) -> None:
-    with pytest.raises(CorruptLog, match=absent):
+    """S252"""
+    with pytest.raises(CorruptLog, match=absent) as caught:
         replay.start(commit(0, action))  # type: ignore[arg-type]  # either of the two actions
+
+    assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"

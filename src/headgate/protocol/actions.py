@@ -38,6 +38,7 @@ class CommitInfo(Action, frozen=True, kw_only=True):
     user_metadata: str | None = None
     engine_info: str | None = None
     txn_id: TxnId | None = None
+    tags: Mapping[str, Any] | None = None
 
 
 class Protocol(Action, frozen=True, kw_only=True):
@@ -54,7 +55,8 @@ class Protocol(Action, frozen=True, kw_only=True):
 
     @property
     def is_catalog_managed(self) -> bool:
-        return "catalogManaged" in (self.writer_features or ())
+        """Whether a catalog decides the versions; also under the name of that feature's preview."""
+        return self.has("catalogManaged") or self.has("catalogOwned-preview")
 
 
 class Format(Action, frozen=True, kw_only=True):
@@ -166,6 +168,8 @@ class Commit:
     removes: tuple[RemoveFile, ...]
     txns: tuple[AppTransaction, ...]
     domains: tuple[DomainMetadata, ...]
+    modified_ms: EpochMillis | None = None
+    """When its file was written, where somebody asked for that."""
 
     @property
     def is_blind_append(self) -> bool:

@@ -40,6 +40,19 @@ class _Change(msgspec.Struct, frozen=True, gc=False):
         return self.add or self.remove or self.metaData or self.protocol or self.txn or self.domainMetadata
 
 
+class _Small(msgspec.Struct, frozen=True, gc=False):
+    """A line as far as it is not about files."""
+
+    commitInfo: CommitInfo | None = None  # noqa: N815
+    protocol: Protocol | None = None
+    metaData: Metadata | None = None  # noqa: N815
+    txn: AppTransaction | None = None
+    domainMetadata: DomainMetadata | None = None  # noqa: N815
+
+    def action(self) -> Action | None:
+        return self.commitInfo or self.metaData or self.protocol or self.txn or self.domainMetadata
+
+
 class _Cdc(msgspec.Struct, frozen=True, gc=False):
     cdc: AddCdcFile | None = None
 
@@ -82,6 +95,7 @@ _ENVELOPES: tuple[tuple[type[Action], bytes], ...] = (
 _PREFIX = dict(_ENVELOPES)
 _LINES = msgspec.json.Decoder(_Line)
 _CHANGES = msgspec.json.Decoder(_Change)
+_SMALL = msgspec.json.Decoder(_Small)
 _CDC = msgspec.json.Decoder(_Cdc)
 _ENCODER = msgspec.json.Encoder()
 
@@ -94,6 +108,11 @@ def encode(actions: Iterable[Action]) -> bytes:
 def decode(version: Version, content: bytes) -> Commit:
     """The actions of one version; ``CorruptLog`` names the version if the bytes are no commit."""
     return sort(version, actions(version, content))
+
+
+def small(version: Version, content: bytes) -> Commit:
+    """The actions of one version without its files, which are not even parsed."""
+    return sort(version, _parsed(_SMALL, version, content))
 
 
 def actions(version: Version, content: bytes) -> list[Action]:
@@ -121,7 +140,10 @@ def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
 
 
 def _parsed(
-    decoder: msgspec.json.Decoder[_Line] | msgspec.json.Decoder[_Change] | msgspec.json.Decoder[_Cdc],
+    decoder: msgspec.json.Decoder[_Line]
+    | msgspec.json.Decoder[_Change]
+    | msgspec.json.Decoder[_Small]
+    | msgspec.json.Decoder[_Cdc],
     version: Version,
     content: bytes,
 ) -> list[Action]:

@@ -1,129 +1,110 @@
 """May a transaction still commit after a concurrent one won? The rules, as rows.
 
-Rows are tried in order, for each winner in ascending version; the first that objects decides.
-Predicates of reads are not tracked: what is not a blind append counts as having read the whole
-table, which refuses more than needed and never too little.
+These rows are about all but files, which ``file_conflicts`` has; ``rebase`` has the order of both and of
+what is mended in between. The first row that objects decides.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from headgate.errors import ConcurrentTransaction, ConcurrentWrite, MetadataChanged, ProtocolChanged
+from headgate.protocol import coordination, features, metadata_changes
+from headgate.protocol.actions import CommitInfo
+from headgate.protocol.attempt import BACKFILL, UNBACKFILL
+from headgate.protocol.race import Race, Rule
 
-from headgate.errors import (
-    ConcurrentAppend,
-    ConcurrentDeleteDelete,
-    ConcurrentDeleteRead,
-    ConcurrentTransaction,
-    ConflictError,
-    DomainConflict,
-    MetadataChanged,
-    ProtocolChanged,
+# Rows that were written before such a feature came were never checked against what it demands.
+CHECKED_ON_WRITE = frozenset(
+    {"invariants", "checkConstraints", "generatedColumns", "identityColumns", "allowColumnDefaults"}
 )
-from headgate.protocol.actions import Commit
+_IDENTITY_ONLY = "delta.identity.schemaUpdate"
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
-    """What a transaction looked at before deciding what to write."""
-
-    whole_table: bool = False
-    app_ids: frozenset[str] = frozenset()
-
-
-BLIND = Reads()
+def _we_would_give_the_table_to_a_commit_owner(race: Race) -> str | None:
+    written = race.ours.writes.metadata
+    if written is None or coordination.of(race.ours.follows.metadata) is not None:
+        return None
+    named = coordination.of(written)
+    # The owner agreed to take the table at one version, and no other (K11).
+    return f"{named.owner!r} was registered as the commit owner of an older version" if named else None
 
 
-@dataclass(frozen=True, slots=True)
-class Ours:
-    """The losing side of a race: what it read and what it would write."""
-
-    reads: Reads
-    writes: Commit
-
-    @property
-    def is_blind_append(self) -> bool:
-        return not self.reads.whole_table and not self.writes.removes
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One row: an objection, and the error that states it."""
-
-    name: str
-    objection: Callable[[Ours, Commit], str | None]
-    error: type[ConflictError]
-
-
-def _both_changed_the_protocol(ours: Ours, winner: Commit) -> str | None:
-    if winner.protocol is not None and ours.writes.protocol is not None:
+def _both_changed_the_protocol(race: Race) -> str | None:
+    if race.winner.protocol is not None and race.ours.writes.protocol is not None:
         return "both transactions change the protocol"
     return None
 
 
-def _winner_changed_the_protocol(_: Ours, winner: Commit) -> str | None:
-    if winner.protocol is not None:
-        return "the protocol was changed after this transaction began"
+def _winner_removed_a_feature(race: Race) -> str | None:
+    if race.winner.protocol is None:
+        return None
+    removed = features.named(race.ours.follows.protocol) - features.named(race.winner.protocol)
+    return f"the table lost the feature {', '.join(sorted(removed))}" if removed else None
+
+
+def _winner_added_a_feature_that_checks_rows(race: Race) -> str | None:
+    if race.winner.protocol is None:
+        return None
+    added = features.named(race.winner.protocol) - features.named(race.ours.follows.protocol)
+    if unchecked := sorted(added & CHECKED_ON_WRITE):
+        return f"the table got the feature {', '.join(unchecked)}, which our rows were not checked against"
     return None
 
 
-def _winner_changed_the_metadata(_: Ours, winner: Commit) -> str | None:
-    if winner.metadata is not None:
-        return "the schema or the properties were changed after this transaction began"
+def _we_drop_a_feature_the_winner_may_have_used(race: Race) -> str | None:
+    written = race.ours.writes.protocol
+    if written is None or not (race.winner.adds or race.winner.metadata or race.winner.domains):
+        return None
+    dropped = features.named(race.ours.follows.protocol) - features.named(written)
+    return f"what was written meanwhile may use {', '.join(sorted(dropped))}" if dropped else None
+
+
+def _both_changed_the_metadata(race: Race) -> str | None:
+    if race.winner.metadata is not None and race.ours.writes.metadata is not None:
+        return "both transactions change the schema or the properties"
     return None
 
 
-def _both_wrote_a_domain(ours: Ours, winner: Commit) -> str | None:
-    shared = {action.domain for action in ours.writes.domains} & {action.domain for action in winner.domains}
-    if shared:
-        return f"both transactions write the metadata domain {', '.join(sorted(shared))}"
-    return None
+def _winner_changed_the_metadata(race: Race) -> str | None:
+    changed = race.winner.metadata
+    before = race.ours.follows.metadata
+    if changed is None or changed == before or _only_moved_identities(race.winner.info):
+        return None
+    what = metadata_changes.harmful(before, changed, race.after.protocol)
+    return f"{what} changed after this transaction began" if what else None
 
 
-def _winner_moved_an_application(ours: Ours, winner: Commit) -> str | None:
-    written = {txn.app_id: txn.version for txn in ours.writes.txns}
-    for txn in winner.txns:
-        if txn.app_id in ours.reads.app_ids or txn.version >= written.get(txn.app_id, txn.version + 1):
+def _only_moved_identities(info: CommitInfo | None) -> bool:
+    tags = info.tags if info is not None else None
+    return tags is not None and str(tags.get(_IDENTITY_ONLY)).lower() == "true"
+
+
+def _winner_moved_an_application(race: Race) -> str | None:
+    written = {txn.app_id: txn.version for txn in race.ours.writes.txns}
+    for txn in race.winner.txns:
+        if txn.app_id in race.ours.reads.app_ids or txn.version >= written.get(txn.app_id, txn.version + 1):
             return f"application {txn.app_id!r} committed its transaction {txn.version} meanwhile"
     return None
 
 
-def _winner_added_rows_we_would_have_read(ours: Ours, winner: Commit) -> str | None:
-    if ours.is_blind_append or not winner.adds:
-        return None
-    return f"{winner.adds[0].path} was added to the rows this transaction read"
-
-
-def _winner_removed_rows_we_read(ours: Ours, winner: Commit) -> str | None:
-    if ours.reads.whole_table and winner.removes:
-        return f"{winner.removes[0].path} was removed after this transaction read it"
+def _winner_gave_the_row_ids_we_take_away(race: Race) -> str | None:
+    if race.ours.operation == UNBACKFILL and race.winner_operation == BACKFILL:
+        return "row ids were given to the files from which this transaction takes them"
     return None
 
 
-def _both_removed_a_file(ours: Ours, winner: Commit) -> str | None:
-    shared = {file.path for file in ours.writes.removes} & {file.path for file in winner.removes}
-    if shared:
-        return f"{min(shared)} was removed by both transactions"
-    return None
-
-
-RULES: tuple[Rule, ...] = (
+PROTOCOL_RULES: tuple[Rule, ...] = (
+    Rule("take-over", _we_would_give_the_table_to_a_commit_owner, ConcurrentWrite),
     Rule("protocol-vs-protocol", _both_changed_the_protocol, ProtocolChanged),
-    Rule("protocol-changed", _winner_changed_the_protocol, ProtocolChanged),
+    Rule("feature-removed", _winner_removed_a_feature, ProtocolChanged),
+    Rule("feature-that-checks-rows", _winner_added_a_feature_that_checks_rows, ProtocolChanged),
+    Rule(
+        "feature-drop", _we_drop_a_feature_the_winner_may_have_used, ProtocolChanged,
+        code="DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL",
+    ),
+)  # fmt: skip
+METADATA_RULES: tuple[Rule, ...] = (
+    Rule("metadata-vs-metadata", _both_changed_the_metadata, MetadataChanged),
     Rule("metadata-changed", _winner_changed_the_metadata, MetadataChanged),
-    Rule("domain-vs-domain", _both_wrote_a_domain, DomainConflict),
-    Rule("application-transaction", _winner_moved_an_application, ConcurrentTransaction),
-    Rule("append-vs-read", _winner_added_rows_we_would_have_read, ConcurrentAppend),
-    Rule("delete-vs-read", _winner_removed_rows_we_read, ConcurrentDeleteRead),
-    Rule("delete-vs-delete", _both_removed_a_file, ConcurrentDeleteDelete),
 )
-
-
-def check(ours: Ours, winner: Commit) -> None:
-    """Raise the error of the first rule that objects to committing after ``winner``."""
-    for rule in RULES:
-        if reason := rule.objection(ours, winner):
-            operation = winner.info.operation if winner.info and winner.info.operation else "an operation"
-            raise rule.error(
-                f"{reason} by {operation} in version {winner.version}; nothing was committed, "
-                "run the operation again on the new version",
-                rule=rule.name, winner=winner.version,
-            )  # fmt: skip
+OTHER_RULES: tuple[Rule, ...] = (
+    Rule("application-transaction", _winner_moved_an_application, ConcurrentTransaction),
+    Rule("unbackfill-vs-backfill", _winner_gave_the_row_ids_we_take_away, ConcurrentWrite),
+)

@@ -12,7 +12,10 @@ from headgate.protocol.actions import Version
 
 LOG = "_delta_log/"
 STAGED = "_delta_log/_staged_commits/"
+LEGACY_STAGED = "_delta_log/_commits/"
+"""Where staged commits were before, and still are for tables that a commit owner was given then."""
 SIDECARS = "_delta_log/_sidecars/"
+PROBE = "_delta_log/_headgate_probe/"
 LAST_CHECKPOINT = "_delta_log/_last_checkpoint"
 
 _STAGED_FILE = re.compile(r"([0-9]{20})\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
@@ -48,6 +51,31 @@ class LogFile(msgspec.Struct, frozen=True, gc=False):  # a struct, because a lis
 def published(version: Version) -> str:
     """Where version ``version`` is published."""
     return f"{LOG}{version:020d}.json"
+
+
+def checksum(version: Version) -> str:
+    """Where the checksum of version ``version`` is."""
+    return f"{LOG}{version:020d}.crc"
+
+
+def classic_checkpoint(version: Version) -> str:
+    """Where a checkpoint in one file, of the name everybody knows, is."""
+    return f"{LOG}{version:020d}.checkpoint.parquet"
+
+
+def uuid_checkpoint(version: Version, uuid: str) -> str:
+    """Where a v2 checkpoint is."""
+    return f"{LOG}{version:020d}.checkpoint.{uuid}.parquet"
+
+
+def is_v2_checkpoint(path: str) -> bool:
+    """Whether a file has a name that only v2 checkpoints have."""
+    return _UUID_CHECKPOINT.fullmatch(path.removeprefix(LOG)) is not None
+
+
+def compacted(start: Version, end: Version) -> str:
+    """Where a compaction of the versions from ``start`` to ``end`` is."""
+    return f"{LOG}{start:020d}.{end:020d}.compacted.json"
 
 
 def staged_file(version: Version, uuid: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from headgate.errors import CorruptLog
+from headgate.protocol import domains
 from headgate.protocol.actions import (
     AppTransaction,
     Commit,
@@ -58,10 +59,5 @@ def advance(state: State, commit: Commit) -> State:
         metadata=commit.metadata or state.metadata,
         info=commit.info,
         txns={**state.txns, **{txn.app_id: txn for txn in commit.txns}} if commit.txns else state.txns,
-        domains=_domains(state, commit) if commit.domains else state.domains,
+        domains=domains.after(state.domains, commit.domains) if commit.domains else state.domains,
     )
-
-
-def _domains(state: State, commit: Commit) -> Mapping[str, DomainMetadata]:
-    latest = {**state.domains, **{domain.domain: domain for domain in commit.domains}}
-    return {name: domain for name, domain in latest.items() if not domain.removed}

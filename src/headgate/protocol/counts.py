@@ -1,0 +1,28 @@
+"""How many rows an added file has, as its statistics say."""
+
+import msgspec
+
+from headgate.protocol.actions import AddFile
+
+
+class Counts(msgspec.Struct, frozen=True, rename="camel"):
+    """What statistics say of a file as a whole."""
+
+    num_records: int | None = None
+    """Rows in the file, deleted ones too."""
+    tight_bounds: bool | None = None
+    """Whether its bounds are those of the rows that are not deleted."""
+
+
+_DECODER = msgspec.json.Decoder(Counts)
+_NONE = Counts()
+
+
+def of(add: AddFile) -> Counts:
+    """What is said; nothing where there are no statistics, or none that can be read."""
+    if not add.stats:
+        return _NONE
+    try:
+        return _DECODER.decode(add.stats)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _NONE

@@ -1,0 +1,132 @@
+"""May a transaction follow a winner that added or removed files? The rules, as rows.
+
+What a transaction read is compared with what the winner added by partition, in the columns the
+table was partitioned by when it was read; whatever cannot be told apart so overlaps.
+"""
+
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.errors import ConcurrentAppend, ConcurrentDeleteDelete, ConcurrentDeleteRead, CorruptLog
+from headgate.protocol import predicate_text, predicates, skipping
+from headgate.protocol.actions import AddFile, Metadata, RemoveFile
+from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Reads, is_backfill
+from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.isolation import Isolation
+from headgate.protocol.predicates import Always, And, Never, Or, Predicate, Unknown
+from headgate.protocol.race import Race, Rule
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import mapping
+
+_PAIRS = pa.map_(pa.string(), pa.string())
+
+
+def _winner_added_rows_we_would_have_read(race: Race) -> str | None:
+    ours, winner = race.ours, race.winner
+    if not winner.adds or ours.is_blind_append or ours.isolation is Isolation.SNAPSHOT:
+        return None
+    if ours.operation in (BACKFILL, UNBACKFILL) or is_backfill(winner.info):
+        return None  # files that had their rows before
+    if _may_come_first(race):
+        return None
+    read = ours.read.metadata
+    if ours.reads.whole_table:
+        return f"{_shown(winner.adds[0])} was added, and this transaction read the whole table"
+    if not read.partition_columns:
+        return f"{_shown(winner.adds[0])} was added, and the table has no partitions that would tell it apart"
+    return _overlap(ours.reads, winner.adds, read)
+
+
+def _may_come_first(race: Race) -> bool:
+    """Whether our commit may count as having run before a blind append, although its version is later."""
+    relaxed = race.ours.isolation is Isolation.WRITE_SERIALIZABLE and race.ours.writes.metadata is None
+    return relaxed and race.winner.is_blind_append
+
+
+def _winner_removed_a_file_we_read(race: Race) -> str | None:
+    reads = race.ours.reads
+    if reads.whole_table and race.winner.removes:
+        return f"{_shown(race.winner.removes[0])} was removed, and this transaction read the whole table"
+    for remove in race.winner.removes:
+        if remove.path in reads.files:
+            return f"{_shown(remove)} was removed after this transaction read it"
+    return None
+
+
+def _both_removed_a_file(race: Race) -> str | None:
+    if not race.winner.removes or not race.ours.writes.removes:
+        return None
+    ours = {remove.path for remove in race.ours.writes.removes}
+    shared = [remove for remove in race.winner.removes if remove.path in ours]
+    return f"{_shown(shared[0])} was removed by both transactions" if shared else None
+
+
+FILE_RULES: tuple[Rule, ...] = (
+    Rule("append-vs-read", _winner_added_rows_we_would_have_read, ConcurrentAppend),
+    Rule("delete-vs-read", _winner_removed_a_file_we_read, ConcurrentDeleteRead),
+    Rule("delete-vs-delete", _both_removed_a_file, ConcurrentDeleteDelete),
+)
+
+
+def _shown(file: AddFile | RemoveFile) -> str:
+    if not file.partition_values:  # removes of some writers have none (P22)
+        return file.path
+    return f"{file.path} in {', '.join(f'{key}={value}' for key, value in file.partition_values.items())}"
+
+
+def _overlap(reads: Reads, adds: tuple[AddFile, ...], read: Metadata) -> str | None:
+    partitioned = frozenset(name.lower() for name in read.partition_columns)
+    for predicate in reads.predicates:
+        part = partition_part(predicate, partitioned)
+        if (found := _first_match(part, adds, read)) is not None:
+            wanted = (
+                "every partition" if isinstance(part, Always) else f"rows where {predicate_text.render(part)}"
+            )
+            return f"{_shown(found)} was added, and this transaction read {wanted}"
+    return None
+
+
+def partition_part(predicate: Predicate, partitioned: frozenset[str]) -> Predicate:
+    """What a predicate says of partitions alone: true wherever some row of one could satisfy it."""
+    match predicate:
+        case And(parts):
+            return predicates.all_of(partition_part(part, partitioned) for part in parts)
+        case Or(parts):
+            return predicates.any_of(partition_part(part, partitioned) for part in parts)
+        case Always() | Never():
+            return predicate
+        case Unknown():
+            return Always()
+        case _:
+            path = predicate.column.path
+            return predicate if len(path) == 1 and path[0].lower() in partitioned else Always()
+
+
+def _first_match(part: Predicate, adds: tuple[AddFile, ...], read: Metadata) -> AddFile | None:
+    match part:
+        case Always():
+            return adds[0]
+        case Never():
+            return None
+        case _:
+            kept = _kept(part, adds, read)
+            return next((add for add, keeps in zip(adds, kept, strict=True) if keeps), None)
+
+
+def _kept(part: Predicate, adds: tuple[AddFile, ...], read: Metadata) -> list[bool]:
+    schema, mode = schema_json.parse(read.schema_string), mapping.mode(read)
+    paths = mapping.physical_paths(schema, mode)
+    files = pa.table(
+        {"partition_values": pa.array([list(add.partition_values.items()) for add in adds], _PAIRS)}
+    )
+    bounds = FileBounds(files, partition_columns=read.partition_columns, physical=paths)
+    try:
+        told = skipping.keep(bounds, part)
+    except (CorruptLog, pa.ArrowInvalid):  # a value that cannot be read may be any
+        return [True] * len(adds)
+    names = {paths.get(column.path, column.path)[-1] for column in predicates.columns(part)}
+    silent = [pa.array([name not in add.partition_values for add in adds], pa.bool_()) for name in names]
+    kept: list[bool] = reduce(pc.or_, silent, told).to_pylist()
+    return kept

@@ -1,0 +1,161 @@
+"""What is refused before it is proposed: every check, broken and kept."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import commit_checks, rebase, upgrade
+from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
+from headgate.protocol.attempt import Attempt
+from headgate.protocol.commit_checks import CHECKS
+from headgate.protocol.replay import State
+from tests.support.attempts import added, side, table, with_vector
+
+STATE = table()
+BY_P = table(["partitioned:p"])
+APPEND_ONLY = table(["set:delta.appendOnly=true"])
+RELAXED = table(["set:delta.isolationLevel=WriteSerializable"])
+TAKEN = table(
+    [
+        "feature:coordinatedCommits-preview", "set:delta.coordinatedCommits.commitCoordinator-preview=one",
+        "set:delta.coordinatedCommits.tableConf-preview={}", "stamped",
+    ]
+)  # fmt: skip
+TAKEN_TWICE = replace(TAKEN, protocol=upgrade.with_features(TAKEN.protocol, ("catalogManaged",)))
+RELEASED = table(["feature:coordinatedCommits-preview", "stamped"])
+FORGOTTEN = table(["set:delta.coordinatedCommits.commitCoordinator-preview=one", "stamped"])
+VECTORS = table(["set:delta.enableDeletionVectors=true"])
+A, B = added("a", {}), added("b", {})
+GONE = RemoveFile(path="a", data_change=True)
+MARKED = with_vector(A, "v")
+TIGHT = msgspec.structs.replace(MARKED, stats='{"numRecords":1}')
+UNCOUNTED = msgspec.structs.replace(MARKED, stats='{"tightBounds":false}')
+REARRANGED = msgspec.structs.replace(GONE, data_change=False)
+QUIETLY_MARKED = msgspec.structs.replace(MARKED, data_change=False)
+OTHER_METADATA = msgspec.structs.replace(STATE.metadata, name="other")
+
+
+def with_properties(state: State, **values: str) -> Metadata:
+    """The metadata with these properties of a commit owner (S128, S129)."""
+    said = {f"delta.coordinatedCommits.{name}-preview": value for name, value in values.items()}
+    return msgspec.structs.replace(state.metadata, configuration={**state.metadata.configuration, **said})
+
+
+def without_stamps(state: State) -> Metadata:
+    """The metadata without in-commit timestamps."""
+    kept = {key: value for key, value in state.metadata.configuration.items() if "Timestamp" not in key}
+    return msgspec.structs.replace(state.metadata, configuration=kept)
+
+
+BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
+    "one-protocol-one-metadata": [
+        (STATE, (STATE.metadata, OTHER_METADATA)),
+        (STATE, (STATE.protocol, STATE.protocol)),
+    ],
+    "files-once": [
+        (STATE, (A, B, A)),
+        (STATE, (GONE, GONE)),
+        (STATE, (GONE, A)),
+        (VECTORS, (msgspec.structs.replace(GONE, deletion_vector=MARKED.deletion_vector), MARKED)),
+    ],
+    "partition-values": [
+        (STATE, (added("a", {"p": "1"}),)),
+        (BY_P, (A,)),
+        (BY_P, (added("a", {"q": "1"}),)),
+        (BY_P, (added("a", {"p": "1"}), added("b", {"p": "1", "q": "1"}))),
+    ],
+    "append-only": [(APPEND_ONLY, (GONE,))],
+    "applications-once": [
+        (STATE, (AppTransaction(app_id="x", version=1), AppTransaction(app_id="x", version=2)))
+    ],
+    "vectors-counted": [(VECTORS, (UNCOUNTED, GONE))],
+    "vectors-enabled": [(STATE, (MARKED, GONE)), (STATE, (MARKED,)), (STATE, (QUIETLY_MARKED, REARRANGED))],
+    "vectors-wide-bounds": [(VECTORS, (TIGHT, GONE))],
+    "isolation-level": [(STATE, (RELAXED.metadata,))],
+    "commit-owner": [
+        (TAKEN, (with_properties(TAKEN, commitCoordinator="two"),)),
+        (TAKEN, (with_properties(TAKEN, commitCoordinatorConf='{"a":"b"}'),)),
+        (RELEASED, (with_properties(RELEASED, commitCoordinator="one"),)),
+    ],
+    "commit-owner-feature": [(FORGOTTEN, (A,)), (TAKEN_TWICE, (A,))],
+    "commit-owner-timestamps": [(TAKEN, (without_stamps(TAKEN),))],
+}
+KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
+    "one-protocol-one-metadata": (STATE, (STATE.metadata, STATE.protocol)),
+    "files-once": (VECTORS, (GONE, MARKED, B)),
+    "partition-values": (BY_P, (added("a", {"p": None}),)),
+    "append-only": (APPEND_ONLY, (REARRANGED, B)),
+    "applications-once": (
+        STATE,
+        (AppTransaction(app_id="x", version=1), AppTransaction(app_id="y", version=2)),
+    ),
+    "vectors-counted": (VECTORS, (MARKED, GONE)),
+    "vectors-enabled": (STATE, (msgspec.structs.replace(MARKED, data_change=False),)),
+    "vectors-wide-bounds": (VECTORS, (msgspec.structs.replace(TIGHT, data_change=False),)),
+    "isolation-level": (RELAXED, (msgspec.structs.replace(RELAXED.metadata, name="other"),)),
+    "commit-owner": (RELEASED, (with_properties(RELEASED, commitCoordinator="one", tableConf="{}"),)),
+    "commit-owner-feature": (TAKEN, (A,)),
+    "commit-owner-timestamps": (RELEASED, (RELEASED.metadata,)),
+}
+
+
+def attempt(state: State, actions: tuple[Action, ...]) -> Attempt:
+    return side("ours", [], state).attempt.with_actions(actions)
+
+
+def test_every_check_has_examples() -> None:
+    assert [row.name for row in CHECKS] == list(BROKEN) == list(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "actions"), [(name, *found) for name, each in BROKEN.items() for found in each]
+)
+def test_what_breaks_a_rule_is_refused_before_the_first_attempt(
+    name: str, state: State, actions: tuple[Action, ...]
+) -> None:
+    """S238, S241, S252, S253, S254, S255, S262"""
+    with pytest.raises(InvalidRequest) as caught:
+        rebase.prepare(attempt(state, actions))
+
+    assert caught.value.fields["check"] == name
+    assert caught.value.code == next(row.code for row in CHECKS if row.name == name)
+    assert caught.value.sqlstate is not None
+    assert "nothing was committed" in caught.value.message
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_keeps_a_rule_is_not(name: str) -> None:
+    state, actions = KEPT[name]
+
+    assert rebase.prepare(attempt(state, actions)).actions == actions
+
+
+def test_the_same_transaction_of_an_application_counts_once() -> None:
+    """S241"""
+    once = AppTransaction(app_id="x", version=1)
+
+    assert rebase.prepare(attempt(STATE, (once, A, once))).actions == (once, A)
+
+
+def test_domains_are_checked_too() -> None:
+    """S193"""
+    domain = DomainMetadata(domain="a", configuration="", removed=False)
+
+    with pytest.raises(InvalidRequest) as caught:
+        commit_checks.check(attempt(STATE, (domain,)))
+    assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
+    with pytest.raises(InvalidRequest) as caught:
+        commit_checks.check(attempt(table(["feature:domainMetadata"]), (domain, domain)))
+    assert caught.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
+
+
+def test_a_rebase_is_checked_like_a_first_attempt() -> None:
+    """S255: the winner made the table append-only, under a tag that lets our delete pass the rules."""
+    winner = side("theirs", ["set:delta.appendOnly=true", "identity"], STATE).as_winner()
+
+    with pytest.raises(InvalidRequest) as caught:
+        rebase.rebase(rebase.prepare(attempt(STATE, (GONE,))), [winner])
+
+    assert caught.value.fields["check"] == "append-only"

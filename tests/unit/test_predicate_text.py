@@ -1,0 +1,34 @@
+"""Predicates in messages."""
+
+import pytest
+
+from headgate.protocol import predicate_sql, predicate_text
+from headgate.protocol.schema.types import Field, Primitive, Struct
+
+SCHEMA = Struct(
+    (Field("a", Primitive("long")), Field("s", Primitive("string")), Field("d", Primitive("date")))
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "text"),
+    [
+        ("a = 1", "a = 1"),
+        ("a <> 1 AND s = 'x'", "a <> 1 and s = 'x'"),
+        ("a = 1 AND (s = 'x' OR d > DATE'2024-01-02')", "a = 1 and (s = 'x' or d > '2024-01-02')"),
+        ("a IN (3, 1, 2)", "a in (1, 2, 3)"),
+        ("a IN (1, 2, 3, 4, 5, 6)", "a in (1, 2, 3, 4, 5, …)"),
+        ("s LIKE 'x%'", "s starts with 'x'"),
+        ("NOT s LIKE 'x%'", "s does not start with 'x'"),
+        ("a IS NULL", "a is null"),
+        ("a IS NOT NULL", "a is not null"),
+        ("true", "true"),
+        ("false", "false"),
+    ],
+)
+def test_a_predicate_reads_like_sql(sql: str, text: str) -> None:
+    assert predicate_text.render(predicate_sql.parse(sql, SCHEMA)) == text
+
+
+def test_what_was_not_understood_is_shown_as_it_came() -> None:
+    assert "rand()" in predicate_text.render(predicate_sql.parse("a = rand()", SCHEMA)).lower()
