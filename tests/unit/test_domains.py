@@ -1,0 +1,315 @@
+"""The rules of metadata domains: names, one commit, and two that race."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+import pytest
+
+from headgate.errors import ConflictError, DomainConflict, InvalidRequest, Retry
+from headgate.protocol import domains, replay, upgrade
+from headgate.protocol.actions import DomainMetadata, Protocol
+from headgate.protocol.domains import Edit, Handlers, Remove, Set
+from tests.support.commits import PROTOCOL, commit, metadata
+
+WITH_FEATURE = Protocol(min_reader_version=1, min_writer_version=7, writer_features=("domainMetadata",))
+
+
+def domain(name: str, configuration: str = "", *, removed: bool = False) -> DomainMetadata:
+    return DomainMetadata(domain=name, configuration=configuration, removed=removed)
+
+
+A, B = domain("acme.a", "1"), domain("acme.b", "2")
+LIVE = {"acme.a": A, "acme.b": B}
+
+
+def joined(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+    return domain(mine.domain, f"({winner.configuration}+{mine.configuration})")
+
+
+@pytest.mark.parametrize("name", ["delta.foo", "DELTA.foo", "Delta.rowTracking", "delta."])
+@pytest.mark.parametrize("kind", ["set", "remove"])
+def test_s194_users_cannot_touch_what_belongs_to_delta(name: str, kind: str) -> None:
+    edit: Edit = Set(name, "{}") if kind == "set" else Remove(name)
+
+    with pytest.raises(InvalidRequest, match="belongs to Delta itself") as caught:
+        domains.actions(WITH_FEATURE, {name: domain(name)}, [edit])
+
+    assert caught.value.code == "HEADGATE_DOMAIN_RESERVED"
+
+
+@pytest.mark.parametrize("name", ["delta", "deltas.foo", "acme.delta.foo", "Ünïcode", " "])
+def test_any_other_name_is_the_users(name: str) -> None:
+    assert domains.actions(WITH_FEATURE, {}, [Set(name, "x")]) == (domain(name, "x"),)
+
+
+def test_names_differ_by_case() -> None:
+    written = domains.actions(WITH_FEATURE, LIVE, [Set("acme.A", "9"), Remove("acme.a")])
+
+    assert written == (domain("acme.A", "9"), domain("acme.a", "1", removed=True))
+
+
+def test_a_domain_needs_a_name_and_text() -> None:
+    with pytest.raises(InvalidRequest, match="needs a name"):
+        domains.actions(WITH_FEATURE, {}, [Set("", "x")])
+    with pytest.raises(InvalidRequest, match="must be text, not dict: give JSON"):
+        domains.actions(WITH_FEATURE, {}, [Set("acme.a", {"k": "v"})])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("edits", "written"),
+    [
+        ([Set("acme.c", "1"), Set("acme.c", "2")], (domain("acme.c", "2"),)),
+        ([Remove("acme.a"), Remove("acme.a")], (domain("acme.a", "1", removed=True),)),
+        ([Set("acme.b", "2")], (B,)),
+        ([], ()),
+    ],
+    ids=["set twice: the last", "removed twice: once", "set to what it is", "nothing"],
+)
+def test_s195_what_one_transaction_writes(edits: Sequence[Edit], written: Sequence[DomainMetadata]) -> None:
+    assert domains.actions(WITH_FEATURE, LIVE, edits) == written
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([Set("acme.a", "1"), Remove("acme.a")], "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"),
+        ([Remove("acme.a"), Set("acme.a", "1")], "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"),
+        ([Remove("acme.unknown")], "HEADGATE_DOMAIN_NOT_FOUND"),
+    ],
+    ids=["set and remove", "remove and set", "remove what is not there"],
+)
+def test_s195_what_one_transaction_cannot_mean(edits: Sequence[Edit], code: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        domains.actions(WITH_FEATURE, LIVE, edits)
+
+    assert caught.value.code == code
+
+
+def test_s195_a_domain_once_removed_cannot_be_removed_again() -> None:
+    (tombstone,) = domains.actions(WITH_FEATURE, LIVE, [Remove("acme.a")])
+    assert isinstance(tombstone, DomainMetadata)
+
+    with pytest.raises(InvalidRequest, match=r"no metadata domain 'acme\.a' to remove.*'acme\.b'"):
+        domains.actions(WITH_FEATURE, domains.after(LIVE, [tombstone]), [Remove("acme.a")])
+
+
+def test_s193_removing_without_the_feature_is_refused_by_name() -> None:
+    with pytest.raises(InvalidRequest, match=r"acme\.a") as caught:
+        domains.actions(PROTOCOL, {}, [Remove("acme.a")])
+
+    assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
+
+
+def test_s193_a_commit_is_checked_whoever_made_it() -> None:
+    domains.check_commit(WITH_FEATURE, [A, B])
+    domains.check_commit(PROTOCOL, [])
+
+    with pytest.raises(InvalidRequest, match=r"more than one action.*'acme\.a'") as twice:
+        domains.check_commit(WITH_FEATURE, [A, B, domain("acme.a", removed=True)])
+    with pytest.raises(InvalidRequest, match=r"'acme\.a', 'acme\.b'") as unsupported:
+        domains.check_commit(PROTOCOL, [B, A])
+
+    assert twice.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
+    assert unsupported.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
+
+
+def test_s335_the_first_domain_of_a_legacy_table_upgrades_it() -> None:
+    assert domains.actions(PROTOCOL, {}, []) == ()
+    protocol, action = domains.actions(PROTOCOL, {}, [Set("acme.a", "1")])
+
+    assert action == A
+    assert protocol == Protocol(
+        min_reader_version=1,
+        min_writer_version=7,
+        writer_features=("appendOnly", "domainMetadata", "invariants"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("legacy", "names", "expected"),
+    [
+        ((1, 1), ["domainMetadata"], (1, 7, None, {"domainMetadata"})),
+        (
+            (2, 5), ["domainMetadata"],
+            (2, 7, None, {"appendOnly", "invariants", "checkConstraints", "changeDataFeed",
+                          "generatedColumns", "columnMapping", "domainMetadata"}),
+        ),
+        ((1, 2), ["deletionVectors"],
+         (3, 7, {"deletionVectors"}, {"appendOnly", "invariants", "deletionVectors"})),
+        ((2, 2), ["timestampNtz"],
+         (3, 7, {"columnMapping", "timestampNtz"}, {"appendOnly", "invariants", "timestampNtz"})),
+    ],
+    ids=["1,1", "2,5", "a reader's feature", "a reader's feature on reader 2"],
+)  # fmt: skip
+def test_s335_an_upgrade_names_what_the_version_implied(
+    legacy: tuple[int, int], names: list[str], expected: tuple[int, int, set[str] | None, set[str]]
+) -> None:
+    before = Protocol(min_reader_version=legacy[0], min_writer_version=legacy[1])
+
+    found = upgrade.with_features(before, names)
+
+    readers = None if found.reader_features is None else set(found.reader_features)
+    assert expected == (
+        found.min_reader_version, found.min_writer_version, readers, set(found.writer_features or ())
+    )  # fmt: skip
+
+
+def test_an_upgrade_that_changes_nothing_is_the_same_protocol() -> None:
+    mapped = Protocol(min_reader_version=2, min_writer_version=5)
+
+    assert upgrade.with_features(WITH_FEATURE, ["domainMetadata"]) is WITH_FEATURE
+    assert upgrade.with_features(PROTOCOL, ["appendOnly"]) is PROTOCOL
+    assert upgrade.with_features(mapped, ["columnMapping"]) is mapped
+
+
+def test_a_feature_that_only_the_writers_version_implies_is_made_known_to_readers() -> None:
+    found = upgrade.with_features(Protocol(min_reader_version=1, min_writer_version=5), ["columnMapping"])
+
+    assert (found.min_reader_version, found.reader_features) == (3, ("columnMapping",))
+
+
+def test_s192_the_live_domains_are_those_of_replay() -> None:
+    first = replay.start(commit(0, WITH_FEATURE, metadata(), A, B))
+    second = commit(1, domain("acme.a", "1", removed=True), domain("acme.b", "3"), domain("acme.c", "4"))
+
+    live = domains.after(first.domains, second.domains)
+
+    assert live == replay.advance(first, second).domains == {
+        "acme.b": domain("acme.b", "3"), "acme.c": domain("acme.c", "4")
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("winners", [[], [[B]], [[B], [domain("other.x")]]], ids=["0", "1", "2"])
+def test_s198_writers_of_other_domains_are_no_rivals(winners: list[list[DomainMetadata]]) -> None:
+    mine: tuple[DomainMetadata, ...] = (A,)
+    for winner in winners:
+        mine = domains.rebase({}, {}, winner, mine)
+
+    assert mine == (A,)
+
+
+@pytest.mark.parametrize("shared", [0, 1], ids=["the first winner", "the second winner"])
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (A, A),
+        (A, domain("acme.a", "9")),
+        (A, domain("acme.a", removed=True)),
+        (domain("acme.a", removed=True), A),
+        (domain("acme.a", removed=True), domain("acme.a", removed=True)),
+    ],
+    ids=["equal", "different", "set and remove", "remove and set", "both remove"],
+)
+def test_s198_without_a_handler_a_shared_domain_is_a_conflict(
+    shared: int, theirs: DomainMetadata, ours: DomainMetadata
+) -> None:
+    winners = [[domain("other.x")], [domain("other.x")]]
+    winners[shared] = [B, theirs]
+    mine: tuple[DomainMetadata, ...] = (ours,)
+
+    with pytest.raises(DomainConflict, match=r"'acme\.a'.*no handler.*nothing was committed") as caught:
+        for winner in winners:
+            mine = domains.rebase({}, {}, winner, mine)
+
+    assert caught.value.code == "DELTA_CONCURRENT_TRANSACTION"
+    assert caught.value.retry is Retry.RERUN
+    assert isinstance(caught.value, ConflictError)
+
+
+def test_a_handler_is_folded_over_the_winners_and_sees_what_each_changed() -> None:
+    seen: list[tuple[str | None, str, str]] = []
+
+    def noting(base: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+        seen.append((base.configuration if base else None, winner.configuration, mine.configuration))
+        return joined(base, winner, mine)
+
+    live = {"acme.a": domain("acme.a", "base")}
+    mine: tuple[DomainMetadata, ...] = (domain("acme.a", "mine"), B)
+    for winner in ([domain("acme.a", "w1")], [domain("other.x")], [domain("acme.a", "w2")]):
+        mine = domains.rebase({"acme.a": noting}, live, winner, mine)
+        live = domains.after(live, winner)
+
+    assert seen == [("base", "w1", "mine"), ("w1", "w2", "(w1+mine)")]
+    assert mine == (domain("acme.a", "(w2+(w1+mine))"), B)
+
+
+def test_a_removal_that_a_handler_decides_keeps_what_it_removes() -> None:
+    mine = domain("acme.a", "what I knew", removed=True)
+    handlers: Handlers = {"acme.a": lambda base, winner, mine: mine}
+
+    merged = domains.resolve(handlers, A, domain("acme.a", "what the winner set"), mine)
+
+    assert merged == domain("acme.a", "what the winner set", removed=True)
+
+
+def failing(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+    raise ZeroDivisionError(f"{winner.configuration} against {mine.configuration}")
+
+
+def refusing(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+    raise DomainConflict("the marks are from different clusters", code="ACME_CLUSTERS")
+
+
+@pytest.mark.parametrize(
+    ("handler", "words", "code"),
+    [
+        (failing, "test_domains.failing raised ZeroDivisionError: 1 against 9", "HANDLER_FAILED"),
+        (refusing, "test_domains.refusing refuses.*different clusters", "ACME_CLUSTERS"),
+        (partial(failing), "partial.*raised ZeroDivisionError", "HANDLER_FAILED"),
+        (lambda base, winner, mine: None, "lambda.*gave NoneType", "HANDLER_FAILED"),
+        (lambda base, winner, mine: B, "another domain, 'acme.b'", "HANDLER_FAILED"),
+        (lambda base, winner, mine: domain("acme.a", 5), "not text", "HANDLER_FAILED"),  # type: ignore[arg-type]
+        (lambda base, winner, mine: msgspec.structs.replace(mine, removed="no"), "a bool", "HANDLER_FAILED"),
+    ],
+    ids=["raises", "refuses", "has no name", "gives nothing", "gives another domain", "no text", "no bool"],
+)
+def test_a_handler_that_cannot_merge_refuses_the_commit(
+    handler: domains.Handler, words: str, code: str
+) -> None:
+    with pytest.raises(DomainConflict, match=rf"'acme\.a'.*{words}.*nothing was committed") as caught:
+        domains.resolve({"acme.a": handler}, None, A, domain("acme.a", "9"))
+
+    assert caught.value.code.endswith(code)
+
+
+def test_an_interrupt_is_not_taken_for_a_refusal() -> None:
+    def interrupted(*_: object) -> DomainMetadata:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        domains.resolve({"acme.a": interrupted}, None, A, A)
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"),
+    [
+        ("acme.deep.x", "acme.deep.x"),
+        ("acme.deep.y", "acme.deep.*"),
+        ("acme.z", "acme.*"),
+        ("other", "other"),
+        ("acme", None),
+        ("acmes.z", None),
+        ("Acme.z", None),
+        ("other.x", None),
+    ],
+)
+def test_the_most_specific_handler_counts(name: str, chosen: str | None) -> None:
+    patterns = ("acme.*", "acme.deep.*", "acme.deep.x", "other")
+    handlers: Handlers = {pattern: partial(joined) for pattern in patterns}
+
+    assert domains.handler_of(handlers, name) is (handlers[chosen] if chosen else None)
+
+
+def test_nobody_can_merge_the_domains_of_delta_but_headgate() -> None:
+    clustering = domain("delta.clustering", '{"clusteringColumns":[["id"]]}')
+
+    with pytest.raises(DomainConflict, match="no handler"):
+        domains.resolve({"delta.clustering": joined, "delta.*": joined}, None, clustering, clustering)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [(4, 9), (9, 4), (9, 9)])
+def test_row_ids_handed_out_stay_handed_out(theirs: int, ours: int) -> None:
+    marks = [domain("delta.rowTracking", f'{{"rowIdHighWaterMark":{mark}}}') for mark in (theirs, ours)]
+
+    assert domains.resolve({}, None, *marks).configuration == '{"rowIdHighWaterMark":9}'
