@@ -1,10 +1,14 @@
 """What is refused, by name."""
 
+import json
+
+import msgspec
 import pytest
 
 from headgate.errors import UnsupportedFeature
 from headgate.protocol import features
 from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.schema import json as schema_json
 from tests.support.commits import MANAGED, PROTOCOL, metadata
 
 
@@ -75,6 +79,7 @@ def test_a_mapping_of_columns_that_readers_are_not_told_of_is_refused(reader: Pr
         features.check_readable(reader, metadata(delta_columnMapping_mode="name"))
 
     assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+    assert caught.value.fields["features"] == ("columnMapping",)
 
 
 def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
@@ -94,6 +99,7 @@ def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
         Protocol(min_reader_version=3, min_writer_version=7, reader_features=()),
         Protocol(min_reader_version=3, min_writer_version=6, reader_features=()),
         Protocol(min_reader_version=1, min_writer_version=2, writer_features=("appendOnly",)),
+        Protocol(min_reader_version=1, min_writer_version=6, writer_features=("appendOnly",)),
         Protocol(
             min_reader_version=2, min_writer_version=7, reader_features=("timestampNtz",),
             writer_features=("timestampNtz",),
@@ -102,8 +108,11 @@ def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
 )  # fmt: skip
 def test_a_protocol_that_contradicts_itself_is_refused(malformed: Protocol) -> None:
     """S331"""
-    with pytest.raises(UnsupportedFeature, match="malformed"):
+    with pytest.raises(UnsupportedFeature, match="malformed") as caught:
         features.check_readable(malformed, metadata())
+
+    assert caught.value.code == "DELTA_INVALID_PROTOCOL_VERSION"
+    assert caught.value.fields["features"] == tuple(malformed.reader_features or ())
 
 
 def test_every_feature_is_one_row() -> None:
@@ -111,3 +120,231 @@ def test_every_feature_is_one_row() -> None:
 
     assert len(names) == len(set(names))
     assert all(feature.can_read or not feature.can_write for feature in features.FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("used", "name"),
+    [
+        (metadata(delta_enableDeletionVectors="true"), "deletionVectors"),
+        (metadata(delta_enableRowTracking="true"), "rowTracking"),
+        (metadata(delta_enableChangeDataFeed="true"), "changeDataFeed"),
+        (metadata(delta_checkpointPolicy="v2"), "v2Checkpoint"),
+    ],
+)
+def test_what_is_used_but_not_named_refuses_writes(used: Metadata, name: str) -> None:
+    """§5: others would write without regard to it."""
+    features.check_readable(PROTOCOL, used)
+    with pytest.raises(UnsupportedFeature, match=name) as caught:
+        features.check_writable(PROTOCOL, used)
+
+    assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+
+
+def test_the_preview_of_a_feature_names_it_too() -> None:
+    preview = protocol(readers=("typeWidening-preview",))
+
+    features.check_writable(preview, metadata(delta_enableTypeWidening="true"))
+
+
+def test_columns_that_must_not_be_null_need_not_be_named() -> None:
+    """Other writers leave the feature out, and whoever writes checks these columns anyway."""
+    schema = '{"type":"struct","fields":[{"name":"id","type":"long","nullable":false,"metadata":{}}]}'
+
+    features.check_writable(protocol(writers=("domainMetadata",)), metadata(schema))
+
+
+READERS = {
+    "columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
+    "catalogManaged", "catalogOwned-preview", "typeWidening", "typeWidening-preview",
+    "variantType", "variantType-preview", "variantShredding", "variantShredding-preview",
+}  # fmt: skip
+OWNERS = {
+    "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
+    "managedCommit", "catalogManaged", "catalogOwned-preview",
+}  # fmt: skip
+REQUIRED = {
+    **{key: {"inCommitTimestamp", "vacuumProtocolCheck"} for key in OWNERS},
+    **{key: {"domainMetadata"} for key in ("rowTracking", "clustering")},
+    **{key: {"columnMapping"} for key in ("icebergCompatV1", "icebergCompatV2")},
+    "variantShredding": {"variantType"},
+}
+NEVER_WRITTEN = {
+    "catalogOwned-preview", "clustering", "variantShredding", "variantShredding-preview", "icebergCompatV1",
+    "icebergCompatV2",
+}  # fmt: skip
+
+
+def columns(data_type: object = "long", *, nullable: bool = True, **said: object) -> Metadata:
+    """A table with one column, and these properties of it with ``_`` for ``.``."""
+    keys = {key.replace("__", "."): value for key, value in said.items()}
+    field = {"name": "c", "type": data_type, "nullable": nullable, "metadata": keys}
+    return metadata(json.dumps({"type": "struct", "fields": [field]}))
+
+
+def nested(data_type: str, **said: object) -> list[Metadata]:
+    """A column of that type inside every kind of column there is."""
+    inner = {
+        "type": "struct",
+        "fields": [{"name": "i", "type": data_type, "nullable": True, "metadata": said}],
+    }
+    array = {"type": "array", "elementType": inner, "containsNull": True}
+    by_key = {"type": "map", "keyType": inner, "valueType": "long", "valueContainsNull": True}
+    by_value = {"type": "map", "keyType": "long", "valueType": inner, "valueContainsNull": True}
+    return [columns(kind) for kind in (inner, array, by_key, by_value)]
+
+
+REQUIRED_FIELD = {"name": "r", "type": "long", "nullable": False, "metadata": {}}
+USING = [
+    ("appendOnly", metadata(delta_appendOnly="TRUE")),
+    ("invariants", columns(nullable=False)),
+    ("invariants", columns(delta__invariants="{}")),
+    ("invariants", columns({"type": "struct", "fields": [REQUIRED_FIELD]})),
+    ("checkConstraints", metadata(delta_constraints_c="id > 0")),
+    ("changeDataFeed", metadata(delta_enableChangeDataFeed="true")),
+    ("generatedColumns", columns(delta__generationExpression="1")),
+    ("columnMapping", metadata(delta_columnMapping_mode="id")),
+    ("identityColumns", columns(delta__identity__start=1)),
+    ("deletionVectors", metadata(delta_enableDeletionVectors="true")),
+    ("rowTracking", metadata(delta_enableRowTracking="true")),
+    ("timestampNtz", columns("timestamp_ntz")),
+    *(("timestampNtz", found) for found in nested("timestamp_ntz")),
+    *(("identityColumns", found) for found in nested("long", **{"delta.identity.step": 1})),
+    ("v2Checkpoint", metadata(delta_checkpointPolicy="v2")),
+    ("inCommitTimestamp", metadata(delta_enableInCommitTimestamps="true")),
+    ("typeWidening", metadata(delta_enableTypeWidening="true")),
+    ("variantType", columns("variant")),
+    ("variantShredding", metadata(delta_enableVariantShredding="true")),
+    ("icebergCompatV1", metadata(delta_enableIcebergCompatV1="true")),
+    ("icebergCompatV2", metadata(delta_enableIcebergCompatV2="true")),
+]
+
+
+@pytest.mark.parametrize(("name", "using"), USING)
+def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Metadata) -> None:
+    assert features.needed(using) == {name}
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        metadata(), metadata(delta_appendOnly="false"), metadata(delta_columnMapping_mode="None"),
+        metadata(delta_checkpointPolicy="classic"), columns(comment="x"), columns(CURRENT_DEFAULT="1"),
+    ],
+)  # fmt: skip
+def test_what_a_table_does_not_use_need_not_be_named(plain: Metadata) -> None:
+    assert features.needed(plain) == frozenset()
+
+
+def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
+    rows = {feature.name: feature for feature in features.FEATURES}
+
+    assert {name for name, row in rows.items() if row.reader} == READERS
+    assert {name: set(row.requires) for name, row in rows.items() if row.requires} == REQUIRED
+    assert {name for name, row in rows.items() if not row.automatic} == {"timestampNtz"}
+    assert {name for name, row in rows.items() if row.only_if_asked} == {"catalogOwned-preview"}
+    assert {name: row.formerly for name, row in rows.items() if row.formerly} == {
+        name: (f"{name}-preview",) for name in ("typeWidening", "variantType", "variantShredding")
+    }
+    assert set(REQUIRED) | READERS | NEVER_WRITTEN < set(rows)
+
+
+@pytest.mark.parametrize(
+    ("writer", "added"),
+    [
+        (1, set()), (2, {"appendOnly", "invariants"}), (3, {"checkConstraints"}),
+        (4, {"changeDataFeed", "generatedColumns"}), (5, {"columnMapping"}), (6, {"identityColumns"}),
+    ],
+)  # fmt: skip
+def test_an_old_writer_version_stands_for_features(writer: int, added: set[str]) -> None:
+    def implied(version: int) -> frozenset[str]:
+        return features.named(Protocol(min_reader_version=1, min_writer_version=version))
+
+    assert implied(writer) - implied(writer - 1) == added
+
+
+@pytest.mark.parametrize("name", sorted(NEVER_WRITTEN))
+def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
+    named = protocol(**{"readers" if name in READERS else "writers": (name,)})
+
+    features.check_maintainable(named, metadata())
+    with pytest.raises(UnsupportedFeature) as caught:
+        features.check_writable(named, metadata())
+
+    assert caught.value.fields["features"] == (name,)
+    assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
+
+
+@pytest.mark.parametrize(
+    ("name", "using"),
+    [
+        ("invariants", columns(delta__invariants="{}")),
+        ("checkConstraints", metadata(delta_constraints_c="id > 0")),
+        ("generatedColumns", columns(delta__generationExpression="1")),
+        ("columnMapping", metadata(delta_columnMapping_mode="name")),
+        ("identityColumns", columns(delta__identity__start=1)),
+        ("allowColumnDefaults", columns(CURRENT_DEFAULT="1")),
+        ("variantType", columns("variant")),
+        ("variantType-preview", columns("variant")),
+    ],
+)
+def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metadata) -> None:
+    named = protocol(**{"readers" if name in READERS else "writers": (name,)})
+
+    features.check_writable(named, metadata())
+    with pytest.raises(UnsupportedFeature) as caught:
+        features.check_writable(named, using)
+
+    assert (caught.value.fields["features"], caught.value.fields["operation"]) == ((name,), "write")
+
+
+def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
+    newer = Protocol(min_reader_version=1, min_writer_version=8)
+
+    for refused, code in (
+        (protocol(writers=("quantumWrites",)), "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"),
+        (newer, "DELTA_INVALID_PROTOCOL_VERSION"),
+    ):
+        with pytest.raises(UnsupportedFeature) as caught:
+            features.check_maintainable(refused, metadata())
+        assert caught.value.code == code
+    with pytest.raises(UnsupportedFeature, match="cannot read"):
+        features.check_maintainable(protocol(readers=("quantumFiles",)), metadata())
+
+
+def test_a_feature_is_found_whatever_the_case() -> None:
+    found = features.find("ROWtracking")
+
+    assert found is not None
+    assert found.name == "rowTracking"
+    assert features.find("quantumFiles") is None
+    assert features.field_keys(columns(comment="x")) == {"comment"}
+
+
+@pytest.mark.parametrize(("reader", "writer", "operation"), [(4, 7, "read"), (3, 8, "write")])
+def test_a_newer_protocol_is_refused_however_well_formed(reader: int, writer: int, operation: str) -> None:
+    newer = msgspec.structs.replace(protocol(), min_reader_version=reader, min_writer_version=writer)
+
+    with pytest.raises(UnsupportedFeature, match=f"the newest that Headgate can {operation}"):
+        features.check_writable(newer, metadata())
+
+
+def test_a_preview_is_read_only_if_asked_for() -> None:
+    preview = protocol(readers=("catalogOwned-preview",))
+
+    with pytest.raises(UnsupportedFeature, match="read_previews") as caught:
+        features.check_readable(preview, metadata())
+    features.check_readable(preview, metadata(), previews=("catalogOwned-preview",))
+
+    assert caught.value.fields["features"] == ("catalogOwned-preview",)
+
+
+def test_what_is_used_and_named_is_written() -> None:
+    tracked = protocol(writers=("rowTracking", "domainMetadata", "checkpointProtection"))
+
+    features.check_writable(tracked, metadata(delta_enableRowTracking="true"))
+
+
+def test_every_column_is_told_the_nested_ones_too() -> None:
+    schema = schema_json.parse(nested("long")[0].schema_string)
+
+    assert [field.name for field in features.fields_of(schema)] == ["c", "i"]

@@ -4,13 +4,14 @@ One row per feature. A feature that is merely listed costs nothing; one that a p
 and Headgate does not support is refused by name.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from headgate.errors import UnsupportedFeature
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 CATALOG_MANAGED = "catalogManaged"
 IN_COMMIT_TIMESTAMP = "inCommitTimestamp"
@@ -21,23 +22,31 @@ TIMESTAMP_NTZ = "timestampNtz"
 MAX_READER_VERSION = 3
 MAX_WRITER_VERSION = 7
 
+Condition = Callable[[Metadata], bool]
+
 
 def _always(_: Metadata) -> bool:
     return True
 
 
-def _property(name: str) -> Callable[[Metadata], bool]:
-    return lambda metadata: metadata.configuration.get(name, "").lower() == "true"
+def _never(_: Metadata) -> bool:
+    return False
 
 
-def _any_property(prefix: str) -> Callable[[Metadata], bool]:
+def _property(name: str, value: str = "true") -> Condition:
+    return lambda metadata: metadata.configuration.get(name, "").lower() == value
+
+
+def _any_property(prefix: str) -> Condition:
     return lambda metadata: any(key.startswith(prefix) for key in metadata.configuration)
 
 
-def _field_key(prefix: str) -> Callable[[Metadata], bool]:
-    return lambda metadata: any(
-        key.startswith(prefix) for field in fields(metadata) for key in field.metadata
-    )
+def _field_key(prefix: str) -> Condition:
+    return lambda metadata: any(key.startswith(prefix) for key in _contents(metadata.schema_string).keys)
+
+
+def _type(name: str) -> Condition:
+    return lambda metadata: name in _contents(metadata.schema_string).types
 
 
 def _column_mapping(metadata: Metadata) -> bool:
@@ -45,52 +54,102 @@ def _column_mapping(metadata: Metadata) -> bool:
 
 
 def _invariant_expressions(metadata: Metadata) -> bool:
-    return any("delta.invariants" in field.metadata for field in fields(metadata))
+    return "delta.invariants" in _contents(metadata.schema_string).keys
+
+
+def _invariants(metadata: Metadata) -> bool:
+    return _contents(metadata.schema_string).required or _invariant_expressions(metadata)
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """One row: its name, who must know it, the legacy writer version that implies it, our support."""
+    """One row: its name, who must know it, what demands it, and what Headgate does with it."""
 
     name: str
-    reader: bool
-    legacy_writer: int | None
-    active: Callable[[Metadata], bool]
-    can_read: bool
-    can_write: bool
+    reader: bool = False
+    legacy_writer: int | None = None
+    """The writer version that implied it before protocols named features."""
+    needed: Condition = _never
+    """Whether metadata is such that the protocol must name it."""
+    used: Condition = _always
+    """Whether a table that names it asks anything of its writers."""
+    can_read: bool = True
+    can_write: bool = True
+    requires: tuple[str, ...] = ()
+    automatic: bool = True
+    """Whether metadata that needs it adds it to an existing table, without being asked."""
+    formerly: tuple[str, ...] = ()
+    """The names of its previews, which will do in its place."""
+    only_if_asked: bool = False
+    """Whether reading takes the user's word that this preview will do: ``Settings.read_previews``."""
 
+
+_CONSTRAINTS = _any_property("delta.constraints.")
+_GENERATED, _IDENTITY = _field_key("delta.generationExpression"), _field_key("delta.identity.")
+_VARIANT, _SHREDDING = _type("variant"), _property("delta.enableVariantShredding")
+_COORDINATION = (IN_COMMIT_TIMESTAMP, VACUUM_PROTOCOL_CHECK)
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("appendOnly", False, 2, _property("delta.appendOnly"), True, True),
-    Feature(INVARIANTS, False, 2, _invariant_expressions, True, False),
-    Feature("checkConstraints", False, 3, _any_property("delta.constraints."), True, False),
-    Feature("changeDataFeed", False, 4, _property("delta.enableChangeDataFeed"), True, True),
-    Feature("generatedColumns", False, 4, _field_key("delta.generationExpression"), True, False),
-    Feature("columnMapping", True, 5, _column_mapping, True, False),
-    Feature("identityColumns", False, 6, _field_key("delta.identity."), True, False),
-    Feature("deletionVectors", True, None, _always, True, False),
-    Feature("rowTracking", False, None, _always, True, False),
-    Feature(TIMESTAMP_NTZ, True, None, _always, True, True),
-    Feature("domainMetadata", False, None, _always, True, True),
-    Feature("v2Checkpoint", True, None, _always, True, False),
-    Feature(IN_COMMIT_TIMESTAMP, False, None, _always, True, True),
-    Feature(VACUUM_PROTOCOL_CHECK, True, None, _always, True, True),
-    Feature(CATALOG_MANAGED, True, None, _always, True, True),
-    Feature("coordinatedCommits-preview", False, None, _always, True, False),
-    Feature("clustering", False, None, _always, True, False),
-    Feature("typeWidening", True, None, _always, True, False),
-    Feature("typeWidening-preview", True, None, _always, True, False),
-    Feature("allowColumnDefaults", False, None, _field_key("CURRENT_DEFAULT"), True, False),
-    Feature("variantType", True, None, _always, True, False),
-    Feature("variantType-preview", True, None, _always, True, False),
-    Feature("variantShredding", True, None, _always, True, False),
-    Feature("variantShredding-preview", True, None, _always, True, False),
-)
+    Feature("appendOnly", legacy_writer=2, needed=_property("delta.appendOnly")),
+    Feature(INVARIANTS, legacy_writer=2, needed=_invariants, used=_invariant_expressions, can_write=False),
+    Feature("checkConstraints", legacy_writer=3, needed=_CONSTRAINTS, used=_CONSTRAINTS, can_write=False),
+    Feature("changeDataFeed", legacy_writer=4, needed=_property("delta.enableChangeDataFeed")),
+    Feature("generatedColumns", legacy_writer=4, needed=_GENERATED, used=_GENERATED, can_write=False),
+    Feature(
+        "columnMapping", reader=True, legacy_writer=5, needed=_column_mapping, used=_column_mapping,
+        can_write=False,
+    ),
+    Feature("identityColumns", legacy_writer=6, needed=_IDENTITY, used=_IDENTITY, can_write=False),
+    Feature("deletionVectors", reader=True, needed=_property("delta.enableDeletionVectors")),
+    Feature("rowTracking", needed=_property("delta.enableRowTracking"), requires=("domainMetadata",)),
+    Feature(TIMESTAMP_NTZ, reader=True, needed=_type("timestamp_ntz"), automatic=False),
+    Feature("domainMetadata"),
+    Feature("v2Checkpoint", reader=True, needed=_property("delta.checkpointPolicy", "v2")),
+    Feature("checkpointProtection"),
+    Feature(IN_COMMIT_TIMESTAMP, needed=_property("delta.enableInCommitTimestamps")),
+    Feature(VACUUM_PROTOCOL_CHECK, reader=True),
+    Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
+    Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
+    Feature("coordinatedCommits-preview", requires=_COORDINATION),
+    Feature("managedCommit-preview", requires=_COORDINATION),
+    Feature("managed-commit-preview", requires=_COORDINATION),
+    Feature("managed-commit-dev", requires=_COORDINATION),
+    Feature("managedCommit", requires=_COORDINATION),
+    Feature("clustering", can_write=False, requires=("domainMetadata",)),
+    Feature(
+        "typeWidening", reader=True, needed=_property("delta.enableTypeWidening"),
+        formerly=("typeWidening-preview",),
+    ),
+    Feature("typeWidening-preview", reader=True),
+    Feature("allowColumnDefaults", used=_field_key("CURRENT_DEFAULT"), can_write=False),
+    Feature(
+        "variantType", reader=True, needed=_VARIANT, used=_VARIANT, can_write=False,
+        formerly=("variantType-preview",),
+    ),
+    Feature("variantType-preview", reader=True, used=_VARIANT, can_write=False),
+    Feature(
+        "variantShredding", reader=True, needed=_SHREDDING, can_write=False, requires=("variantType",),
+        formerly=("variantShredding-preview",),
+    ),
+    Feature("variantShredding-preview", reader=True, can_write=False),
+    Feature(
+        "icebergCompatV1", needed=_property("delta.enableIcebergCompatV1"), can_write=False,
+        requires=("columnMapping",),
+    ),
+    Feature(
+        "icebergCompatV2", needed=_property("delta.enableIcebergCompatV2"), can_write=False,
+        requires=("columnMapping",),
+    ),
+)  # fmt: skip
 _BY_NAME = {feature.name: feature for feature in FEATURES}
+_BY_LOWER_NAME = {name.lower(): feature for name, feature in _BY_NAME.items()}
 
 
-def check_readable(protocol: Protocol, metadata: Metadata) -> None:
-    """Refuse to read a table that demands what Headgate cannot do, naming it."""
+def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collection[str] = ()) -> None:
+    """Refuse to read a table that demands what Headgate cannot do, naming it.
+
+    ``previews`` are features that the user accepts although they are previews.
+    """
     if protocol.min_reader_version > MAX_READER_VERSION:
         raise _version_refused(protocol, "read")
     _check_well_formed(protocol)
@@ -101,6 +160,13 @@ def check_readable(protocol: Protocol, metadata: Metadata) -> None:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot read",
             features=refused, operation="read",
+        )  # fmt: skip
+    unasked = tuple(name for name in listed if _BY_NAME[name].only_if_asked and name not in previews)
+    if unasked:
+        raise UnsupportedFeature(
+            f"the table uses {', '.join(unasked)}, a preview that was never meant to last; to read it all "
+            f"the same, open it with Settings(read_previews=frozenset({set(unasked)}))",
+            features=unasked, operation="read",
         )  # fmt: skip
     if _column_mapping(metadata) and "columnMapping" not in (*listed, *implied):
         raise UnsupportedFeature(
@@ -133,7 +199,7 @@ def _check_well_formed(protocol: Protocol) -> None:
 
 def check_writable(protocol: Protocol, metadata: Metadata) -> None:
     """Refuse to write to a table that demands what Headgate cannot do, naming it."""
-    check_readable(protocol, metadata)
+    check_readable(protocol, metadata, previews=protocol.reader_features or ())
     if protocol.min_writer_version > MAX_WRITER_VERSION:
         raise _version_refused(protocol, "write")
     names = tuple(_demanded_of_writers(protocol))
@@ -145,17 +211,59 @@ def check_writable(protocol: Protocol, metadata: Metadata) -> None:
             code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
             features=refused, operation="write",
         )  # fmt: skip
-    if metadata.partition_columns:
+    unnamed = tuple(
+        feature.name
+        for feature in FEATURES
+        if feature.needed(metadata)
+        and feature.used(metadata)
+        and not {feature.name, *feature.formerly}.intersection(names)
+    )
+    if unnamed:
         raise UnsupportedFeature(
-            "this version of Headgate cannot write partitioned tables; reading them works",
-            code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
-            features=("partitionColumns",), operation="write",
+            f"the table's properties or columns use {', '.join(unnamed)}, which its protocol does not name, "
+            "so other clients would write without regard to it: have the writer that did this add the "
+            "feature, or take away what uses it",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+            features=unnamed, operation="write",
         )  # fmt: skip
 
 
-def fields(metadata: Metadata) -> Iterator[Field]:
-    """Every column of the table, nested ones too."""
-    return fields_of(schema_json.parse(metadata.schema_string))
+def check_maintainable(protocol: Protocol, metadata: Metadata) -> None:
+    """Refuse to write checkpoints, or to clean up, where a writer must know something that Headgate does not.
+
+    A feature that it knows but cannot write rows for is no obstacle: what the log says of files is kept.
+    """
+    check_readable(protocol, metadata, previews=protocol.reader_features or ())
+    if protocol.min_writer_version > MAX_WRITER_VERSION:
+        raise _version_refused(protocol, "write")
+    unknown = tuple(name for name in _demanded_of_writers(protocol) if name not in _BY_NAME)
+    if unknown:
+        raise UnsupportedFeature(
+            f"the table needs {', '.join(unknown)}, which this version of Headgate does not know, so it must "
+            "not touch the log; reading works",
+            code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
+            features=unknown, operation="maintain",
+        )  # fmt: skip
+
+
+def named(protocol: Protocol) -> frozenset[str]:
+    """Every feature of the table, those that an old protocol version implies too."""
+    return frozenset(_demanded_of_writers(protocol))
+
+
+def needed(metadata: Metadata) -> frozenset[str]:
+    """The features that the protocol of a table with this metadata must name."""
+    return frozenset(feature.name for feature in FEATURES if feature.needed(metadata))
+
+
+def find(name: str) -> Feature | None:
+    """The row of a feature, whose name is looked up ignoring case."""
+    return _BY_LOWER_NAME.get(name.lower())
+
+
+def field_keys(metadata: Metadata) -> frozenset[str]:
+    """The keys of what the columns of the table, nested ones too, say of themselves."""
+    return _contents(metadata.schema_string).keys
 
 
 def fields_of(schema: Struct) -> Iterator[Field]:
@@ -180,7 +288,7 @@ def _supported(name: str, metadata: Metadata, *, reading: bool) -> bool:
     if feature is None:
         return False
     able = feature.can_read if reading else feature.can_write
-    return able or not feature.active(metadata)
+    return able or not feature.used(metadata)
 
 
 def _version_refused(protocol: Protocol, operation: str) -> UnsupportedFeature:
@@ -204,3 +312,38 @@ def _fields(data_type: DataType) -> Iterator[Field]:
             yield from _fields(value)
         case _:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What a schema has that features are about."""
+
+    keys: frozenset[str]
+    types: frozenset[str]
+    required: bool
+
+
+@lru_cache(maxsize=256)
+def _contents(schema_string: str) -> _Contents:
+    # Asked of the same schema at every commit.
+    schema = schema_json.parse(schema_string)
+    columns = list(_fields(schema))
+    return _Contents(
+        frozenset(key for column in columns for key in column.metadata),
+        frozenset(_primitives(schema)),
+        any(not column.nullable for column in columns),
+    )
+
+
+def _primitives(data_type: DataType) -> Iterator[str]:
+    match data_type:
+        case Struct(parts):
+            for part in parts:
+                yield from _primitives(part.type)
+        case Array(element, _):
+            yield from _primitives(element)
+        case Map(key, value, _):
+            yield from _primitives(key)
+            yield from _primitives(value)
+        case Primitive(name):
+            yield name

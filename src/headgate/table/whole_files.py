@@ -1,0 +1,45 @@
+"""The file actions of a version with everything the log says of them, which live files need not have."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pyarrow.compute as pc
+
+from headgate.protocol import checkpoint_schema, upkeep
+from headgate.protocol.actions import AddFile
+from headgate.table import checkpoint_rows
+from headgate.table.checkpoint_rows import Batch, Source
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+
+
+def adds(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddFile]:
+    """The live files that have row ids, or those that have none."""
+    for batch in _batches(table, base):
+        if batch.column == "add":
+            found = pc.is_valid(pc.struct_field(batch.rows, "baseRowId"))
+            wanted = batch.rows.filter(found if with_ids else pc.invert(found))
+            yield from map(_add, wanted.to_pylist())
+
+
+def have_vectors(table: OpenedTable, base: Snapshot) -> bool:
+    """Whether a live file, or one removed so recently that it is kept, has a deletion vector."""
+    return any(
+        pc.any(pc.is_valid(pc.struct_field(batch.rows, "deletionVector"))).as_py()
+        for batch in _batches(table, base)
+    )
+
+
+def _batches(table: OpenedTable, base: Snapshot) -> Iterator[Batch]:
+    segment, frontier = table.segment(base.version)
+    asked = upkeep.of(base.state.protocol, base.state.metadata)
+    columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=True, typed=False)
+    expired = table.world.now_ms() - asked.tombstone_retention_ms
+    return checkpoint_rows.file_rows(Source(table.store, segment, frontier), columns, expired_before=expired)
+
+
+def _add(row: dict[str, Any]) -> AddFile:
+    maps = {name: None if row[name] is None else dict(row[name]) for name in ("partitionValues", "tags")}
+    return msgspec.convert({**row, **maps}, AddFile)
