@@ -1,45 +1,59 @@
-"""What follows a commit and must never fail it: publishing.
+"""What follows a commit and must never fail it: publishing, checkpoints and checksums.
 
-In the background one thread publishes for every table of a lake. Of several processes that
-commit to one table, only the last committer publishes, so they do not do each other's work; each
-``publish_batch``-th version is published at once by whoever committed it.
+In the background one thread does it for every table of a lake. Of several processes that commit
+to one table, only the last committer publishes, so they do not do each other's work; each
+``publish_batch``-th version is published at once by whoever committed it. Whoever commits a
+version that is a multiple of the table's checkpoint interval sees to the checkpoint.
 """
 
 import atexit
-import logging
 import threading
 import time
+from dataclasses import dataclass
 
-from headgate.errors import HeadgateError
 from headgate.protocol.actions import Version
 from headgate.settings import Publish, Settings
-from headgate.table.committer import Committer
+from headgate.table.keeper import Keeper
 
-_LOG = logging.getLogger(__name__)
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What waits for one table, and until when."""
+
+    version: Version
+    interval: int
+    at: float
+    checkpoint: bool
+
+    @property
+    def at_once(self) -> bool:
+        return self.at == 0
 
 
 class AfterCommit:
-    """Publishes as the settings say; safe to share between threads."""
+    """Keeps the logs of tables as the settings say; safe to share between threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._wake = threading.Condition()
-        self._due: dict[Committer, tuple[Version, float]] = {}
+        self._waiting: dict[Keeper, _Work] = {}
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def committed(self, committer: Committer, version: Version) -> None:
-        """To be called once ``version`` is ratified."""
+    def committed(self, keeper: Keeper, version: Version, *, interval: int) -> None:
+        """To be called once ``version`` is ratified, of a table with this checkpoint interval."""
+        due = version > 0 and version % interval == 0
         match self._settings.publish:
             case Publish.NOW:
-                _publish(committer)
+                keeper.rest_over()
+                keeper.keep(version, interval=interval, urgent=True, due=due)
             case Publish.SOON:
-                self._schedule(committer, version)
+                self._schedule(keeper, version, interval=interval, due=due)
             case Publish.ON_DEMAND:
                 pass
 
     def close(self) -> None:
-        """Publish what still waits, and stop."""
+        """Do what still waits, and stop."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
@@ -47,14 +61,15 @@ class AfterCommit:
             self._thread.join()
             atexit.unregister(self.close)
 
-    def _schedule(self, committer: Committer, version: Version) -> None:
+    def _schedule(self, keeper: Keeper, version: Version, *, interval: int, due: bool) -> None:
         full = version % self._settings.publish_batch == 0
         with self._wake:
-            idle = not self._due
-            waiting = self._due.get(committer)
-            at_once = full or (waiting is not None and waiting[1] == 0)
-            due = 0.0 if at_once else time.monotonic() + self._settings.publish_quiet_seconds
-            self._due[committer] = version, due
+            idle = not self._waiting
+            waiting = self._waiting.get(keeper)
+            at_once = full or (waiting is not None and waiting.at_once)
+            at = 0.0 if at_once else time.monotonic() + self._settings.publish_quiet_seconds
+            due = due or (waiting is not None and waiting.checkpoint)
+            self._waiting[keeper] = _Work(version, interval, at, due)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="headgate-publisher", daemon=True)
                 self._thread.start()
@@ -65,26 +80,32 @@ class AfterCommit:
     def _run(self) -> None:
         while True:
             with self._wake:
-                if not self._due and self._closed:
+                if not self._waiting and self._closed:
                     return
                 now = time.monotonic()
-                ready = [item for item in self._due.items() if item[1][1] <= now or self._closed]
+                ready = [item for item in self._waiting.items() if item[1].at <= now or self._closed]
                 if not ready:
-                    soonest = min((due for _, due in self._due.values()), default=None)
+                    soonest = min((work.at for work in self._waiting.values()), default=None)
                     self._wake.wait(None if soonest is None else soonest - now)
                     continue
-                for committer, _ in ready:
-                    del self._due[committer]
-            for committer, (version, due) in ready:
-                _publish(committer, unless_after=version if due else None)
+                for keeper, _ in ready:
+                    del self._waiting[keeper]
+            for keeper, work in ready:
+                self._keep(keeper, work)
 
-
-def _publish(committer: Committer, *, unless_after: Version | None = None) -> None:
-    """Publish; with ``unless_after`` only if no later version exists, whose committer would do it."""
-    try:
-        if unless_after is None or committer.frontier(known=unless_after).latest <= unless_after:
-            committer.publish()
-    except HeadgateError as exc:
-        _LOG.warning(
-            "a ratified commit could not be published yet; it is safe and will be tried again: %s", exc
-        )
+    def _keep(self, keeper: Keeper, work: _Work) -> None:
+        if work.at_once and not work.checkpoint and not self._closed:
+            keeper.publish()
+            return
+        if self._closed:
+            keeper.rest_over()
+        again = keeper.keep(work.version, interval=work.interval, urgent=work.at_once, due=work.checkpoint)
+        if again is None or self._closed:
+            return
+        with self._wake:
+            later = _Work(work.version, work.interval, time.monotonic() + again, checkpoint=True)
+            newer = self._waiting.get(keeper)
+            if newer is None:
+                self._waiting[keeper] = later
+            else:
+                self._waiting[keeper] = _Work(newer.version, newer.interval, newer.at, checkpoint=True)

@@ -1,0 +1,88 @@
+"""What the properties of a table say about the upkeep of its log."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import Metadata, Protocol
+
+V2_CHECKPOINT = "v2Checkpoint"
+CHECKPOINT_PROTECTION = "checkpointProtection"
+PROTECTED_BEFORE = "delta.requireCheckpointProtectionBeforeVersion"
+
+_INTERVAL = 10
+_DAY_MS = 24 * 60 * 60 * 1000
+_UNITS = {
+    "microsecond": 0.001,
+    "millisecond": 1,
+    "second": 1_000,
+    "minute": 60_000,
+    "hour": 3_600_000,
+    "day": _DAY_MS,
+    "week": 7 * _DAY_MS,
+}
+_PART = re.compile(r"(-?\d+)\s+([a-z]+?)s?(?:\s+|$)")
+_CODECS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "lz4_raw": "lz4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What a checkpoint has, and how long old things are kept."""
+
+    v2_checkpoints: bool
+    stats_as_json: bool
+    stats_as_struct: bool
+    tombstone_retention_ms: int
+    txn_retention_ms: int | None
+    log_retention_ms: int
+    protected_before: int
+    """Checkpoints below this version may be neither made nor removed one by one; 0 protects none."""
+    compression: str
+
+
+def of(protocol: Protocol, metadata: Metadata) -> Upkeep:
+    """What a table asks for; the defaults are those of the specification."""
+    found = metadata.configuration
+    txn_retention = found.get("delta.setTransactionRetentionDuration")
+    return Upkeep(
+        v2_checkpoints=protocol.has(V2_CHECKPOINT)
+        and found.get("delta.checkpointPolicy", "").lower() == "v2",
+        stats_as_json=_flag(found, "delta.checkpoint.writeStatsAsJson", "true"),
+        stats_as_struct=_flag(found, "delta.checkpoint.writeStatsAsStruct", "false"),
+        tombstone_retention_ms=_duration(found, "delta.deletedFileRetentionDuration", "interval 1 week"),
+        txn_retention_ms=None if txn_retention is None else milliseconds(txn_retention),
+        log_retention_ms=_duration(found, "delta.logRetentionDuration", "interval 30 days"),
+        protected_before=int(found.get(PROTECTED_BEFORE, 0)) if protocol.has(CHECKPOINT_PROTECTION) else 0,
+        compression=_CODECS.get(found.get("delta.parquet.compression.codec", "").lower(), "zstd"),
+    )
+
+
+def checkpoint_interval(metadata: Metadata) -> int:
+    """How many versions a checkpoint may be behind; a property that is no number is as good as none."""
+    text = metadata.configuration.get("delta.checkpointInterval", "")
+    return int(text) if text.isdecimal() and int(text) > 0 else _INTERVAL
+
+
+def milliseconds(interval: str) -> int:
+    """How long an interval such as ``interval 30 days`` is; months and years, which vary, are refused."""
+    text = interval.strip().lower().removeprefix("interval").strip()
+    parts = list(_PART.finditer(text))
+    if (
+        "".join(part[0] for part in parts) != text
+        or not parts
+        or any(part[2] not in _UNITS for part in parts)
+    ):
+        raise InvalidRequest(
+            f"{interval!r} is no interval of weeks, days or smaller units, such as 'interval 30 days': "
+            "have the table's owner correct the property"
+        )
+    return int(sum(int(part[1]) * _UNITS[part[2]] for part in parts))
+
+
+def _duration(found: Mapping[str, str], key: str, default: str) -> int:
+    return milliseconds(found.get(key, default))
+
+
+def _flag(found: Mapping[str, str], key: str, default: str) -> bool:
+    return found.get(key, default).lower() == "true"

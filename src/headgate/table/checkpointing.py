@@ -1,0 +1,214 @@
+"""Writing a checkpoint: classic, one parquet file, or v2, a small file that names sidecars.
+
+Only versions that are published have one (I5). The pointer ``_last_checkpoint`` comes after it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from typing_extensions import Buffer
+
+from headgate.clock import World
+from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
+from headgate.protocol import checkpoint_schema, features, last_checkpoint, names, upkeep
+from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
+from headgate.protocol.checkpoint_schema import REMOVE, SMALL, V2_ONLY, FileColumns
+from headgate.protocol.checksum import Totals
+from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
+from headgate.protocol.replay import State
+from headgate.protocol.upkeep import Upkeep
+from headgate.storage.api import Store
+from headgate.table import checkpoint_rows, log
+from headgate.table.checkpoint_files import ParquetFile
+from headgate.table.checkpoint_rows import Batch, Source
+from headgate.table.committer import Committer
+
+SIDECAR_ROWS = 500_000
+
+Row = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A checkpoint: its version, and the state and totals it was made from."""
+
+    version: Version
+    state: State
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    store: Store
+    version: Version
+    upkeep: Upkeep
+    world: World
+
+
+def write(
+    store: Store, committer: Committer, *, world: World, version: Version | None = None
+) -> Written | None:
+    """Publish what is ratified, and write a checkpoint of ``version`` (default: the latest published).
+
+    None if there is one already. Of several writers of the same classic checkpoint the first one
+    is as good as any.
+    """
+    latest = committer.publish()
+    frontier = committer.frontier()
+    wanted = latest if version is None else version
+    source = Source(store, log.choose(store, frontier, wanted), frontier)
+    _check_published(source, latest)
+    if source.segment.checkpoint and source.segment.checkpoint[0].version == wanted:
+        return None
+    state = checkpoint_rows.small_state(source)
+    features.check_maintainable(state.protocol, state.metadata)
+    asked = upkeep.of(state.protocol, state.metadata)
+    if wanted < asked.protected_before:
+        raise InvalidRequest(
+            f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
+            f"checkpoints ({upkeep.PROTECTED_BEFORE}): make one of a later version"
+        )
+    return _write(_Task(store, wanted, asked, world), source, state)
+
+
+def _check_published(source: Source, latest: Version) -> None:
+    version = source.version
+    try:
+        if version > latest:
+            raise ObjectNotFound(f"version {version} is not published", path="", operation="head")
+        source.store.head(names.published(version))
+    except ObjectNotFound as exc:
+        raise InvalidRequest(
+            f"version {version} is not published, or no longer, and only published versions have "
+            "checkpoints: ask for a later one",
+            version=version,
+        ) from exc
+
+
+def _write(task: _Task, source: Source, state: State) -> Written:
+    columns = checkpoint_schema.file_columns(state.metadata, task.upkeep)
+    expired_before = task.world.now_ms() - task.upkeep.tombstone_retention_ms
+    files = _Counted(checkpoint_rows.file_rows(source, columns, expired_before=expired_before))
+    write = _write_v2 if task.upkeep.v2_checkpoints else _write_classic
+    pointer = write(task, columns, list(_small_rows(state, task)), files)
+    _point_to(task.store, pointer)
+    return Written(task.version, state, Totals(files.adds, files.size_bytes))
+
+
+class _Counted:
+    """The batches, and what was in those that have gone by."""
+
+    def __init__(self, batches: Iterable[Batch]) -> None:
+        self._batches = batches
+        self.adds = 0
+        self.size_bytes = 0
+
+    def __iter__(self) -> Iterator[Batch]:
+        for batch in self._batches:
+            if batch.column == "add":
+                self.adds += len(batch.rows)
+                self.size_bytes += pc.sum(pc.struct_field(batch.rows, "size")).as_py() or 0
+            yield batch
+
+
+def _small_rows(state: State, task: _Task) -> Iterator[Row]:
+    """Everything but files; application transactions that have expired are left out."""
+    yield "protocol", _plain(state.protocol)
+    yield "metaData", _plain(state.metadata)
+    retention = task.upkeep.txn_retention_ms
+    oldest = None if retention is None else task.world.now_ms() - retention
+    for txn in state.txns.values():
+        if oldest is None or txn.last_updated is None or txn.last_updated > oldest:
+            yield "txn", _plain(txn)
+    for domain in state.domains.values():
+        yield "domainMetadata", _plain(domain)
+
+
+def _plain(action: Action) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(action)
+    return plain
+
+
+def _write_classic(
+    task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted
+) -> LastCheckpoint:
+    path = names.classic_checkpoint(task.version)
+    with ParquetFile({**SMALL, "add": columns.add, "remove": REMOVE}, task.upkeep.compression) as file:
+        _write_small(file, small, SMALL)
+        for batch in files:
+            file.write(batch.column, batch.rows)
+        file.put(partial(_put_once, task.store, path))
+        return LastCheckpoint(
+            version=task.version, size=file.rows, size_in_bytes=file.size_bytes, num_of_add_files=files.adds
+        )
+
+
+def _put_once(store: Store, path: str, content: Buffer) -> None:
+    try:
+        store.put_if_absent(path, content)
+    except ObjectExists:
+        if store.head(path).size == 0:  # left by a writer that knows no better; readers ignore it
+            store.put(path, content)
+
+
+def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted) -> LastCheckpoint:
+    sidecars = list(_sidecars(task, columns, iter(files)))
+    rows: list[Row] = [("checkpointMetadata", {"version": task.version}), *small]
+    rows += [("sidecar", _plain(sidecar.action)) for sidecar in sidecars]
+    path = names.uuid_checkpoint(task.version, task.world.uuid())
+    kinds = {**SMALL, **V2_ONLY}
+    with ParquetFile(kinds, task.upkeep.compression) as file:
+        _write_small(file, rows, kinds)
+        file.put(partial(task.store.put_if_absent, path))
+        return LastCheckpoint(
+            version=task.version,
+            size=file.rows + sum(sidecar.rows for sidecar in sidecars),
+            size_in_bytes=file.size_bytes + sum(sidecar.action.size_in_bytes for sidecar in sidecars),
+            num_of_add_files=files.adds,
+            v2_checkpoint=V2Checkpoint(
+                path=path.removeprefix(names.LOG),
+                size_in_bytes=file.size_bytes,
+                modification_time=EpochMillis(task.world.now_ms()),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sidecar:
+    action: Sidecar
+    rows: int
+
+
+def _sidecars(task: _Task, columns: FileColumns, batches: Iterator[Batch]) -> Iterator[_Sidecar]:
+    """Write the file actions, some hundred thousand to a file; nobody knows them before they are named."""
+    first = next(batches, None)
+    while first is not None:
+        name = f"{task.world.uuid()}.parquet"
+        with ParquetFile({"add": columns.add, "remove": REMOVE}, task.upkeep.compression) as file:
+            while first is not None and file.rows < SIDECAR_ROWS:
+                file.write(first.column, first.rows)
+                first = next(batches, None)
+            file.put(partial(task.store.put_if_absent, names.SIDECARS + name))
+            moment = EpochMillis(task.world.now_ms())
+            action = Sidecar(path=name, size_in_bytes=file.size_bytes, modification_time=moment)
+            yield _Sidecar(action, file.rows)
+
+
+def _write_small(file: ParquetFile, rows: Iterable[Row], kinds: Mapping[str, pa.DataType]) -> None:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for kind, row in rows:
+        found.setdefault(kind, []).append(row)
+    for kind, actions in found.items():
+        file.write(kind, pa.array(actions, kinds[kind]))
+
+
+def _point_to(store: Store, pointer: LastCheckpoint) -> None:
+    """Move the hint forward, never back: a slow writer must not undo what a later one said."""
+    known = log.last_checkpoint(store)
+    if known is None or known < pointer.version:
+        store.put(names.LAST_CHECKPOINT, last_checkpoint.render(pointer))

@@ -1,0 +1,58 @@
+"""Checksum files: written after a commit succeeded, believed where that helps, never needed."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pyarrow.compute as pc
+from msgspec import structs
+
+from headgate.errors import ObjectExists, ObjectNotFound
+from headgate.protocol import checksum, names
+from headgate.protocol.actions import CommitInfo, Version
+from headgate.protocol.checksum import Checksum, Discrepancy, Totals
+from headgate.protocol.replay import State
+from headgate.storage.api import Store
+from headgate.table.committer import Frontier
+from headgate.table.files import LiveFiles
+
+
+def write(store: Store, state: State, totals: Totals) -> None:
+    """Write the checksum of a version, published or not; one that is there already stays as it is (F9)."""
+    with suppress(ObjectExists):
+        store.put_if_absent(names.checksum(state.version), checksum.render(checksum.of(state, totals)))
+
+
+def read(store: Store, version: Version) -> Checksum | None:
+    """The checksum of a version, if it has a legible one."""
+    try:
+        return checksum.parse(store.read(names.checksum(version)))
+    except ObjectNotFound:
+        return None
+
+
+def of_latest(store: Store, frontier: Frontier) -> Checksum | None:
+    """The checksum of the latest version, if what was listed has one: nobody goes looking for it."""
+    path = names.checksum(frontier.latest)
+    there = any(file.path == path for file in frontier.listing or ())
+    return read(store, frontier.latest) if there else None
+
+
+def verify(store: Store, state: State, files: LiveFiles) -> tuple[Discrepancy, ...] | None:
+    """In what a version differs from its checksum; None if it has none."""
+    recorded = read(store, state.version)
+    if recorded is None:
+        return None
+    sizes = files.without_stats["size"]
+    totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
+    return checksum.compare(recorded, checksum.of(state, totals))
+
+
+def stamped(store: Store, state: State) -> State:
+    """The state with its in-commit timestamp, if the table promises one that only the checksum has."""
+    if not state.has_in_commit_timestamps or state.in_commit_timestamp is not None:
+        return state
+    recorded = read(store, state.version)
+    if recorded is None or recorded.in_commit_timestamp_opt is None:
+        return state
+    info = state.info or CommitInfo(txn_id=recorded.txn_id)
+    return replace(state, info=structs.replace(info, in_commit_timestamp=recorded.in_commit_timestamp_opt))

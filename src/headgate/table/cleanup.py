@@ -1,0 +1,96 @@
+"""Deleting the part of a log that nobody may ask for any more."""
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from headgate.errors import ObjectNotFound, UnsupportedFeature
+from headgate.protocol import cleanup, codec, features, names, segment, upkeep
+from headgate.protocol.actions import Protocol, Version
+from headgate.protocol.cleanup import Plan, Protection
+from headgate.protocol.names import LogFile
+from headgate.protocol.replay import State
+from headgate.storage.api import Store
+from headgate.table import checkpoints, history, log
+from headgate.table.committer import Frontier
+
+_LOG = logging.getLogger(__name__)
+
+
+def clean_up(
+    store: Store, frontier: Frontier, state: State, *, now_ms: int, retention_ms: int | None = None
+) -> tuple[str, ...]:
+    """Delete what the table's properties allow; the paths of what was deleted, in order.
+
+    ``retention_ms`` counts in place of ``delta.logRetentionDuration``.
+    A crash in the middle leaves a log that is cleaned up less far.
+    """
+    asked = upkeep.of(state.protocol, state.metadata)
+    stamps = history.stamps(store, frontier, state)
+    retention = asked.log_retention_ms if retention_ms is None else retention_ms
+    commit = cleanup.cut_off_commit(stamps, cleanup.cut_off(now_ms, retention))
+    listing = log.listed(store)
+    staged = [meta.path.removeprefix(names.STAGED) for meta in store.list_from(names.STAGED)]
+    found = cleanup.plan(listing, commit, staged=staged, held=frontier.held, latest=frontier.bound)
+    if commit is None or not found.deletions or not _is_allowed(store, state, found, commit, listing):
+        return ()
+    _check_whole(store, found)
+    for path in found.deletions:
+        store.delete(path)
+    stale = _stale_sidecars(store, now_ms)
+    for path in stale:
+        store.delete(path)
+    return (*found.deletions, *stale)
+
+
+def _is_allowed(store: Store, state: State, found: Plan, commit: Version, listing: Sequence[LogFile]) -> bool:
+    before = upkeep.of(state.protocol, state.metadata).protected_before
+    if not before:
+        return True
+
+    def knows(protocol: Protocol) -> bool:
+        try:
+            features.check_maintainable(protocol, state.metadata)
+        except UnsupportedFeature:
+            return False
+        return True
+
+    end = Version(min(before, found.version or 0))
+    protection = Protection(before, commit, tuple(_protocols(store, listing, end)))
+    allowed = cleanup.is_allowed(found, protection, knows=knows)
+    if not allowed:
+        _LOG.info("nothing is cleaned up yet: the checkpoints before version %s are protected", before)
+    return allowed
+
+
+def _protocols(store: Store, listing: Sequence[LogFile], end: Version) -> Iterator[Protocol]:
+    """Those of the versions up to ``end`` that are still there."""
+    first = segment.earliest(listing)
+    if first is None or first > end:
+        return
+    if checkpoint := segment.build(listing, target=first).checkpoint:
+        yield checkpoints.load(store, checkpoint)[0].protocol
+    for version in map(Version, range(first, end + 1)):
+        try:
+            found = codec.small(version, store.read(names.published(version))).protocol
+        except ObjectNotFound:
+            continue
+        if found is not None:
+            yield found
+
+
+def _check_whole(store: Store, found: Plan) -> None:
+    """Make sure that the checkpoint can stand for what goes: it can be read, and has its sidecars."""
+    checkpoints.load(store, found.checkpoint)
+    for path in checkpoints.sources(store, found.checkpoint).parquet:
+        store.head(path)
+    store.head(names.published(found.checkpoint[0].version))
+
+
+def _stale_sidecars(store: Store, now_ms: int) -> tuple[str, ...]:
+    """Sidecars that no checkpoint names; all are asked, and one that cannot be read stops this."""
+    named: set[str] = set()
+    for file in log.listed(store):
+        if file.kind is names.Kind.CHECKPOINT and file.size > 0:
+            named.update(checkpoints.sources(store, [file]).parquet)
+    listing = ((meta.path, meta.modified_ms) for meta in store.list_from(names.SIDECARS))
+    return cleanup.sidecars(listing, named, now_ms)

@@ -1,0 +1,35 @@
+"""Writing a compaction of the log: one file that readers may take in place of several commits."""
+
+from contextlib import suppress
+
+from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
+from headgate.protocol import codec, compaction, names
+from headgate.protocol.actions import Commit, Version
+from headgate.storage.api import Store
+from headgate.table.committer import Frontier
+
+
+def compact(store: Store, frontier: Frontier, start: Version, end: Version) -> None:
+    """Compact the versions from ``start`` to ``end``, all of which must be published (I5).
+
+    One that is there already stays as it is.
+    """
+    if not 0 <= start < end:
+        raise InvalidRequest(
+            f"a compaction is of at least two versions, oldest first; {start} to {end} is none"
+        )
+    commits = [_published(store, frontier, Version(version)) for version in range(start, end + 1)]
+    content = codec.encode(compaction.reconcile(commits))
+    with suppress(ObjectExists):
+        store.put_if_absent(names.compacted(start, end), content)
+
+
+def _published(store: Store, frontier: Frontier, version: Version) -> Commit:
+    problem = f"version {version} does not exist: the latest is {frontier.latest}"
+    if version <= frontier.latest:
+        problem = f"version {version} is not published, or no longer: publish first, or start later"
+        # What the catalog still holds counts as unpublished, whatever a listing shows.
+        if version not in frontier.held:
+            with suppress(ObjectNotFound):
+                return codec.decode(version, store.read(names.published(version)))
+    raise InvalidRequest(problem, version=version)

@@ -1,0 +1,338 @@
+"""Cleaning up the log: what may go, in which order, and what must stay."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from headgate.errors import CorruptLog, ObjectNotFound
+from headgate.protocol import cleanup, codec, names
+from headgate.protocol.actions import CommitInfo, EpochMillis, Version
+from headgate.protocol.cleanup import NOTHING, Protection
+from headgate.protocol.names import LogFile
+from headgate.protocol.timestamps import Stamp
+from headgate.storage.api import ObjectMeta, Store
+from headgate.table.opened import OpenedTable
+from tests.support.checkpointed import V2, V2_PROTOCOL, protocol
+from tests.support.commits import PROTOCOL, add, metadata
+from tests.support.faulty_store import DictStore
+from tests.support.tables import open_filesystem
+from tests.support.versions import managed
+
+DAY = 24 * 3_600_000
+MIDNIGHT = 20_000 * DAY
+UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
+
+
+def listing(*file_names: str) -> list[LogFile]:
+    found = [names.parse(names.LOG + name) for name in file_names]
+    return [file for file in found if file is not None]
+
+
+def v(version: int, ending: str = "json") -> str:
+    return f"{version:020d}.{ending}"
+
+
+LOG_0_TO_6 = [v(number) for number in range(7)]
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (MIDNIGHT, MIDNIGHT - 2 * DAY),
+        (MIDNIGHT + DAY - 1, MIDNIGHT - 2 * DAY),
+        (MIDNIGHT + DAY, MIDNIGHT - DAY),
+    ],
+    ids=["midnight", "just before the next", "the next"],
+)
+def test_the_cut_off_is_midnight(now: int, expected: int) -> None:
+    assert cleanup.cut_off(now, 2 * DAY) == expected
+
+
+def test_a_commit_exactly_at_the_cut_off_is_the_oldest_to_be_kept() -> None:
+    stamps = [Stamp(Version(number), EpochMillis(at)) for number, at in enumerate((10, 20, 30))]
+
+    assert cleanup.cut_off_commit(stamps, EpochMillis(20)) == 1
+    assert cleanup.cut_off_commit(stamps, EpochMillis(19)) == 0
+    assert cleanup.cut_off_commit(stamps, EpochMillis(9)) is None
+
+
+def test_everything_before_the_checkpoint_goes_oldest_first() -> None:
+    files = listing(
+        *LOG_0_TO_6, v(2, "checkpoint.parquet"), v(2, "crc"), v(4, "checkpoint.parquet"), v(4, "crc"),
+        *(f"{start:020d}.{v(end, 'compacted.json')}" for start, end in ((1, 3), (4, 5), (5, 6))),
+    )  # fmt: skip
+
+    plan = cleanup.plan(files, Version(5))
+
+    assert plan.version == 4
+    assert [path.removeprefix(names.LOG) for path in plan.deletions] == [
+        f"{1:020d}.{v(3, 'compacted.json')}", f"{4:020d}.{v(5, 'compacted.json')}",
+        v(0), v(1), v(2, "checkpoint.parquet"), v(2, "crc"), v(2), v(3),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        [],
+        [v(6, "checkpoint.parquet")],
+        [v(3, "checkpoint.0000000001.0000000002.parquet")],
+    ],
+    ids=["none", "too new", "incomplete"],
+)
+def test_without_a_whole_checkpoint_nothing_goes(checkpoint: Sequence[str]) -> None:
+    """S183"""
+    assert cleanup.plan(listing(*LOG_0_TO_6, *checkpoint), Version(5)) == NOTHING
+    assert cleanup.plan(listing(*LOG_0_TO_6, v(1, "checkpoint.parquet")), None) == NOTHING
+
+
+def test_an_older_whole_checkpoint_serves_in_place_of_an_incomplete_one() -> None:
+    """S183"""
+    files = listing(*LOG_0_TO_6, v(1, "checkpoint.parquet"), v(3, "checkpoint.0000000001.0000000002.parquet"))
+
+    assert cleanup.plan(files, Version(5)).version == 1
+
+
+def test_staged_files_go_with_their_published_copies_and_never_before() -> None:
+    files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"))
+    staged = [f"{number:020d}.{UUID}.json" for number in range(7)]
+
+    plan = cleanup.plan(files, Version(5), staged=[*staged, "garbage"], held={Version(2)}, latest=Version(6))
+
+    gone = [path.removeprefix(names.STAGED) for path in plan.deletions if path.startswith(names.STAGED)]
+    assert gone == [staged[0], staged[1], staged[3]]
+
+
+def test_the_commits_that_the_catalog_holds_are_no_gap() -> None:
+    """Versions 4 and 5 are ratified, and not published."""
+    files = listing(*LOG_0_TO_6[:4], v(2, "checkpoint.parquet"))
+
+    plan = cleanup.plan(files, Version(5), held={Version(4), Version(5)}, latest=Version(5))
+
+    assert plan.version == 2
+    assert plan.deletions == (names.LOG + v(0), names.LOG + v(1))
+    with pytest.raises(CorruptLog, match="4"):
+        cleanup.plan(files, Version(5), held={Version(5)}, latest=Version(5))
+
+
+def test_staged_files_stay_with_the_published_copies_that_stay() -> None:
+    """The compaction reaches beyond the checkpoint, the staged files that go do not."""
+    compaction = f"{4:020d}.{v(5, 'compacted.json')}"
+    files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"), compaction)
+    staged = [f"{number:020d}.{UUID}.json" for number in (5, 4, 3, 2)]
+
+    gone = cleanup.plan(files, Version(5), staged=staged).deletions
+
+    assert gone == (
+        names.LOG + compaction,
+        *(names.LOG + name for name in LOG_0_TO_6[:4]),
+        names.STAGED + staged[3],
+        names.STAGED + staged[2],
+    )
+
+
+def test_where_no_commit_goes_no_staged_file_does() -> None:
+    files = listing(*LOG_0_TO_6, v(0, "checkpoint.parquet"))
+
+    plan = cleanup.plan(files, Version(5), staged=[f"{0:020d}.{UUID}.json"])
+
+    assert (plan.version, plan.deletions) == (0, ())
+
+
+def test_sidecars_stay_if_named_or_young() -> None:
+    """S184"""
+    now = MIDNIGHT + 5
+    found = [("named", 0), ("young", MIDNIGHT - DAY), ("old", MIDNIGHT - DAY - 1)]
+
+    assert cleanup.sidecars(found, {"named"}, now) == ("old",)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "before", "commit", "known", "allowed"),
+    [
+        (5, 5, 6, False, True),
+        (4, 5, 6, False, False),
+        (4, 5, 4, False, True),
+        (4, 5, 6, True, True),
+        (4, 0, 6, False, True),
+    ],
+    ids=[
+        "passes the protected versions",
+        "stops among them",
+        "at the boundary",
+        "knows all protocols",
+        "no protection",
+    ],
+)
+def test_protected_checkpoints_go_together_or_not_at_all(
+    checkpoint: int, before: int, commit: int, known: bool, allowed: bool
+) -> None:
+    """S188"""
+    plan = cleanup.plan(listing(*LOG_0_TO_6, v(checkpoint, "checkpoint.parquet")), Version(6))
+    protection = Protection(before, Version(commit), (PROTOCOL,))
+
+    assert cleanup.is_allowed(plan, protection, knows=lambda _: known) is allowed
+
+
+def test_a_plan_of_nothing_is_never_allowed() -> None:
+    assert NOTHING.version is None
+    assert not cleanup.is_allowed(NOTHING, Protection(0, Version(0), ()), knows=lambda _: True)
+
+
+class _Dated(DictStore):
+    """A store in which version v was written on day v, unless said otherwise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.days: dict[str, int] = {}
+
+    def _meta(self, path: str) -> ObjectMeta:
+        file = names.parse(path)
+        day = self.days.get(path, file.version if file is not None else 0)
+        return ObjectMeta(path, super()._meta(path).size, day * DAY)
+
+
+def dated(days: int, **properties: str) -> OpenedTable:
+    """A table with a commit a day."""
+    store = _Dated()
+    first = [protocol("domainMetadata", reader=("v2Checkpoint",)), metadata(**properties)]
+    for version in range(days):
+        actions = first if version == 0 else [add(f"{version}")]
+        store.put(names.published(Version(version)), codec.encode([CommitInfo(operation="TEST"), *actions]))
+    return open_filesystem("", store=store)
+
+
+def at_day(monkeypatch: pytest.MonkeyPatch, day: int) -> None:
+    monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: day * DAY + 5)
+
+
+def left(store: Store, kind: names.Kind) -> list[int]:
+    found = (names.parse(meta.path) for meta in store.list_from(names.LOG))
+    return sorted(file.version for file in found if file is not None and file.kind is kind)
+
+
+@pytest.mark.parametrize("properties", [{}, V2], ids=["classic", "v2"])
+def test_what_is_kept_can_be_read_and_the_rest_is_gone(
+    monkeypatch: pytest.MonkeyPatch, properties: dict[str, str]
+) -> None:
+    opened = dated(60, **properties)
+    at_day(monkeypatch, 59)
+    for version in (10, 20, 40):
+        opened.checkpoint(version=version)
+    expected = sorted(opened.snapshot().files.columns["path"].to_pylist())
+
+    gone = opened.cleanup_log()
+
+    assert left(opened.store, names.Kind.PUBLISHED) == list(range(20, 60))
+    assert left(opened.store, names.Kind.CHECKPOINT) == [20, 40]
+    assert left(opened.store, names.Kind.CHECKSUM) == [20, 40]
+    assert names.published(Version(0)) in gone
+    fresh = open_filesystem("", store=opened.store)
+    assert sorted(fresh.snapshot().files.columns["path"].to_pylist()) == expected
+    assert fresh.snapshot(version=20).files.columns.num_rows == 20
+    assert fresh.cleanup_log() == ()
+
+
+def test_sidecars_of_checkpoints_that_went_go_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S184"""
+    opened = dated(60, **V2)
+    at_day(monkeypatch, 59)
+    opened.checkpoint(version=10)
+    (old,) = (meta.path for meta in opened.store.list_from(names.SIDECARS))
+    opened.checkpoint(version=20)
+    young = f"{names.SIDECARS}{UUID}.parquet"
+    opened.store.put(young, b"in the making")
+    assert isinstance(opened.store, _Dated)
+    opened.store.days[young] = 59
+
+    assert old in opened.cleanup_log()
+
+    kept = [meta.path for meta in opened.store.list_from(names.SIDECARS)]
+    assert young in kept
+    assert len(kept) == 2
+    assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
+
+
+def test_a_crash_in_the_middle_leaves_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = dated(50)
+    at_day(monkeypatch, 49)
+    opened.checkpoint(version=15)
+    latest = opened.snapshot().files.columns.num_rows
+    deleted: list[str] = []
+
+    def die_at_the_fifth(path: str) -> None:
+        deleted.append(path)
+        if len(deleted) == 5:
+            raise KeyboardInterrupt
+        DictStore.delete(opened.store, path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(opened.store, "delete", die_at_the_fifth)
+    with pytest.raises(KeyboardInterrupt):
+        opened.cleanup_log()
+    monkeypatch.undo()
+    at_day(monkeypatch, 49)
+
+    assert left(opened.store, names.Kind.PUBLISHED) == list(range(4, 50))
+    fresh = open_filesystem("", store=opened.store)
+    assert fresh.snapshot().files.columns.num_rows == latest
+    assert [entry.version for entry in fresh.history()][-1] == 4
+    assert fresh.cleanup_log()
+    assert left(opened.store, names.Kind.PUBLISHED) == list(range(15, 50))
+
+
+def test_nothing_goes_if_the_checkpoint_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = dated(50, **V2)
+    at_day(monkeypatch, 49)
+    opened.checkpoint(version=15)
+    for meta in list(opened.store.list_from(names.SIDECARS)):
+        opened.store.delete(meta.path)
+
+    with pytest.raises((CorruptLog, ObjectNotFound)):
+        opened.cleanup_log()
+
+    assert left(opened.store, names.Kind.PUBLISHED) == list(range(50))
+
+
+def test_the_table_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = dated(10, delta_logRetentionDuration="interval 2 days")
+    at_day(monkeypatch, 9)
+    opened.checkpoint(version=6)
+
+    opened.cleanup_log()
+
+    assert left(opened.store, names.Kind.PUBLISHED) == [6, 7, 8, 9]
+
+
+def test_protection_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S188: a protocol in the protected past that nobody knows here is not exposed."""
+    opened = dated(60)
+    at_day(monkeypatch, 59)
+    opened.checkpoint(version=20)
+    opened.store.put(names.published(Version(5)), codec.encode([protocol("forgotten")]))
+    protecting = metadata(delta_requireCheckpointProtectionBeforeVersion="30")
+    opened.store.put(
+        names.published(Version(30)), codec.encode([protocol("checkpointProtection"), protecting])
+    )
+
+    assert open_filesystem("", store=opened.store).cleanup_log() == ()
+
+    opened.store.put(names.published(Version(5)), codec.encode([V2_PROTOCOL]))
+    assert open_filesystem("", store=opened.store).cleanup_log()
+
+
+def test_on_managed_tables_commits_are_as_old_as_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S180: with permission; what is not published is never touched."""
+    found = managed(tmp_path, 5, published=4)
+    opened = found.opened()
+    opened.checkpoint(version=3)
+    stamps = {entry.version: entry.timestamp for entry in opened.history()}
+    later = (stamps[Version(5)] // DAY + 40) * DAY
+    monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: later)
+
+    gone = found.opened().cleanup_log(permitted=True)
+
+    assert [names.published(Version(version)) for version in range(3)] == list(gone)
+    assert found.opened().snapshot().files.columns.num_rows == 5
