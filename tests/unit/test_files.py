@@ -1,6 +1,6 @@
 """Live files as columns."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.protocol.actions import Commit, DeletionVector
@@ -50,6 +50,7 @@ def test_a_file_with_another_deletion_vector_is_another_file() -> None:
     assert paths(files.after(commit(2, remove("a")))) == ["a"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sets(NAMES), st.sets(NAMES)), max_size=12), st.sets(st.integers(0, 12)))
 def test_replay_equals_the_obvious_model_wherever_it_is_looked_at(
     history: list[tuple[set[str], set[str]]], looked_at: set[int]

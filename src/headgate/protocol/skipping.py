@@ -4,6 +4,7 @@ A file is left out only if its partition values or its statistics prove that the
 true for none of its rows.
 """
 
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import reduce
 
@@ -11,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol import predicates
-from headgate.protocol.file_bounds import Bounds, FileBounds
+from headgate.protocol.column_bounds import Asked, Bounds
+from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import (
     Always,
     And,
@@ -34,8 +36,19 @@ _FEW = 16
 
 def keep(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
     """For each of the files whether to read it."""
-    bounds.load(predicates.columns(predicate))
+    bounds.load(_asked(predicate))
     return _may_match(predicate, bounds)
+
+
+def _asked(predicate: Predicate) -> Iterator[Asked]:
+    match predicate:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _asked(part)
+        case IsNull(column):
+            yield Asked(column)
+        case _:
+            yield from (Asked(column, nulls=False) for column in predicates.columns(predicate))
 
 
 def _may_match(predicate: Predicate, bounds: FileBounds) -> pa.BooleanArray:
@@ -51,21 +64,21 @@ def _may_match(predicate: Predicate, bounds: FileBounds) -> pa.BooleanArray:
         case IsNull(column):
             return bounds.of(column).may_be_null
         case NotNull(column):
-            return bounds.of(column).may_have_value
+            return bounds.of(column, nulls=False).may_have_value
         case Compare(column, op, value):
-            found = bounds.of(column)
+            found = bounds.of(column, nulls=False)
             return pc.and_(found.may_have_value, _compared(found, op, value))
         case In(column, values):
-            found = bounds.of(column)
+            found = bounds.of(column, nulls=False)
             few = len(values) <= _FEW
             return pc.and_(found.may_have_value, _is_one_of(found, values) if few else _hits(found, values))
         case StartsWith(column, prefix):
-            found = bounds.of(column)
+            found = bounds.of(column, nulls=False)
             begins = pc.less_equal(pc.utf8_slice_codeunits(found.low, 0, len(prefix)), prefix)
             reaches = pc.greater_equal(found.high, prefix)
             return pc.and_(found.may_have_value, pc.and_(_unless_false(begins), _unless_false(reaches)))
         case NotStartsWith(column, prefix):
-            found = bounds.of(column)
+            found = bounds.of(column, nulls=False)
             ends = (pc.starts_with(end, prefix) for end in (found.low, found.high))
             return pc.and_(found.may_have_value, _unless_true(reduce(pc.and_kleene, ends)))
 

@@ -5,7 +5,8 @@ file, JSON or parquet, that names sidecars with the file actions. Columns nobody
 read: of a large checkpoint only ranges, and the statistics, most of it, by themselves.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -30,11 +31,15 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.names import LogFile
 from headgate.protocol.replay import State
+from headgate.protocol.stats_json import Leaf
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
-from headgate.table.files import ROW, SCHEMA, STATS_PARSED, LiveFiles, reconcile, row_numbers
+from headgate.storage.together import in_order
+from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, reconcile
+from headgate.table.statistics import ROW, Statistics, row_numbers
 
 Kind = TypeVar("Kind", bound=Action)
+Answer = TypeVar("Answer")
 
 WHOLE_BYTES = 4 * 1024 * 1024
 """Up to here a file is read whole, statistics included: fewer requests, and they agree with each other."""
@@ -58,6 +63,7 @@ _PLAIN = {
 _STATISTICS = ("stats", STATS_PARSED)
 _OTHERS = tuple(name for name in (*_PLAIN, "deletionVector") if name != "stats")
 _BATCH = 64 * 1024
+_BATCH_OF_STATISTICS = 8 * 1024
 _VECTOR_FIELDS = ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
 
 
@@ -65,13 +71,40 @@ def load(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
     """The state a checkpoint holds, and its live files."""
     version = parts[0].version
     named = [_Piece(store, part.path, part.size, version) for part in parts]
-    actions = [action for piece in named for action in _small_actions(piece)]
+    small = in_order(store, lambda piece: list(_small_actions(piece)), named)
+    actions = [action for found in small for action in found]
     sidecars = [action for action in actions if isinstance(action, Sidecar)]
     pieces = [
         *named,
         *(_Piece(store, _sidecar_path(found), found.size_in_bytes, version) for found in sidecars),
     ]
-    return _state(version, actions), _files(pieces)
+    return _state(version, actions), _files(store, pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where a checkpoint has its files: in parquet, or as actions of a small JSON file."""
+
+    parquet: tuple[str, ...]
+    actions: tuple[Action, ...]
+
+
+def sources(store: Store, parts: Sequence[LogFile]) -> Sources:
+    """Where to find the live files of a checkpoint, for somebody else to read."""
+    named = [_Piece(store, part.path, part.size, part.version) for part in parts]
+    read = in_order(store, lambda piece: list(_file_actions(piece)), named)
+    actions = [action for found in read for action in found]
+    sidecars = [_sidecar_path(action) for action in actions if isinstance(action, Sidecar)]
+    parquet = [piece.path for piece in named if not piece.is_json]
+    return Sources((*parquet, *sidecars), tuple(actions))
+
+
+def _file_actions(piece: "_Piece") -> Iterator[Action]:
+    if piece.is_json:
+        yield from piece.actions()
+        return
+    with piece.opened() as file:
+        yield from _converted(_rows(file, "sidecar", "path"), Sidecar, piece)
 
 
 def _state(version: Version, actions: Sequence[Action]) -> State:
@@ -191,21 +224,27 @@ def _sidecar_path(sidecar: Sidecar) -> str:
     return path if "/" in path else names.SIDECARS + path
 
 
-def _files(pieces: Sequence[_Piece]) -> LiveFiles:
-    if not any(piece.is_large for piece in pieces):
-        return LiveFiles(lambda: _joined(_adds(piece, (*_OTHERS, *_STATISTICS)) for piece in pieces))
-    parquet = [piece for piece in pieces if not piece.is_json]
+def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:
+    def adds_of(some: Sequence[_Piece], wanted: Sequence[str]) -> pa.Table:
+        return _joined(in_order(store, lambda piece: _adds(piece, wanted, footers), some))
+
     footers: dict[str, pq.FileMetaData] = {}
+    size = sum(piece.size for piece in pieces)
+    if not any(piece.is_large for piece in pieces):
+        return LiveFiles(lambda: adds_of(pieces, (*_OTHERS, *_STATISTICS)), checkpoint_bytes=size)
+    parquet = [piece for piece in pieces if not piece.is_json]
 
     def numbered() -> pa.Table:
-        adds = _joined(_adds(piece, _OTHERS, footers) for piece in parquet)
+        adds = adds_of(parquet, _OTHERS)
         adds = adds.append_column(ROW, row_numbers(adds.num_rows))
         return _joined([adds, *(_adds(piece, ()) for piece in pieces if piece.is_json)])
 
-    def statistics() -> pa.Table:
-        return _joined(_adds(piece, ("size", *_STATISTICS), footers) for piece in parquet)
+    def statistics(
+        leaves: Collection[Leaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
+    ) -> Iterable[Answer]:
+        return in_order(store, lambda piece: work(_one_ahead(_statistics(piece, leaves, footers))), parquet)
 
-    return LiveFiles(numbered, statistics)
+    return LiveFiles(numbered, Statistics(statistics), checkpoint_bytes=size)
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
@@ -219,17 +258,80 @@ def _adds(
     if piece.is_json:
         return reconcile(SCHEMA.empty_table(), (sort(piece.version, piece.actions()),))
     with piece.opened() as file:
-        if footers is not None and not footers.setdefault(piece.path, file.metadata).equals(file.metadata):
-            raise StorageUnavailable(
-                f"{piece.path} was replaced while the table was being read: open the table again",
-                path=piece.path, operation="read",
-            )  # fmt: skip
+        if footers is not None:
+            _check_same(piece, file, footers)
         groups, fields = list(_row_groups(file, "add.path")), [f"add.{name}" for name in wanted]
         if not groups:
             return SCHEMA.empty_table()
         # In batches, because large buffers grow by copying.
         batches = file.iter_batches(_BATCH, row_groups=groups, columns=fields)
         return _joined(_flattened(_present(batch.column("add"), wanted[0])) for batch in batches)
+
+
+def _check_same(piece: _Piece, file: pq.ParquetFile, footers: dict[str, pq.FileMetaData]) -> None:
+    if not footers.setdefault(piece.path, file.metadata).equals(file.metadata):
+        raise StorageUnavailable(
+            f"{piece.path} was replaced while the table was being read: open the table again",
+            path=piece.path, operation="read",
+        )  # fmt: skip
+
+
+def _statistics(
+    piece: _Piece, leaves: Collection[Leaf] | None, footers: dict[str, pq.FileMetaData]
+) -> Iterator[pa.Table]:
+    """The statistics of the adds of one file, or as much of them as the leaves take."""
+    with piece.opened() as file:
+        _check_same(piece, file, footers)
+        groups = list(_row_groups(file, "add.path"))
+        adds = _counted(file, "add.path")
+        # Paths are long, and sizes tell adds as well if there are as many.
+        required = "path" if adds is None or adds != _counted(file, "add.size") else "size"
+        fields = [f"add.{name}" for name in (required, *_fields_of(file, leaves, adds))]
+        batches = file.iter_batches(_BATCH_OF_STATISTICS, row_groups=groups, columns=fields) if groups else ()
+        for batch in batches:
+            add = _present(batch.column("add"), required)
+            present = {field.name: pc.struct_field(add, field.name) for field in add.type}
+            texts = (
+                present["stats"].cast(pa.string()) if "stats" in present else pa.nulls(len(add), pa.string())
+            )
+            parsed = {STATS_PARSED: present[STATS_PARSED]} if STATS_PARSED in present else {}
+            yield pa.table({"stats": texts, **parsed})
+
+
+def _fields_of(file: pq.ParquetFile, leaves: Collection[Leaf] | None, adds: int | None) -> Sequence[str]:
+    """What to read for the leaves: no JSON, if all adds have all of them as columns."""
+    if leaves is None or any("." in key for leaf in leaves for key in leaf.keys):
+        return _STATISTICS
+    parsed = [".".join((STATS_PARSED, *leaf.keys)) for leaf in leaves]
+    stored = {file.schema.column(at).path for at in range(len(file.schema))}
+    present = [name for name in parsed if f"add.{name}" in stored]
+    complete = len(present) == len(parsed) and adds is not None
+    if complete and _counted(file, f"add.{STATS_PARSED}.numRecords") == adds:
+        return present
+    return ("stats", *present)
+
+
+def _counted(file: pq.ParquetFile, leaf: str) -> int | None:
+    """How many values of the leaf are not null, if the footer says so."""
+    at = next((at for at in range(len(file.schema)) if file.schema.column(at).path == leaf), None)
+    if at is None:
+        return None
+    count = 0
+    for group in range(file.num_row_groups):
+        chunk = file.metadata.row_group(group).column(at)
+        if not chunk.is_stats_set or not chunk.statistics.has_null_count:
+            return None
+        count += chunk.num_values - chunk.statistics.null_count
+    return count
+
+
+def _one_ahead(batches: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """The same, each decoded while somebody looks at the one before."""
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
 
 
 def _present(add: pa.StructArray, required: str) -> pa.StructArray:

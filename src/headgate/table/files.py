@@ -1,12 +1,20 @@
 """The live files of a table, as Arrow columns."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol.actions import AddFile, Commit, DeletionVector
+from headgate.protocol.actions import AddFile, Commit, DeletionVector, Metadata
+from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import mapping
+from headgate.protocol.stats_leaves import PARSED
+from headgate.table import statistics
+from headgate.table.statistics import ROW, Statistics
 
 VECTOR = pa.struct(
     [
@@ -29,13 +37,11 @@ SCHEMA = pa.schema(
         ("default_row_commit_version", pa.int64()),
     ]
 )
-STATS_PARSED = "stats_parsed"
-"""An optional column beyond SCHEMA: statistics that a checkpoint has as columns of their own."""
-ROW = "row"
-"""A column while the statistics of some files are still to be loaded: where these are among them."""
-
 Key = tuple[str, str | None]
 Columns = Callable[[], pa.Table]
+STATS_PARSED = PARSED
+"""An optional column beyond SCHEMA: statistics that a checkpoint has as columns of their own."""
+_making_bounds = threading.Lock()
 
 
 class LiveFiles:
@@ -43,24 +49,36 @@ class LiveFiles:
 
     So a writer that only appends never pays for the files others added, nor does a reader that
     wants the schema, and one that wants no statistics does not pay for these, the bulk of a large
-    checkpoint. Such a checkpoint gives its files a ROW, and ``statistics`` in the order of the rows.
+    checkpoint. Such a checkpoint gives its files a ROW, and ``late`` statistics in the order of the rows.
     """
 
-    __slots__ = ("_columns", "_commit", "_origin", "_parent", "_partial", "_statistics", "pending")
+    __slots__ = (
+        "_bounds", "_columns", "_commit", "_late", "_origin", "_parent", "_partial", "checkpoint_bytes",
+        "pending",
+    )  # fmt: skip
 
-    def __init__(self, origin: Columns = SCHEMA.empty_table, statistics: Columns | None = None) -> None:
+    def __init__(
+        self,
+        origin: Columns = SCHEMA.empty_table,
+        late: Statistics | None = None,
+        *,
+        checkpoint_bytes: int = 0,
+    ) -> None:
         self._origin: Columns | None = origin
-        self._statistics = statistics
+        self._late = late
         self._parent: LiveFiles | None = None
         self._commit: Commit | None = None
         self._partial: pa.Table | None = None
         self._columns: pa.Table | None = None
+        self._bounds: tuple[Metadata, FileBounds] | None = None
         self.pending = 0
         """How many commits are kept to make the columns from."""
+        self.checkpoint_bytes = checkpoint_bytes
+        """How large the checkpoint is that the columns are made from."""
 
     def after(self, commit: Commit) -> "LiveFiles":
         """The live files once ``commit`` is applied."""
-        following = LiveFiles(statistics=self._statistics)
+        following = LiveFiles(late=self._late, checkpoint_bytes=self.checkpoint_bytes)
         following._origin = None
         following._parent, following._commit = self, commit
         following.pending = 1 if self._partial is not None else self.pending + 1
@@ -70,11 +88,8 @@ class LiveFiles:
     def columns(self) -> pa.Table:
         """One row per live file: SCHEMA, and perhaps STATS_PARSED."""
         if self._columns is None:
-            partial = self._replayed()
-            if self._statistics is None:
-                self._columns = partial
-            else:
-                self._columns = _completed(partial, self._statistics())
+            known = self._replayed()
+            self._columns = known if self._late is None else _completed(known, self._late.whole())
         return self._columns
 
     @property
@@ -82,6 +97,36 @@ class LiveFiles:
         """The same rows without their statistics."""
         known = self._columns if self._columns is not None else self._replayed()
         return known.select([name for name in SCHEMA.names if name != "stats"])
+
+    def bounds(self, metadata: Metadata) -> FileBounds:
+        """Between which values the columns of these files lie, for a table with this metadata.
+
+        The same for all who ask, in any thread, so that each column is read once. Of a large
+        checkpoint only the bounds of columns that are asked for are kept, and versions that build
+        on it share them; partition columns do not need its statistics at all.
+        """
+        found = self._bounds
+        if found is None or found[0] != metadata:
+            made = self._made_bounds(metadata)
+            with _making_bounds:
+                found = self._bounds
+                if found is None or found[0] != metadata:
+                    found = self._bounds = (metadata, made)
+        return found[1]
+
+    def _made_bounds(self, metadata: Metadata) -> FileBounds:
+        columns = schema_json.parse(metadata.schema_string)
+        physical = mapping.physical_paths(columns, mapping.mode(metadata))
+        known, late = self._columns, None
+        if known is None:
+            known = self._replayed()
+            late = partial(statistics.live_bounds, known, self._late) if self._late is not None else None
+        return FileBounds(
+            known if late is None else known.drop_columns(["stats", ROW]),
+            partition_columns=metadata.partition_columns,
+            physical=physical,
+            statistics=late,
+        )
 
     def _replayed(self) -> pa.Table:
         if self._partial is None:
@@ -104,23 +149,14 @@ class LiveFiles:
         return reconcile(known, reversed(pending)) if pending else known
 
 
-def row_numbers(count: int) -> pa.Array:
-    """0, 1, 2, … for ROW."""
-    return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count), start=-1)
-
-
-def _completed(partial: pa.Table, statistics: pa.Table) -> pa.Table:
-    rows, count = partial[ROW], statistics.num_rows
-    late = statistics.select([name for name in ("stats", STATS_PARSED) if name in statistics.column_names])
-    only_added = rows.null_count == len(rows) - count and rows.slice(0, count).equals(
-        pa.chunked_array([row_numbers(count)])
-    )
-    if only_added:  # then nothing needs to be copied
-        late = pa.concat_tables([late, partial.select(["stats"]).slice(count)], promote_options="default")
+def _completed(known: pa.Table, late: pa.Table) -> pa.Table:
+    rows, count = known[ROW], late.num_rows
+    if statistics.are_all_in_order(rows, count):  # then nothing needs to be copied
+        late = pa.concat_tables([late, known.select(["stats"]).slice(count)], promote_options="default")
     else:
         late = late.take(rows)
-        late = late.set_column(0, "stats", pc.if_else(pc.is_null(rows), partial["stats"], late["stats"]))
-    known = partial.set_column(SCHEMA.get_field_index("stats"), "stats", late["stats"]).drop_columns([ROW])
+        late = late.set_column(0, "stats", pc.if_else(pc.is_null(rows), known["stats"], late["stats"]))
+    known = known.set_column(SCHEMA.get_field_index("stats"), "stats", late["stats"]).drop_columns([ROW])
     return known.append_column(STATS_PARSED, late[STATS_PARSED]) if late.num_columns > 1 else known
 
 

@@ -1,0 +1,114 @@
+"""The statistics of the files of a large checkpoint: whole, or only what they say of some columns.
+
+As JSON they are most of a checkpoint, and few of their columns are ever asked for. So they are
+read in batches of which only typed bounds are kept, and read again for a column nobody has asked
+for yet.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from headgate.protocol import column_bounds
+from headgate.protocol.column_bounds import Asked, Bounds
+from headgate.protocol.schema.types import describe
+from headgate.protocol.stats_json import Leaf
+
+ROW = "row"
+"""A column while the statistics of some files are still to be loaded: where these are among them."""
+
+Answer = TypeVar("Answer")
+_Key = tuple[tuple[str, ...], str, bool]
+
+
+class Pieces(Protocol):
+    """The files of a checkpoint, in the order of their rows."""
+
+    def __call__(
+        self, leaves: Collection[Leaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
+    ) -> Iterable[Answer]:
+        """What ``work`` makes of the batches of each, columns ``stats`` and perhaps ``stats_parsed``.
+
+        With ``leaves`` there need be no more than these take.
+        """
+        ...
+
+
+class Statistics:
+    """Shared by all versions that build on one checkpoint, in any thread."""
+
+    __slots__ = ("_known", "_lock", "_pieces")
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces = pieces
+        self._known: dict[_Key, Bounds] = {}
+        self._lock = threading.Lock()
+
+    def whole(self) -> pa.Table:
+        """One row per file: ``stats``, and perhaps ``stats_parsed``."""
+        none = pa.table({"stats": pa.nulls(0, pa.string())})
+        return pa.concat_tables([none, *self._pieces(None, _one_table)], promote_options="default")
+
+    def bounds(self, wanted: Sequence[Asked]) -> list[Bounds]:
+        """What is known of some columns, by their paths in the files."""
+        with self._lock:
+            missing = [asked for asked in wanted if not self._is_known(asked)]
+            if missing:
+                reader = column_bounds.Reader(missing)
+                found = list(self._pieces(reader.leaves, reader.read)) or [reader.read(())]
+                parts = zip(*found, strict=True)
+                self._known.update(
+                    (_key(asked), column_bounds.joined(part))
+                    for asked, part in zip(missing, parts, strict=True)
+                )
+            return [self._known[_key(asked)] for asked in wanted]
+
+    def _is_known(self, asked: Asked) -> bool:
+        known = self._known.get(_key(asked))
+        return known is not None and known.answers(asked)
+
+
+def _key(asked: Asked) -> _Key:
+    column = asked.column
+    return column.path, describe(column.type), column.was_float
+
+
+def _one_table(batches: Iterator[pa.Table]) -> pa.Table:
+    none = pa.table({"stats": pa.nulls(0, pa.string())})
+    return pa.concat_tables([none, *batches], promote_options="default")
+
+
+def live_bounds(files: pa.Table, statistics: Statistics, wanted: Sequence[Asked]) -> list[Bounds]:
+    """What is known of some columns in live files, those with a ROW as the checkpoint has them."""
+    rows = files[ROW]
+    own = column_bounds.of_files(files.filter(pc.is_null(rows)) if rows.null_count else files[:0], wanted)
+    known = [
+        column_bounds.joined((of_checkpoint, of_commits)) if rows.null_count else of_checkpoint
+        for of_checkpoint, of_commits in zip(statistics.bounds(wanted), own, strict=True)
+    ]
+    count = len(known[0]) - rows.null_count
+    if are_all_in_order(rows, count):
+        return known
+    order = _places(rows, count)
+    return [bounds.take(order) for bounds in known]
+
+
+def are_all_in_order(rows: pa.ChunkedArray, count: int) -> bool:
+    """Whether all ``count`` rows of a checkpoint are there, in their order, and only then come others."""
+    return len(rows) == count + rows.null_count and bool(
+        rows.slice(0, count).equals(pa.chunked_array([row_numbers(count)], pa.int64()))
+    )
+
+
+def row_numbers(count: int) -> pa.Array:
+    """0, 1, 2, … for ROW."""
+    return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count), start=-1)
+
+
+def _places(rows: pa.ChunkedArray, count: int) -> pa.Array:
+    """The row of each file, those without one counted on after the last."""
+    others = pc.cumulative_sum(pc.cast(pc.is_null(rows), pa.int64()), start=count - 1)
+    return pc.coalesce(rows, others).combine_chunks()
