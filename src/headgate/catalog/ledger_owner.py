@@ -1,0 +1,146 @@
+"""A commit owner that keeps a ledger: it ratifies by one conditional write, and publishes in batches."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from headgate.catalog import owner_rules
+from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ledger import Known, Ledger
+from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.owner_rules import Record
+from headgate.clock import SystemWorld, World
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    CorruptLog,
+    HeadgateError,
+    InvalidRequest,
+    ObjectExists,
+)
+from headgate.protocol import coordination, names
+from headgate.protocol.actions import TxnId, Version
+from headgate.storage.api import Store
+
+TABLE_ID = "tableId"
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerOwner:
+    """Owners of equal ledgers are equal."""
+
+    ledger: Ledger
+    batch: int = field(default=1, compare=False)
+    """Every version that is a multiple of this is published with all before it, as part of its commit."""
+    world: World = field(default_factory=SystemWorld, compare=False, repr=False)
+
+    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+        place, first = owner_rules.normal(location), owner_rules.first_version(current)
+        owner_rules.check_registration(self.ledger.records(place), told.metadata.id, first)
+        # A new id each time: a registration that came to nothing must not be taken for this one.
+        table_id = self.world.uuid()
+        before = Version(first - 1)
+        self.ledger.open(
+            Record(table_id, place, told.metadata.id, first, first, published=before, accepting=True)
+        )
+        return {TABLE_ID: table_id}
+
+    def commit(
+        self, table: OwnedTable, proposal: OwnedProposal
+    ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
+        if names.staged_version(proposal.staged.file_name) != proposal.version:
+            raise InvalidRequest(
+                f"{proposal.staged.file_name!r} is not the name of a staged version {proposal.version}"
+            )
+        known = self._known(table, proposal.txn_id)
+        releases = _releases(proposal)
+        commit = RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, proposal.staged)
+        while known.ratified is None and owner_rules.is_next(known.record, proposal.version):
+            if releases:
+                self._publish(table, known.record, Version(proposal.version - 1))
+            try:
+                if self.ledger.write(known.record.table_id, commit, accepting=not releases):
+                    return self._published_if_due(table, commit, releases=releases)
+            except CommitUnknown as exc:
+                return Unknown(exc.message)
+            try:
+                known = self._known(table, proposal.txn_id)
+            except CatalogUnavailable as exc:
+                # Whoever asks twice hears no after a yes that got lost, so the no alone proves nothing.
+                return Unknown(exc.message)
+        if known.ratified is not None:
+            return _as_known(known.ratified, known.record)
+        winners = self.ledger.commits(known.record.table_id, proposal.version)
+        return Lost(tuple(_as_known(winner, known.record) for winner in winners))
+
+    def get_commits(
+        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> OwnedCommits:
+        record = self._known(table).record
+        since = Version(max(record.published + 1, start or 0))
+        # In this order: what is ratified in between is left out, so nothing exceeds the latest.
+        found = self.ledger.commits(record.table_id, since)
+        last = record.next - 1 if end is None else min(end, record.next - 1)
+        return OwnedCommits(tuple(commit for commit in found if commit.version <= last), record.latest)
+
+    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+        record = self._known(table).record
+        if version >= record.next:
+            raise InvalidRequest(
+                f"version {version} cannot be published: the latest ratified version is {record.latest}",
+                asked=version, latest=record.latest,
+            )  # fmt: skip
+        self._publish(table, record, version)
+
+    def _known(self, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
+        table_id = table.conf.get(TABLE_ID, "")
+        known = self.ledger.find(table_id, txn_id)
+        record = None if known is None else known.record
+        checked = owner_rules.check_record(record, table_id, owner_rules.normal(table.location))
+        return known or Known(checked)
+
+    def _published_if_due(
+        self, table: OwnedTable, commit: RatifiedCommit, *, releases: bool
+    ) -> RatifiedCommit:
+        if not releases and commit.version % self.batch:
+            return commit
+        try:
+            self.backfill_to(table, commit.version)
+        except HeadgateError as exc:
+            _LOG.warning(
+                "version %s is ratified, but could not be published yet; it is safe and will be tried "
+                "again: %s", commit.version, exc,
+            )  # fmt: skip
+            return commit
+        return replace(commit, where=None)
+
+    def _publish(self, table: OwnedTable, record: Record, version: Version) -> None:
+        for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
+            if commit.version <= version and isinstance(commit.where, Staged):
+                _copy(table.store, commit.where.path, commit.version)
+        if version > record.published:
+            self.ledger.publish(record.table_id, version)
+
+
+def _releases(proposal: OwnedProposal) -> bool:
+    was, is_now = (coordination.of(told.metadata) for told in (proposal.before, proposal.after))
+    return was is not None and is_now is None
+
+
+def _as_known(commit: RatifiedCommit, record: Record) -> RatifiedCommit:
+    return replace(commit, where=None) if commit.version <= record.published else commit
+
+
+def _copy(store: Store, staged: str, version: Version) -> None:
+    content, path = store.read(staged), names.published(version)
+    try:
+        store.put_if_absent(path, content)
+    except ObjectExists as exc:
+        if store.read(path) != content:
+            raise CorruptLog(
+                f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
+                "find out who wrote it, move it away and publish again",
+                code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
+            ) from exc  # fmt: skip

@@ -1,0 +1,109 @@
+"""What a commit owner knows of a table, and what it may do next with it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headgate.errors import InvalidRequest, NotAllowed
+from headgate.protocol.actions import Version
+from headgate.storage.locate import is_local, local_path
+
+SCHEMA_VERSION = 1
+"""How records are to be understood; one written by a later release may mean something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One registration of a table; only the one that the table's own log names ever gets commits."""
+
+    table_id: str
+    location: str
+    metadata_id: str
+    first: Version
+    """The first version it may ratify."""
+    next: Version
+    published: Version
+    accepting: bool
+    schema_version: int = SCHEMA_VERSION
+
+    @property
+    def latest(self) -> Version | None:
+        """The latest ratified version, None if there is none."""
+        return Version(self.next - 1) if self.next > self.first else None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the table is certainly this owner's."""
+        return self.accepting and self.latest is not None
+
+
+def first_version(current: Version | None) -> Version:
+    """The first version an owner ratifies: that of taking the table over is not its own (K11)."""
+    return Version(1 if current is None else current + 2)
+
+
+def normal(location: str) -> str:
+    """A location by which the same table is the same."""
+    return (local_path(location) if is_local(location) else location).rstrip("/")
+
+
+def check_registration(records: Iterable[Record], metadata_id: str, first: Version) -> None:
+    """Refuse to register a table that is owned, or one by an old copy of its log (S151).
+
+    Records of other tables that once were at the same place do not count.
+    """
+    for record in records:
+        if record.metadata_id != metadata_id:
+            continue
+        if record.is_active:
+            raise NotAllowed(
+                f"the table at {record.location!r} is registered already, and its latest version is "
+                f"{record.latest}: release it with table.uncoordinate() first"
+            )
+        if first < record.next:
+            raise InvalidRequest(
+                f"the table at {record.location!r} was registered at a later version before: look at it "
+                "again and register its latest version",
+                code="DELTA_CONCURRENT_WRITE",
+            )
+
+
+def check_record(record: Record | None, table_id: str, location: str) -> Record:
+    """The record, if it is the one of the table at ``location`` (W12, S150)."""
+    if record is None:
+        raise InvalidRequest(
+            f"the commit owner knows no table {table_id!r}: either another owner has it, or the owner lost "
+            "what it knew"
+        )
+    if record.schema_version != SCHEMA_VERSION:
+        raise InvalidRequest(
+            f"the record of the table at {record.location!r} has schema version {record.schema_version}, and "
+            f"this version of Headgate understands {SCHEMA_VERSION}: use a newer one"
+        )
+    if record.location != location:
+        raise InvalidRequest(
+            f"table {table_id!r} is registered at {record.location!r}, and not at {location!r}: a copy of a "
+            "table does not belong to the owner of the original"
+        )
+    return record
+
+
+def is_next(record: Record, version: Version) -> bool:
+    """Whether this version is the next one, or taken; an error if it is neither or nothing may come."""
+    if version == 0:
+        raise InvalidRequest(
+            "version 0 does not go through the commit owner: it is written to the file system, 0.json"
+        )
+    if record.first <= version < record.next:
+        return False
+    if version < record.first or version > record.next:
+        raise InvalidRequest(
+            f"version {version} cannot be ratified: the next version is {record.next}",
+            asked=version, latest=record.next - 1,
+        )  # fmt: skip
+    if not record.accepting:
+        raise NotAllowed(
+            f"the table at {record.location!r} was released with version {record.latest}, so its owner "
+            "accepts no commit: read the table again, it is an ordinary one",
+            version=version,
+        )
+    return True

@@ -1,0 +1,150 @@
+"""The route of tables with a commit owner: commits are staged, the owner says which file is a version."""
+
+from headgate.catalog.api import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.clock import World
+from headgate.errors import (
+    CatalogUnavailable,
+    CorruptLog,
+    ObjectNotFound,
+    StorageUnavailable,
+    TableNotFound,
+)
+from headgate.protocol import codec, names
+from headgate.protocol.actions import Commit, Metadata, Version
+from headgate.protocol.names import Kind, LogFile
+from headgate.storage.api import Store
+from headgate.table import log
+from headgate.table.committer import Frontier
+from headgate.table.transaction import Transaction
+
+_MARK = ".staging"
+
+
+class CoordinatedCommitter:
+    """Stages every commit and asks the owner; how often it publishes is up to the owner."""
+
+    def __init__(self, owner: CommitOwner, table: OwnedTable, *, folder: str, world: World) -> None:
+        self._owner = owner
+        self._table = table
+        self._store = table.store
+        self._folder = folder
+        self._world = world
+
+    def asks_the_same(self, other: "CoordinatedCommitter") -> bool:
+        """Whether another one asks an equal owner about the same registration of the table (S139)."""
+        return self._owner == other._owner and self._table == other._table
+
+    def frontier(self, *, known: Version | None = None) -> Frontier:
+        # The owner first: what it forgets after this is published, and so listed (R1).
+        told = self._owner.get_commits(self._table)
+        for _ in range(2):
+            frontier = self._joined(told, known)
+            if frontier is not None:
+                return frontier
+        raise CorruptLog(
+            f"the commit owner says that version {told.latest} is ratified, but neither its commits nor the "
+            f"log reach that far: it holds {[int(commit.version) for commit in told.commits]}; nothing older "
+            "is served in place of the latest version",
+            version=told.latest,
+        )
+
+    def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter
+        return False
+
+    def check_writer(self, metadata: Metadata) -> None:
+        pass
+
+    def propose(self, txn: Transaction) -> Outcome[Commit]:
+        attempt = txn.attempt
+        proposal = OwnedProposal(
+            txn.target,
+            txn.txn_id,
+            txn.timestamp,
+            self._stage(txn.target, txn.content),
+            before=Told(attempt.follows.protocol, attempt.follows.metadata),
+            after=Told(attempt.protocol, attempt.metadata),
+        )
+        match self._owner.commit(self._table, proposal):
+            case RatifiedCommit(version=version):
+                return Ratified(version)
+            case Lost():
+                # The owner has answered, so failing to read the winners leaves no doubt: it raises.
+                return _outcome(txn, self._winners(txn.target)) or Lost(())
+            case Unknown() as unknown:
+                return unknown
+
+    def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
+        """By its txnId at the version it was proposed as, wherever that version is by now (P13)."""
+        try:
+            winners = self._winners(txn.target)
+        except (StorageUnavailable, CatalogUnavailable) as exc:
+            return Unknown(exc.message)
+        return _outcome(txn, winners) or Open()
+
+    def publish(self) -> Version:
+        frontier = self.frontier()
+        if frontier.held:
+            self._owner.backfill_to(self._table, max(frontier.held))
+        return frontier.latest
+
+    def _joined(self, told: OwnedCommits, known: Version | None) -> Frontier | None:
+        """The log and what the owner holds, as one; None if something is missing between the two."""
+        since = known if known is not None else log.last_checkpoint(self._store)
+        files = log.listed(self._store, since=since) or log.listed(self._store)
+        published = {file.version for file in files if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)}
+        if known is None and not published:
+            raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
+        sure = known if known is not None else max(published)
+        held = {commit.version: commit for commit in told.commits if commit.version not in published}
+        latest = max(sure, *published, -1 if told.latest is None else told.latest)
+        missing = set(range(sure + 1, latest + 1)) - published - held.keys()
+        if missing:
+            return None
+        listing: list[LogFile] | None = files if known is None else None
+        return Frontier(Version(latest), held, managed=False, listing=listing)
+
+    def _winners(self, target: Version) -> tuple[Commit, ...]:
+        # Through the owner, because winners may be ratified and not published (W8).
+        frontier = self.frontier(known=Version(target - 1))
+        return tuple(
+            codec.decode(version, log.content(self._store, version, frontier.held.get(version)))
+            for version in map(Version, range(target, frontier.latest + 1))
+        )
+
+    def _stage(self, target: Version, content: bytes) -> Staged:
+        self._check_folder()
+        # For this version only; after a lost race a new file is staged (F3).
+        staged = Staged(names.staged_file(target, self._world.uuid()), self._folder)
+        self._store.put(staged.path, content)
+        return staged
+
+    def _check_folder(self) -> None:
+        """Refuse to go on where the staged commits were deleted: some may be ratified (F8)."""
+        try:
+            self._store.head(self._folder + _MARK)
+        except ObjectNotFound as exc:
+            # Other clients leave no mark, so a folder with files, or a table without a commit, will do.
+            if any(True for _ in self._store.list_from(self._folder)):
+                return
+            if self._owner.get_commits(self._table).latest is None:
+                return
+            raise CorruptLog(
+                f"the folder {self._folder} is gone, and with it perhaps ratified commits; it is not made "
+                "again silently: restore it, or if all versions are published put an empty file "
+                f"{_MARK} there",
+                code="DELTA_STATE_RECOVER_ERROR",
+            ) from exc
+
+
+def _outcome(txn: Transaction, winners: tuple[Commit, ...]) -> Ratified | Lost[Commit] | None:
+    if not winners:
+        return None
+    first = winners[0].info
+    is_ours = first is not None and first.txn_id == txn.txn_id
+    return Ratified(txn.target) if is_ours else Lost(winners)
+
+
+def make_folder(store: Store, folder: str) -> None:
+    """Make the folder of staged commits, which no store can have without a file in it."""
+    store.put(folder + _MARK, b"")

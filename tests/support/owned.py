@@ -1,0 +1,177 @@
+"""Tables of a commit owner: opened by path, with owners that tests can watch and disturb."""
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.database_ledger import open_ledger
+from headgate.catalog.ledger import MemoryLedger
+from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.clock import SystemWorld, World
+from headgate.errors import CatalogUnavailable
+from headgate.protocol import names, upgrade
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.coordination import CURRENT, DEPENDENCIES
+from headgate.settings import Settings
+from headgate.storage.api import Store
+from headgate.table import ownership
+from headgate.table.after_commit import AfterCommit
+from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
+from tests.support import commits, proposals
+from tests.support.faulty_store import DictStore, PerfectWire, Wire
+from tests.support.routes import CountingWorld
+from tests.support.tables import ON_DEMAND, append_change, create_filesystem, named_file
+
+NAME = "one"
+CONF = {"endpoint": "here"}
+LOCATION = "memory:/table"
+PLAIN = Told(
+    upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *DEPENDENCIES)),
+    commits.metadata(delta_enableInCommitTimestamps="true"),
+)
+OWNED = Told(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_"): NAME}))
+Answer = TypeVar("Answer")
+
+
+def owner(kind: str, folder: Path, *, batch: int = 1, world: World | None = None) -> LedgerOwner:
+    """An owner of either kind; the one in a database is opened anew at each call."""
+    ledger = MemoryLedger() if kind == "memory" else open_ledger(folder)
+    return LedgerOwner(ledger, batch, world or SystemWorld())
+
+
+def propose(
+    owner: CommitOwner, table: OwnedTable, version: int, txn_id: str, *, after: Told = OWNED
+) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
+    """Stage a commit and ask the owner for it."""
+    name = uuid.uuid5(uuid.NAMESPACE_OID, txn_id)
+    staged = Staged(names.staged_file(Version(version), str(name)))
+    table.store.put(staged.path, proposals.content(version, txn_id))
+    stamp = EpochMillis(proposals.stamp(version))
+    return owner.commit(
+        table, OwnedProposal(Version(version), TxnId(txn_id), stamp, staged, before=OWNED, after=after)
+    )
+
+
+class WatchedOwner:
+    """Another owner at the far end of a wire; remembers what it was asked."""
+
+    def __init__(self, owner: CommitOwner, wire: Wire | None = None) -> None:
+        self.inner = owner
+        self.asked: list[str] = []
+        self.told: list[Mapping[str, str]] = []
+        self._wire = wire or PerfectWire()
+
+    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+        return self._call("register", lambda: self.inner.register(location, current, told))
+
+    def commit(
+        self, table: OwnedTable, proposal: OwnedProposal
+    ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
+        self.told.append(table.conf)
+        self.asked.append(f"commit {proposal.version}")
+
+        def unanswered(untouched: bool) -> Unknown:
+            if untouched:
+                raise CatalogUnavailable("the owner could not be reached")
+            return Unknown("no answer")
+
+        return self._wire.call(
+            f"commit {proposal.version}",
+            lambda: self.inner.commit(table, proposal),
+            unanswered=unanswered,
+            writes=True,
+        )
+
+    def get_commits(
+        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> OwnedCommits:
+        self.told.append(table.conf)
+        return self._call("get_commits", lambda: self.inner.get_commits(table, start=start, end=end))
+
+    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+        self.told.append(table.conf)
+        self._call("backfill_to", lambda: self.inner.backfill_to(table, version))
+
+    def count(self, name: str) -> int:
+        """How often it was asked that."""
+        return sum(asked.split()[0] == name for asked in self.asked)
+
+    def _call(self, name: str, perform: Callable[[], Answer]) -> Answer:
+        self.asked.append(name)
+
+        def unanswered(untouched: bool) -> Answer:
+            raise CatalogUnavailable(f"{name}: no answer")
+
+        return self._wire.call(name, perform, unanswered=unanswered, writes=name != "get_commits")
+
+
+@dataclass
+class Place:
+    """Where a table is: its files in memory, the clock, and the owners that are registered."""
+
+    store: Store = field(default_factory=DictStore)
+    world: World = field(default_factory=CountingWorld)
+    owners: dict[str, CommitOwner] = field(default_factory=dict)
+    location: str = LOCATION
+
+    def find(self, name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+        """The registered owner of that name."""
+        return self.owners.get(name)
+
+    def opened(
+        self,
+        *,
+        store: Store | None = None,
+        owners: Mapping[str, CommitOwner] | None = None,
+        settings: Settings = ON_DEMAND,
+    ) -> OpenedTable:
+        """The table, with a memory of its own."""
+        chosen = store or self.store
+        find = self.find if owners is None else lambda name, conf: owners.get(name)
+        return OpenedTable(
+            self.location,
+            chosen,
+            RoutedCommitter(self.location, chosen, find, world=self.world, strict=settings.require_owner),
+            after_commit=AfterCommit(settings),
+            settings=settings,
+            world=self.world,
+        )
+
+    def published(self) -> list[int]:
+        """The versions that are published."""
+        found = (names.parse(meta.path) for meta in self.store.list_from(names.LOG))
+        return [file.version for file in found if file is not None and file.kind is names.Kind.PUBLISHED]
+
+    def staged(self) -> list[int]:
+        """The versions of the files in the staging folder."""
+        files = (meta.path.removeprefix(names.STAGED) for meta in self.store.list_from(names.STAGED))
+        return [version for version in map(names.staged_version, files) if version is not None]
+
+
+def ordinary(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwner]:
+    """An ordinary table of so many appends, and an owner in memory that is registered as NAME."""
+    place = Place()
+    watched = WatchedOwner(LedgerOwner(MemoryLedger(), batch, place.world))
+    place.owners[NAME] = watched
+    create_filesystem(place.store, world=place.world)
+    append(place.opened(), range(1, versions + 1))
+    return place, watched
+
+
+def coordinated(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwner]:
+    """A table that its owner got at version 1, with so many appends after that."""
+    place, watched = ordinary(batch=batch)
+    table = place.opened()
+    assert ownership.coordinate(table, place.find, NAME, CONF) == 1
+    append(table, range(2, versions + 2))
+    return place, watched
+
+
+def append(table: OpenedTable, files: Iterable[object]) -> list[int]:
+    """One append of one file each; the versions."""
+    return [table.commit(append_change(named_file(str(file))), base=table.newest_known()) for file in files]

@@ -1,0 +1,250 @@
+"""Which properties about a coordinator may be set and unset, by which command; on paper, then on a table."""
+
+from collections.abc import Mapping
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import coordination, upgrade
+from headgate.protocol.actions import Metadata
+from headgate.protocol.coordination import CURRENT, STAMP_PROPERTIES, Command
+from headgate.table import alter
+from tests.support import commits
+from tests.support.owned import NAME, coordinated, ordinary
+
+NAMED = {CURRENT.owner: NAME}
+CONFIGURED = {CURRENT.conf: "{}"}
+TABLE = {CURRENT.table_conf: "{}"}
+LEGAL = {**NAMED, **CONFIGURED}
+STAMPED = {STAMP_PROPERTIES[0]: "true"}
+TAKEN = {**LEGAL, **TABLE, **STAMPED, STAMP_PROPERTIES[1]: "3", STAMP_PROPERTIES[2]: "99", "acme": "x"}
+OVERRIDE = "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
+MISSING = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
+MISSING_DEFAULT = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"
+TABLE_CONF = "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_COMMAND"
+TABLE_CONF_DEFAULT = "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_SESSION"
+NEEDED = "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES"
+TOGETHER = "DELTA_CANNOT_SET_COORDINATED_COMMITS_DEPENDENCIES"
+UNSET = "DELTA_CANNOT_UNSET_COORDINATED_COMMITS_CONFS"
+ILLEGAL = [(NAMED, MISSING), (CONFIGURED, MISSING), ({**LEGAL, **TABLE}, TABLE_CONF), (TABLE, TABLE_CONF)]
+
+
+def refusal(check: object, *arguments: object, **named: object) -> str | None:
+    try:
+        check(*arguments, **named)  # type: ignore[operator]
+    except InvalidRequest as exc:
+        assert exc.sqlstate == "42616"
+        assert all(key in exc.message for key in exc.fields["properties"])  # type: ignore[attr-defined]
+        return exc.code
+    return None
+
+
+@pytest.mark.parametrize("command", [Command.CREATE, Command.CLONE])
+@pytest.mark.parametrize(
+    ("explicit", "code"), [*ILLEGAL, (LEGAL, None), ({**LEGAL, **STAMPED}, None), ({}, None)]
+)
+def test_a_new_table_has_name_and_conf_or_neither(
+    command: Command, explicit: Mapping[str, str], code: str | None
+) -> None:
+    """S145"""
+    assert refusal(coordination.check_set, None, explicit, command) == code
+
+
+@pytest.mark.parametrize(
+    ("defaults", "code"),
+    [
+        (NAMED, MISSING_DEFAULT), (CONFIGURED, MISSING_DEFAULT), ({**LEGAL, **TABLE}, TABLE_CONF_DEFAULT),
+        (LEGAL, None),
+    ],
+)  # fmt: skip
+def test_the_defaults_of_a_session_count_only_where_nothing_is_said(
+    defaults: Mapping[str, str], code: str | None
+) -> None:
+    """S145, S146"""
+    create, replace = Command.CREATE, Command.REPLACE
+
+    assert refusal(coordination.check_set, None, {}, create, defaults=defaults) == code
+    assert refusal(coordination.check_set, None, LEGAL, create, defaults=defaults) is None
+    assert refusal(coordination.check_set, None, NAMED, create, defaults=defaults) == MISSING
+    assert refusal(coordination.check_set, None, {}, Command.CLONE, defaults=defaults) == code
+    for existing in ({}, TAKEN):
+        assert refusal(coordination.check_set, existing, {}, replace, defaults=defaults) is None
+
+
+@pytest.mark.parametrize("command", [Command.REPLACE, Command.CLONE])
+@pytest.mark.parametrize("existing", [{}, TAKEN], ids=["ordinary", "coordinated"])
+def test_a_replacement_keeps_what_the_table_has(command: Command, existing: Mapping[str, str]) -> None:
+    """S147"""
+    for explicit in (LEGAL, NAMED, {**LEGAL, **TABLE}):
+        assert refusal(coordination.check_set, existing, explicit, command) == OVERRIDE
+    assert refusal(coordination.check_set, existing, STAMPED, command) is None
+    kept = coordination.retained(existing)
+    assert kept == ({key: value for key, value in TAKEN.items() if key != "acme"} if existing else {})
+    assert coordination.retained(STAMPED) == {}
+
+
+@pytest.mark.parametrize(
+    ("existing", "changes", "code"),
+    [
+        ({}, LEGAL, None), *(({}, *row) for row in ILLEGAL), ({}, {**LEGAL, **STAMPED}, TOGETHER),
+        ({}, STAMPED, None), (TAKEN, LEGAL, OVERRIDE), (TAKEN, CONFIGURED, OVERRIDE),
+        (TAKEN, STAMPED, NEEDED), (TAKEN, {STAMP_PROPERTIES[1]: "4"}, NEEDED), (TAKEN, {"acme": "y"}, None),
+    ],
+)  # fmt: skip
+def test_alter_sets_a_coordinator_once(
+    existing: Mapping[str, str], changes: Mapping[str, str], code: str | None
+) -> None:
+    """S148"""
+    assert refusal(coordination.check_set, existing, changes, Command.ALTER) == code
+
+
+@pytest.mark.parametrize(
+    ("existing", "keys", "code"),
+    [
+        (TAKEN, {CURRENT.owner}, UNSET), (TAKEN, {CURRENT.conf}, UNSET), (TAKEN, {CURRENT.table_conf}, UNSET),
+        (TAKEN, {STAMP_PROPERTIES[0]}, NEEDED), (TAKEN, {"acme"}, None),
+        ({}, {CURRENT.owner}, None), (STAMPED, {STAMP_PROPERTIES[0]}, None),
+    ],
+)  # fmt: skip
+def test_alter_does_not_unset_a_coordinator(
+    existing: Mapping[str, str], keys: set[str], code: str | None
+) -> None:
+    """S148"""
+    assert refusal(coordination.check_unset, existing, frozenset(keys)) == code
+
+
+def test_a_copy_of_a_table_does_not_belong_to_the_owner_of_the_original() -> None:
+    """C6"""
+    assert coordination.copied(TAKEN) == {**STAMPED, "acme": "x"}
+
+
+def test_a_user_cannot_alter_a_coordinated_table_past_the_rules() -> None:
+    """S148"""
+    place, _ = coordinated(1)
+    table = place.opened()
+
+    for properties, code in ((NAMED, OVERRIDE), (STAMPED, NEEDED)):
+        assert refusal(alter.set_properties, table, properties) == code
+        assert refusal(alter.unset_properties, table, list(properties)) in (UNSET, NEEDED)
+    assert alter.set_properties(table, {"acme": "y"}) == 3
+    assert table.snapshot().version == 3
+
+
+def test_setting_the_properties_by_hand_registers_nobody_so_it_is_refused() -> None:
+    place, watched = ordinary()
+
+    for properties in (LEGAL, NAMED, TABLE):
+        with pytest.raises(InvalidRequest):
+            alter.set_properties(place.opened(), properties)
+    assert (place.published(), watched.asked) == ([0], [])
+
+
+@pytest.mark.parametrize(
+    ("feature", "owner", "folder"),
+    [
+        ("coordinatedCommits-preview", "coordinatedCommits.commitCoordinator-preview", "_staged_commits"),
+        ("managedCommit-preview", "managedCommit.commitOwner-preview", "_commits"),
+        ("managed-commit-preview", "managedCommits.commitOwner-preview", "_commits"),
+        ("managed-commit-dev", "managedCommits.commitOwner-dev", "_commits"),
+        ("managedCommit", "managedCommit.commitOwner", "_commits"),
+    ],
+)
+def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: str, folder: str) -> None:
+    found = coordination.of(commits.metadata(**{f"delta_{owner.replace('.', '_')}": "o"}))
+    before = upgrade.with_features(commits.PROTOCOL, (feature,))
+
+    assert found is not None
+    assert (found.naming.feature, found.owner, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
+    assert (found.conf, found.table_conf, found.table_conf_text) == ({}, {}, None)
+    assert coordination.leftover_features(before) == (feature,)
+    assert feature not in (coordination.without_features(before).writer_features or ())
+    assert coordination.without_features(before).has("inCommitTimestamp")
+
+
+def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
+    before = commits.metadata(acme="x")
+
+    protocol, after = coordination.taken(before, commits.PROTOCOL, NAME, {"b": "2", "a": "1"}, {"id": "7"})
+
+    found = coordination.of(after)
+    assert found is not None
+    assert (found.naming.feature, found.owner) == ("coordinatedCommits-preview", NAME)
+    assert (found.conf_text, found.conf) == ('{"a":"1","b":"2"}', {"a": "1", "b": "2"})
+    assert found.table_conf == {"id": "7"}
+    assert after.configuration[STAMP_PROPERTIES[0]] == "true"
+    assert all(protocol.has(name) for name in (CURRENT.feature, "inCommitTimestamp", "vacuumProtocolCheck"))
+    assert dict(coordination.released(after).configuration) == {"acme": "x", STAMP_PROPERTIES[0]: "true"}
+    assert coordination.of(coordination.released(after)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({}, {}, None), (TAKEN, TAKEN, None), (TAKEN, {}, None), ({}, TAKEN, None),
+        (TAKEN, {**TAKEN, CURRENT.owner: "two"}, "going over to 'two'"),
+        (TAKEN, {**TAKEN, CURRENT.conf: '{"a":"1"}'}, "other settings"),
+        ({}, LEGAL, "never asked to own the table"),
+    ],
+)  # fmt: skip
+def test_an_owner_follows_the_file_system_and_nobody_else(
+    before: Mapping[str, str], after: Mapping[str, str], words: str | None
+) -> None:
+    found = coordination.breach(configured(before), configured(after))
+
+    assert found is None if words is None else found is not None and words in found
+
+
+@pytest.mark.parametrize("broken", [{CURRENT.conf: "[]"}, {CURRENT.table_conf: "{"}])
+def test_an_owner_whose_settings_cannot_be_understood_is_refused_by_name(broken: dict[str, str]) -> None:
+    with pytest.raises(InvalidRequest, match=next(iter(broken))) as caught:
+        coordination.breach(configured({}), configured({**TAKEN, **broken}))
+
+    assert caught.value.code == "DELTA_ILLEGAL_OPTION"
+
+
+def test_a_table_that_names_an_owner_names_the_feature_too() -> None:
+    named, plain = configured(TAKEN), configured({})
+    with_feature = upgrade.with_features(commits.PROTOCOL, (CURRENT.feature,))
+
+    assert coordination.feature_breach(plain, commits.PROTOCOL) is None
+    assert coordination.feature_breach(plain, commits.MANAGED) is None
+    assert coordination.feature_breach(named, with_feature) is None
+    assert CURRENT.feature in (coordination.feature_breach(named, commits.PROTOCOL) or "")
+    assert "a catalog manages it" in (coordination.feature_breach(named, commits.MANAGED) or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "broken"),
+    [(TAKEN, TAKEN, False), ({}, {}, False), ({}, LEGAL, True), (TAKEN, {}, True), (TAKEN, STAMPED, False)],
+)
+def test_the_commits_of_an_owner_have_timestamps_up_to_the_release(
+    before: Mapping[str, str], after: Mapping[str, str], broken: bool
+) -> None:
+    found = coordination.stamps_breach(configured(before), configured(after))
+
+    assert (found is not None) is broken
+
+
+def configured(properties: Mapping[str, str]) -> Metadata:
+    return msgspec.structs.replace(commits.metadata(), configuration=properties)
+
+
+def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
+    found = coordination.of(configured(TAKEN))
+    assert found is not None
+
+    refused = coordination.without_owner(found, "a commit")
+
+    assert refused.code == "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR"
+    assert refused.fields == {
+        "features": (CURRENT.feature,), "operation": "a commit", "coordinator": NAME,
+    }  # fmt: skip
+    assert f"headgate.owners.register({NAME!r}, …)" in refused.message
+
+
+def test_the_rules_have_names_of_their_own() -> None:
+    rules = [*coordination.SET_RULES, *coordination.UNSET_RULES]
+
+    assert len({rule.name for rule in rules}) == len(rules)
+    assert len({naming.feature for naming in coordination.NAMINGS}) == len(coordination.NAMINGS)

@@ -1,0 +1,115 @@
+"""Which commit owners there are: registered by the program, brought by packages, built once per conf."""
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql.types import LongType, StructType
+
+import headgate
+from headgate import owners
+from headgate.catalog.owner import CommitOwner
+from headgate.errors import InvalidRequest
+from headgate.protocol.coordination import CURRENT
+
+
+@pytest.fixture
+def built() -> Iterator[list[Mapping[str, str]]]:
+    """The confs that the owner ``acme`` was built from."""
+    found: list[Mapping[str, str]] = []
+
+    def build(conf: Mapping[str, str]) -> CommitOwner:
+        found.append(conf)
+        return owners.in_memory()
+
+    owners.register("acme", build)
+    yield found
+    if "acme" in owners._PROCESS._chosen:
+        owners.unregister("acme")
+
+
+def test_an_owner_is_built_once_from_the_conf_it_is_given(built: list[Mapping[str, str]]) -> None:
+    one, two = owners.find("acme", {"a": "1"}), owners.find("acme", {"a": "2"})
+
+    assert owners.find("acme", {"a": "1"}) is one
+    assert one != two
+    assert built == [{"a": "1"}, {"a": "2"}]
+    assert owners.find("nobody", {}) is None
+    assert {"acme", "headgate"} <= owners.registered()
+
+
+def test_a_name_has_one_builder(built: list[Mapping[str, str]]) -> None:
+    """S139"""
+    for name in ("acme", "headgate"):
+        with pytest.raises(InvalidRequest, match=f"{name}' already"):
+            owners.register(name, lambda conf: owners.in_memory())
+    with pytest.raises(InvalidRequest, match="function of its conf"):
+        owners.register("other", "text")  # type: ignore[arg-type]
+
+
+def test_a_forgotten_owner_is_built_anew(built: list[Mapping[str, str]]) -> None:
+    first = owners.find("acme", {})
+    owners.unregister("acme")
+    assert owners.find("acme", {}) is None
+    with pytest.raises(InvalidRequest, match="no commit owner"):
+        owners.unregister("acme")
+
+    owners.register("acme", lambda conf: owners.in_memory())
+
+    assert owners.find("acme", {}) is not first
+
+
+def test_a_package_can_bring_an_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    offers = [EntryPoint("packaged", "headgate.owners:in_memory_of", owners.GROUP)]
+    monkeypatch.setattr(owners, "in_memory_of", lambda conf: owners.in_memory(), raising=False)
+
+    def entry_points(**asked: Any) -> list[EntryPoint]:
+        return [offer for offer in offers if asked.get("name", offer.name) == offer.name]
+
+    monkeypatch.setattr(owners, "entry_points", entry_points)
+    fresh = owners._Registry()
+
+    assert fresh.find("packaged", {}) is not None
+    assert "packaged" in fresh.registered()
+    offers.append(EntryPoint("packaged", "elsewhere:build", owners.GROUP))
+    with pytest.raises(InvalidRequest, match="more than one"):
+        owners._Registry().find("packaged", {})
+
+
+def test_the_owner_of_a_lake_is_found_by_its_conf_alone(tmp_path: Path) -> None:
+    conf = {"lake": str(tmp_path / "lake"), "batch": "5"}
+
+    assert owners.find("headgate", conf) == owners.find("headgate", {"lake": conf["lake"]})
+    for wrong in ({}, {"lake": "relative"}, {**conf, "batch": "none"}):
+        with pytest.raises(InvalidRequest):
+            owners.find("headgate", wrong)
+
+
+def test_a_table_is_given_to_an_owner_and_taken_back(tmp_path: Path) -> None:
+    conf = {"lake": str(tmp_path / "lake")}
+    table = headgate.at_path(
+        tmp_path / "t", columns=StructType().add("id", LongType()), owner=("headgate", conf)
+    )
+
+    assert table.version() == 0
+    assert table.uncoordinate() == 2
+    assert table.coordinate("headgate", conf) == 3
+    assert headgate.at_path(tmp_path / "t").version() == 3
+
+
+def test_an_owner_is_for_tables_that_are_made(tmp_path: Path) -> None:
+    """S145: and the properties of one are not set by hand."""
+    columns = StructType().add("id", LongType())
+
+    with pytest.raises(InvalidRequest, match="give its columns"):
+        headgate.at_path(tmp_path, owner=("headgate", {}))
+    with pytest.raises(InvalidRequest) as caught:
+        headgate.at_path(tmp_path, columns=columns, properties={CURRENT.owner: "headgate"})
+    assert caught.value.code == "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
+    with pytest.raises(InvalidRequest):
+        headgate.at_path(
+            tmp_path, columns=columns, properties={CURRENT.owner: "headgate", CURRENT.conf: "{}"}
+        )
+    assert not list(tmp_path.rglob("*.json"))
