@@ -1,10 +1,11 @@
 """What a catalog offers: two ports, and the values that pass through them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, NewType, Protocol, TypeVar
 
 from typing_extensions import override
 
+from headgate.protocol import actions, names
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 
 TableId = NewType("TableId", str)
@@ -20,9 +21,18 @@ class Inline:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A commit whose content is the file of this name in ``_delta_log/_staged_commits``."""
+    """A commit whose content is the file of this name in ``_delta_log/_staged_commits``.
+
+    Only tables of a commit owner may have another folder.
+    """
 
     file_name: str
+    folder: str = names.STAGED
+
+    @property
+    def path(self) -> str:
+        """Where the file is, from the table's root."""
+        return self.folder + self.file_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +95,22 @@ Outcome = Ratified | Lost[Winner_co] | Open | Unknown
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a table is at its latest version, by the catalog's word."""
+
+    protocol: actions.Protocol
+    metadata: actions.Metadata
+
+
+@dataclass(frozen=True, slots=True)
 class Tail:
     """The latest version, how far the log is published, and the ratified commits beyond that."""
 
     latest: Version
     published: Version
     commits: tuple[RatifiedCommit, ...]
+    told: Told | None = field(default=None, compare=False)
+    """What the log says too, for who wants nothing else of it; None from a catalog that does not keep it."""
 
 
 class CommitCatalog(Protocol):
@@ -119,7 +139,10 @@ class CommitCatalog(Protocol):
         ...
 
     def tail(self, table_id: TableId) -> Tail:
-        """The latest version, always, and every ratified commit that is not yet published."""
+        """The latest version, always, and every ratified commit that is not yet published.
+
+        If it also tells what the table is, then as of that latest version.
+        """
         ...
 
     def mark_published(self, table_id: TableId, version: Version) -> None:

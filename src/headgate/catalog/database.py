@@ -1,12 +1,17 @@
-"""One SQLite file as the catalog's database: durable, shared by threads and processes."""
+"""A database as the catalog's memory: transactions that say what became of them, and its schema.
+
+On SQLite, a file shared by threads and processes, there is one writer at a time; on PostgreSQL
+(``postgresql.py``) a writer holds the rows it locks.
+"""
 
 import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from alembic import command
@@ -14,47 +19,100 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from headgate.errors import CatalogUnavailable, CommitUnknown
+from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, UnsupportedFeature
 
 _BUSY_SECONDS = 60
 _LOOK_AGAIN_SECONDS = (0.0005, 0.003)
 _MIGRATIONS = str(Path(__file__).with_name("migrations"))
 
+READING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}}
+)
+WRITING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"sqlite": {"writing": True}, "postgresql": {"isolation_level": "READ COMMITTED"}}
+)
+"""How a transaction begins; a writer that waited for a row on PostgreSQL must see what its holder wrote."""
+
+ROLLED_BACK = ("23", "40001", "40002", "40P01", "57014")
+"""SQLSTATEs, or classes of them, by which a server answers a commit when it has undone everything."""
+
+_ALEMBIC = threading.Lock()  # its context is one for the whole process
+
 
 class Database:
-    """Transactions on one engine; writers of this process take turns instead of polling the file's lock."""
+    """Transactions on one engine."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(
+        self, engine: Engine, *, before_commit: Callable[[Connection], None] = lambda _connection: None
+    ) -> None:
         self._engine = engine
-        self._turn = threading.Lock()
+        self._kind = engine.dialect.name
+        # Writers of this process take turns instead of polling the lock of SQLite's file.
+        self._turn: AbstractContextManager[Any] = threading.Lock() if self.has_one_writer else nullcontext()
+        self._before_commit = before_commit
+
+    @property
+    def has_one_writer(self) -> bool:
+        """Whether a writer keeps all others waiting, and not only those of the same table."""
+        return self._kind == "sqlite"
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one consistent state and changes nothing."""
-        with _translated(), self._engine.connect() as connection, connection.begin():
-            yield connection
+        with _translated(), self._engine.connect() as connection:
+            connection.execution_options(**READING[self._kind])
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that holds the write lock from its beginning.
+        """A transaction that may change something; SQLite's write lock is held from its beginning.
 
         Raises ``CatalogUnavailable`` if nothing was changed, and ``CommitUnknown`` if the
         database failed while committing.
         """
         with self._turn, _translated(), self._engine.connect() as connection:
-            connection.execution_options(writing=True)
+            connection.execution_options(**WRITING[self._kind])
             transaction = connection.begin()
             try:
                 yield connection
+                self._before_commit(connection)
             except BaseException:
                 transaction.rollback()
                 raise
             try:
                 transaction.commit()
             except DBAPIError as exc:
+                if _sqlstate(exc).startswith(ROLLED_BACK):
+                    raise
                 raise CommitUnknown(f"the catalog failed while committing: {exc.orig}") from exc
+
+    def revision(self) -> str | None:
+        """The schema of the database; None if it has none yet."""
+        with self.reading() as connection:
+            return MigrationContext.configure(connection).get_current_revision()
+
+    def migrate(self, prepare: Callable[[Connection], None] = lambda _connection: None) -> None:
+        """Bring the database to the newest schema, if it is older.
+
+        ``prepare`` begins the transaction that does so; it must keep out all who want the same.
+        """
+        current = self.revision()
+        scripts = ScriptDirectory.from_config(_alembic())
+        if current == scripts.get_current_head():
+            return
+        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+            raise UnsupportedFeature(
+                f"the catalog's database has the schema {current} of a newer release of Headgate: upgrade "
+                "Headgate here too",
+                code="HEADGATE_DATABASE_TOO_NEW",
+            )
+        with _ALEMBIC, self.writing() as connection:
+            prepare(connection)
+            command.upgrade(_alembic(connection), "head")
 
     def close(self) -> None:
         """Give the connections back."""
@@ -69,11 +127,7 @@ def open_sqlite(path: Path) -> Database:
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     database = Database(engine)
-    with database.reading() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
-    if current != _newest_revision():
-        with database.writing() as connection:
-            command.upgrade(_alembic(connection), "head")
+    database.migrate()
     return database
 
 
@@ -125,13 +179,22 @@ def _alembic(connection: Connection | None = None) -> Config:
     return config
 
 
-def _newest_revision() -> str | None:
-    return ScriptDirectory.from_config(_alembic()).get_current_head()
+def _sqlstate(exc: DBAPIError) -> str:
+    return getattr(exc.orig, "sqlstate", None) or ""
 
 
 @contextmanager
 def _translated() -> Iterator[None]:
     try:
         yield
+    except DataError as exc:
+        raise InvalidRequest(
+            f"the catalog's database cannot hold a value of this request: {exc.orig}"
+        ) from exc
     except DBAPIError as exc:
         raise CatalogUnavailable(f"the catalog's database did not answer: {exc.orig}; try again") from exc
+    except PoolTimeout as exc:
+        raise CatalogUnavailable(
+            "all connections to the catalog's database were busy for too long: try again, or allow more with "
+            "Settings(database=DatabaseSettings(connections=…))"
+        ) from exc

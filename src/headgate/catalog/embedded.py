@@ -1,10 +1,13 @@
-"""A catalog in this process: one SQLite file and a warehouse folder."""
+"""A catalog in this process: over one SQLite file and a warehouse folder, or over a PostgreSQL database."""
 
 from pathlib import Path
 
+from headgate.catalog import warehouse as warehouses
 from headgate.catalog.database import open_sqlite
+from headgate.catalog.postgresql import open_postgresql
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
+from headgate.settings import DatabaseSettings
 from headgate.storage.locate import Locate, locate
 
 DATABASE = "catalog.sqlite"
@@ -21,3 +24,21 @@ def open_catalog(folder: str | Path, *, files: Locate = locate, world: World | N
         locate=files,
         world=world or SystemWorld(),
     )
+
+
+def open_shared_catalog(
+    url: str,
+    *,
+    warehouse: str | None = None,
+    settings: DatabaseSettings | None = None,
+    files: Locate = locate,
+    world: World | None = None,
+) -> Catalog:
+    """The catalog in a PostgreSQL database; with a ``warehouse`` it is made if there is none."""
+    database = open_postgresql(url, settings or DatabaseSettings(), create=warehouse is not None)
+    try:
+        place = warehouses.settle(database, warehouse)
+    except BaseException:
+        database.close()
+        raise
+    return Catalog(database, warehouse=place, locate=files, world=world or SystemWorld())

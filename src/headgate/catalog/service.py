@@ -1,11 +1,13 @@
-"""The catalog's use cases: each one a database transaction around one pure decision."""
+"""The catalog's use cases: each one a database transaction around one pure decision.
 
-import hashlib
+Proposals that wait at the same moment share theirs (``grouping``, ``ratify``).
+"""
+
 import re
 
 from sqlalchemy import Connection
 
-from headgate.catalog import rules, store, validate
+from headgate.catalog import ratify, rules, store, validate
 from headgate.catalog.api import (
     Inline,
     Lost,
@@ -23,12 +25,14 @@ from headgate.catalog.api import (
     Unknown,
 )
 from headgate.catalog.database import Database
-from headgate.catalog.rules import Decision, Head
+from headgate.catalog.grouping import Grouping
+from headgate.catalog.ratify import Answer, Candidate
+from headgate.catalog.rules import Decision
 from headgate.catalog.store import KnownTable, Record
 from headgate.clock import World
 from headgate.errors import (
-    CommitUnknown,
     CorruptLog,
+    HeadgateError,
     InvalidRequest,
     ObjectNotFound,
     SchemaNotFound,
@@ -36,11 +40,12 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol import codec, names
-from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.timestamps import next_in_commit_timestamp
+from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.storage.locate import Locate
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+_GROUP_LIMIT = 64
+_INTERRUPTED = Unknown("the thread that carried the proposal to the database was interrupted")
 
 
 class Catalog:
@@ -51,39 +56,20 @@ class Catalog:
         self._warehouse = warehouse
         self._locate = locate
         self._world = world
+        self._proposals = Grouping[Candidate, Answer](
+            lambda group: ratify.ratify(database, group), limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
+        )
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         validate.check_name(proposal)
         content = self._content(proposal)
         checked = validate.check_content(proposal, content)
-        record = _record(proposal, proposal.target, checked.timestamp, content)
-        try:
-            with self._database.writing() as db:
-                known = _known(db, proposal.table_id, proposal.txn_id)
-                head, first = known.head, known.first_ratified_as
-                match rules.decide(head, proposal.target, first, any_version=proposal.any_version):
-                    case Decision.REPLAY:
-                        return Ratified(Version(first or 0))
-                    case Decision.LOST:
-                        return Lost(
-                            store.commits_from(db, proposal.table_id, proposal.target, head.published)
-                        )
-                    case Decision.GAP:
-                        raise InvalidRequest(
-                            f"version {proposal.target} cannot be ratified: the latest is {head.latest}, "
-                            f"so the next is {head.latest + 1}",
-                            asked=proposal.target, latest=head.latest,
-                        )  # fmt: skip
-                    case Decision.RATIFY:
-                        validate.check_timestamp(checked.timestamp, head.latest_timestamp)
-                    case Decision.ASSIGN:
-                        record = _assigned(proposal, head, checked.timestamp, content)
-                version = record.commit.version
-                changed = version if checked.changes_table else head.latest_change
-                store.insert_commit(db, proposal.table_id, record, latest_change=changed)
-        except CommitUnknown as exc:
-            return Unknown(exc.message)
-        return Ratified(version)
+        # Only where all wait for all may tables share a transaction; elsewhere one would hold up the others.
+        lane = None if self._database.has_one_writer else proposal.table_id
+        answer = self._proposals.submit(lane, Candidate(proposal, content, checked))
+        if isinstance(answer, HeadgateError):
+            raise answer
+        return answer
 
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
@@ -104,7 +90,10 @@ class Catalog:
             head = _known(db, table_id).head
             unpublished = Version(head.published + 1)
             return Tail(
-                head.latest, head.published, store.commits_from(db, table_id, unpublished, head.published)
+                head.latest,
+                head.published,
+                store.commits_from(db, table_id, unpublished, head.published),
+                store.told(db, table_id),
             )
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
@@ -119,12 +108,14 @@ class Catalog:
             )  # fmt: skip
         self._verify_published(known.location, digests)
         with self._database.writing() as db:
-            if _known(db, table_id).head.published < version:
-                store.advance_published(db, table_id, version)
+            reached = _known(db, table_id).head.published
+            if reached < version:
+                store.advance_published(db, table_id, reached, version)
 
     def create_schema(self, schema: str) -> bool:
         name = _checked(schema)
         with self._database.writing() as db:
+            store.lock_names(db)
             if store.schema_exists(db, name):
                 return False
             store.insert_schema(db, name, self._world.now_ms())
@@ -134,6 +125,7 @@ class Catalog:
         name = _normal(name)
         table_id = TableId(self._world.uuid())
         with self._database.writing() as db:
+            store.lock_names(db)
             if not store.schema_exists(db, name.schema):
                 raise SchemaNotFound(
                     f"there is no schema {name.schema!r}: make it with lake.create_schema({name.schema!r})",
@@ -147,8 +139,9 @@ class Catalog:
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         name = _normal(name)
-        first = self._first_commit(staging)
+        first, says = self._first_commit(staging)
         with self._database.writing() as db:
+            store.lock_names(db)
             existing = store.find_table(db, name)
             if existing is not None and existing.table_id == staging.table_id:
                 return self._resolved(existing)
@@ -156,10 +149,11 @@ class Catalog:
                 raise _taken(name)
             if not store.make_live(db, staging.table_id, name):
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=str(name))
-            store.insert_commit(db, staging.table_id, first, latest_change=Version(0))
+            store.insert_commits(db, staging.table_id, [first], latest_change=Version(0))
+            store.describe(db, staging.table_id, says, before=Version(0))
             entry = store.find_table(db, name)
         if entry is None:
-            raise _no_table(staging.table_id)
+            raise ratify.no_table(staging.table_id)
         return self._resolved(entry)
 
     def resolve(self, name: TableName) -> TableEntry:
@@ -180,6 +174,7 @@ class Catalog:
     def drop(self, name: TableName) -> TableEntry:
         entry = self.resolve(name)
         with self._database.writing() as db:
+            store.lock_names(db)
             store.make_dropped(db, entry.table_id, self._world.now_ms())
         return entry
 
@@ -210,14 +205,14 @@ class Catalog:
                 raise InvalidRequest(
                     f"version {version} is not published, so it cannot be marked so"
                 ) from exc
-            if _fingerprint(content) != digest:
+            if ratify.fingerprint(content) != digest:
                 raise CorruptLog(
                     f"the published file of version {version} differs from what was ratified; the catalog "
                     "keeps its own copy and readers use that: remove the stray file and publish again",
                     code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
                 )  # fmt: skip
 
-    def _first_commit(self, staging: StagingTable) -> Record:
+    def _first_commit(self, staging: StagingTable) -> tuple[Record, Commit]:
         zero = Version(0)
         try:
             content = self._locate(staging.location).read(names.published(zero))
@@ -229,7 +224,8 @@ class Catalog:
         txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
         if txn_id is None or timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
-        return Record(RatifiedCommit(zero, txn_id, timestamp, None), len(content), _fingerprint(content))
+        ratified = RatifiedCommit(zero, txn_id, timestamp, None)
+        return Record(ratified, len(content), ratify.fingerprint(content)), first
 
     def _absolute(self, location: str) -> str:
         return f"{self._warehouse}/{location}"
@@ -238,25 +234,10 @@ class Catalog:
         return TableEntry(entry.table_id, entry.name, self._absolute(entry.location), entry.created_ms)
 
 
-def _record(proposal: Proposal, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
-    where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
-    commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
-    return Record(commit, len(content), _fingerprint(content))
-
-
-def _assigned(proposal: Proposal, head: Head, proposed: EpochMillis, content: bytes) -> Record:
-    timestamp = next_in_commit_timestamp(proposed, head.latest_timestamp)
-    return _record(proposal, Version(head.latest + 1), timestamp, validate.with_timestamp(content, timestamp))
-
-
-def _fingerprint(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 def _known(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
     found = store.find_head(db, table_id, txn_id)
     if found is None:
-        raise _no_table(table_id)
+        raise ratify.no_table(table_id)
     return found
 
 
@@ -276,7 +257,3 @@ def _taken(name: TableName) -> TableExists:
     return TableExists(
         f"there is already a table {name}: choose another name or drop it first", name=str(name)
     )
-
-
-def _no_table(table_id: TableId) -> TableNotFound:
-    return TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)

@@ -1,8 +1,10 @@
 """The catalog's tables and the queries over them; every function runs inside the caller's transaction."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -17,15 +19,27 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
     bindparam,
+    case,
+    func,
     insert,
+    null,
     select,
     text,
     update,
 )
 
-from headgate.catalog.api import Inline, RatifiedCommit, Staged, StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.api import (
+    Inline,
+    RatifiedCommit,
+    Staged,
+    StagingTable,
+    TableEntry,
+    TableId,
+    TableName,
+    Told,
+)
 from headgate.catalog.rules import Head
-from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
 
 STAGING, LIVE, DROPPED = "staging", "live", "dropped"
 
@@ -52,6 +66,9 @@ tables = Table(
     Column("published", BigInteger, nullable=False),
     Column("latest_timestamp", BigInteger, nullable=False),
     Column("latest_change", BigInteger, nullable=False),
+    Column("protocol", String),
+    Column("metadata", String),
+    Column("described_by", BigInteger),
     Index(
         "one_live_table_per_name",
         "schema_name",
@@ -98,6 +115,10 @@ _HEAD = select(
     .label("first_ratified_as"),
 ).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
 
+_HOLD = select(tables.c.table_id).where(tables.c.table_id == bindparam("id")).with_for_update()
+_VERSIONS = select(commits.c.txn_id, commits.c.version).where(
+    commits.c.table_id == bindparam("id"), commits.c.txn_id.in_(bindparam("txns", expanding=True))
+)
 _COMMITS = (
     select(
         commits.c.version,
@@ -118,6 +139,9 @@ _DIGESTS = (
     )
     .order_by(commits.c.version)
 )
+_TOLD = select(tables.c.latest_change, tables.c.described_by, tables.c.protocol, tables.c.metadata).where(
+    tables.c.table_id == bindparam("id")
+)
 _INSERT_COMMIT = insert(commits)
 _ADVANCE = (
     update(tables)
@@ -133,11 +157,31 @@ _FORGET = (
     update(commits)
     .where(
         commits.c.table_id == bindparam("id"),
+        commits.c.version > bindparam("after"),
         commits.c.version <= bindparam("upto"),
         commits.c.content.is_not(None),
     )
     .values(content=None)
 )
+
+
+_NAMES_LOCK = 0x68656164_6E616D65  # "headname"
+
+
+def hold(db: Connection, table_id: TableId) -> None:
+    """Let nobody else decide on the table until the transaction ends; on SQLite nobody can anyway.
+
+    What is known of the table must be asked after this, in another statement: on PostgreSQL one
+    that waits still sees the other tables as they were before.
+    """
+    if db.dialect.name != "sqlite":
+        db.execute(_HOLD, {"id": table_id})
+
+
+def lock_names(db: Connection) -> None:
+    """Let nobody else make or name schemas and tables until the transaction ends."""
+    if db.dialect.name != "sqlite":
+        db.execute(select(func.pg_advisory_xact_lock(_NAMES_LOCK)))
 
 
 def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable | None:
@@ -171,30 +215,68 @@ class Record:
     sha256: str
 
 
-def insert_commit(db: Connection, table_id: TableId, record: Record, *, latest_change: Version) -> None:
-    """Write down a ratified commit and make it the latest."""
-    commit = record.commit
-    db.execute(
-        _INSERT_COMMIT,
-        {
-            "table_id": table_id,
-            "version": commit.version,
-            "txn_id": commit.txn_id,
-            "in_commit_timestamp": commit.in_commit_timestamp,
-            "size": record.size,
-            "sha256": record.sha256,
-            "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
-            "content": commit.where.content if isinstance(commit.where, Inline) else None,
-        },
-    )
+def insert_commits(
+    db: Connection, table_id: TableId, records: Sequence[Record], *, latest_change: Version
+) -> None:
+    """Write down ratified commits, oldest first, and make the last one the latest."""
+    db.execute(_INSERT_COMMIT, [_values(table_id, record) for record in records])
+    latest = records[-1].commit
     db.execute(
         _ADVANCE,
         {
             "id": table_id,
-            "new_latest": commit.version,
-            "new_timestamp": commit.in_commit_timestamp,
+            "new_latest": latest.version,
+            "new_timestamp": latest.in_commit_timestamp,
             "new_change": latest_change,
         },
+    )
+
+
+def _values(table_id: TableId, record: Record) -> dict[str, object]:
+    commit = record.commit
+    return {
+        "table_id": table_id,
+        "version": commit.version,
+        "txn_id": commit.txn_id,
+        "in_commit_timestamp": commit.in_commit_timestamp,
+        "size": record.size,
+        "sha256": record.sha256,
+        "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
+        "content": commit.where.content if isinstance(commit.where, Inline) else None,
+    }
+
+
+def versions_of(db: Connection, table_id: TableId, txn_ids: Sequence[TxnId]) -> dict[TxnId, Version]:
+    """The versions that these transactions already are, for those that are ratified."""
+    rows = db.execute(_VERSIONS, {"id": table_id, "txns": list(txn_ids)})
+    return {TxnId(row.txn_id): Version(row.version) for row in rows}
+
+
+def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
+    """Keep what a commit that changes the table says of it; ``before`` is the last one that did.
+
+    What an older commit said is kept only if it was that one: a process of an older release writes
+    commits down without this.
+    """
+    said = {"protocol": commit.protocol, "metadata": commit.metadata}
+    kept = {
+        name: case((tables.c.described_by == before, tables.c[name]), else_=null())
+        if action is None
+        else msgspec.json.encode(action).decode()
+        for name, action in said.items()
+    }
+    db.execute(
+        update(tables).where(tables.c.table_id == table_id).values(**kept, described_by=commit.version)
+    )
+
+
+def told(db: Connection, table_id: TableId) -> Told | None:
+    """What the table is at its latest version, if that is known."""
+    row = db.execute(_TOLD, {"id": table_id}).one()
+    if row.described_by != row.latest_change or row.protocol is None or row.metadata is None:
+        return None
+    return Told(
+        msgspec.json.decode(row.protocol, type=Protocol), msgspec.json.decode(row.metadata, type=Metadata)
     )
 
 
@@ -204,10 +286,13 @@ def digests(db: Connection, table_id: TableId, after: Version, upto: Version) ->
     return {Version(row.version): row.sha256 for row in rows}
 
 
-def advance_published(db: Connection, table_id: TableId, upto: Version) -> None:
-    """Raise the published watermark and forget the content below it; the record of each commit stays."""
+def advance_published(db: Connection, table_id: TableId, after: Version, upto: Version) -> None:
+    """Raise the published watermark and forget the content below it; the record of each commit stays.
+
+    ``after`` is where the watermark was: what is below it was forgotten when it came there.
+    """
     db.execute(_PUBLISH, {"id": table_id, "upto": upto})
-    db.execute(_FORGET, {"id": table_id, "upto": upto})
+    db.execute(_FORGET, {"id": table_id, "after": after, "upto": upto})
 
 
 def schema_exists(db: Connection, schema: str) -> bool:

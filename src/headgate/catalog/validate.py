@@ -7,7 +7,7 @@ import msgspec
 from headgate.catalog.api import Inline, Proposal, Staged
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol import codec, names
-from headgate.protocol.actions import EpochMillis
+from headgate.protocol.actions import Commit, EpochMillis
 
 _NAME_RULE = "<20-digit version>.<uuid>.json"
 
@@ -32,6 +32,7 @@ class Checked:
     timestamp: EpochMillis
     changes_table: bool
     """Whether it does more than add and remove files."""
+    commit: Commit
 
 
 def check_content(proposal: Proposal, content: bytes) -> Checked:
@@ -59,7 +60,7 @@ def check_content(proposal: Proposal, content: bytes) -> Checked:
         raise InvalidRequest(
             "only an inline commit that adds files and does nothing else may leave its version open"
         )
-    return Checked(info.in_commit_timestamp, changes_table)
+    return Checked(info.in_commit_timestamp, changes_table, commit)
 
 
 def with_timestamp(content: bytes, timestamp: EpochMillis) -> bytes:

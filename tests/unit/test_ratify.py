@@ -1,0 +1,181 @@
+"""Proposals that share a transaction: each gets the answer it would get alone, and none spoils another."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from headgate.catalog import ratify, store, validate
+from headgate.catalog.api import Inline, Lost, Proposal, Ratified, TableId, TableName, Unknown
+from headgate.catalog.database import Database
+from headgate.catalog.ratify import Answer, Candidate
+from headgate.catalog.service import Catalog
+from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, TableNotFound
+from headgate.protocol import codec
+from headgate.protocol.actions import CommitInfo, TxnId, Version
+from tests.support.catalogs import a_catalog
+from tests.support.commits import metadata
+from tests.support.proposals import content, inline, open_version, stamp
+from tests.support.tables import create_managed
+
+
+@dataclass(frozen=True)
+class Two:
+    """A catalog with two tables at version 0."""
+
+    catalog: Catalog
+    first: TableId
+    second: TableId
+
+    def together(self, *proposals: Proposal, database: Any = None) -> list[Answer]:
+        return ratify.ratify(database or self.catalog._database, [_candidate(each) for each in proposals])
+
+    def versions(self, table_id: TableId | None = None) -> dict[str, int]:
+        commits = self.catalog.tail(table_id or self.first).commits
+        return {str(commit.txn_id): commit.version for commit in commits}
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Two]:
+    with a_catalog(request.param, tmp_path) as catalog:
+        ids = [create_managed(catalog, TableName("s", name)).table_id for name in ("first", "second")]
+        yield Two(catalog, *ids)
+
+
+def test_each_of_a_group_gets_its_own_answer(two: Two) -> None:
+    two.catalog.propose(inline(two.first, 1, "before"))
+
+    answers = two.together(
+        inline(two.first, 2, "a"),
+        inline(two.first, 9, "gap"),
+        inline(two.second, 1, "elsewhere"),
+        inline(two.first, 3, "stale", data=content(3, "stale", at=stamp(2))),
+        inline(two.first, 2, "late"),
+        inline(two.first, 2, "a"),
+        inline(TableId("nobody"), 1, "lost"),
+        open_version(two.first, 1, "open"),
+        inline(two.first, 5, "before"),
+        inline(two.first, 4, "b"),
+    )
+
+    assert [type(answer) for answer in answers] == [
+        Ratified, InvalidRequest, Ratified, InvalidRequest, Lost, Ratified, TableNotFound, Ratified, Ratified,
+        Ratified,
+    ]  # fmt: skip
+    told = [answer.version for answer in answers if isinstance(answer, Ratified)]
+    assert told == [2, 1, 2, 3, 1, 4]
+    assert two.versions() == {"before": 1, "a": 2, "open": 3, "b": 4}
+    assert two.versions(two.second) == {"elsewhere": 1}
+
+
+def test_who_loses_within_its_group_is_told_all_winners_as_they_will_be_read(two: Two) -> None:
+    *_, answer = two.together(
+        inline(two.first, 1, "a"), open_version(two.first, 1, "open"), inline(two.first, 1, "late")
+    )
+
+    assert isinstance(answer, Lost)
+    assert answer.winners == two.catalog.tail(two.first).commits
+    assert [winner.version for winner in answer.winners] == [1, 2]
+
+
+def test_an_open_version_after_a_change_of_the_table_in_the_same_group_is_lost(two: Two) -> None:
+    info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("ddl"))
+    change = inline(two.first, 1, "ddl", data=codec.encode((info, metadata(acme="1"))))
+
+    answers = two.together(change, open_version(two.first, 1, "open"), open_version(two.first, 2, "after"))
+
+    assert [type(answer) for answer in answers] == [Ratified, Lost, Ratified]
+    told = two.catalog.tail(two.first).told
+    assert told is not None and told.metadata == metadata(acme="1")
+
+
+def test_changes_of_the_table_in_one_group_are_told_like_changes_one_by_one(two: Two) -> None:
+    before = two.catalog.tail(two.first).told
+    assert before is not None
+    steps = [
+        inline(two.first, 1, "x", data=_line(1, "x", metadata(acme="1"))),
+        inline(two.first, 2, "y"),
+        inline(two.first, 3, "z", data=_line(3, "z", before.protocol)),
+    ]
+
+    two.together(*steps)
+
+    told = two.catalog.tail(two.first).told
+    assert told is not None and (told.protocol, told.metadata) == (before.protocol, metadata(acme="1"))
+
+
+@pytest.mark.parametrize("landed", [False, True], ids=["rolled back", "committed"])
+def test_if_the_commit_is_not_answered_the_whole_group_is_unknown_and_one_fate(
+    two: Two, landed: bool
+) -> None:
+    """Who lost to one of its own group must not be told so: that winner may not exist."""
+    failing = _Failing(two.catalog._database, lambda: CommitUnknown("cut"), after=landed)
+    group = [inline(two.first, 1, "a"), inline(two.first, 1, "late"), inline(two.first, 2, "b")]
+
+    answers = two.together(*group, database=failing)
+
+    assert [type(answer) for answer in answers] == [Unknown] * 3
+    assert two.versions() == ({"a": 1, "b": 2} if landed else {})
+    again = two.together(*group)
+    assert [type(answer) for answer in again] == [Ratified, Lost, Ratified]
+    assert two.versions() == {"a": 1, "b": 2}
+
+
+def test_if_the_database_is_away_each_is_told_to_try_again(two: Two) -> None:
+    failing = _Failing(two.catalog._database, lambda: CatalogUnavailable("away"), after=False)
+
+    answers = two.together(inline(two.first, 1, "a"), inline(two.first, 2, "b"), database=failing)
+
+    assert [type(answer) for answer in answers] == [CatalogUnavailable] * 2
+    assert answers[0] is not answers[1]
+    assert two.versions() == {}
+
+
+def test_one_that_the_database_cannot_take_does_not_spoil_the_others(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = store.insert_commits
+
+    def refuse(db: Connection, table_id: TableId, records: Any, *, latest_change: Version) -> None:
+        insert(db, table_id, records, latest_change=latest_change)
+        if any(record.commit.txn_id == "poison" for record in records):
+            raise InvalidRequest("too much")
+
+    monkeypatch.setattr(store, "insert_commits", refuse)
+    answers = two.together(
+        inline(two.first, 1, "a"), inline(two.first, 2, "poison"), open_version(two.first, 1, "b")
+    )
+
+    assert [type(answer) for answer in answers] == [Ratified, InvalidRequest, Ratified]
+    assert two.versions() == {"a": 1, "b": 2}
+
+
+class _Failing:
+    """A database whose transactions fail as they commit: before it, or after."""
+
+    def __init__(self, inner: Database, error: Callable[[], Exception], *, after: bool) -> None:
+        self._inner = inner
+        self._error = error
+        self._after = after
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._inner.writing() as db:
+            yield db
+            if not self._after:
+                raise self._error()
+        raise self._error()
+
+
+def _candidate(proposal: Proposal) -> Candidate:
+    assert isinstance(proposal.content, Inline)
+    data = proposal.content.content
+    return Candidate(proposal, data, validate.check_content(proposal, data))
+
+
+def _line(version: int, txn_id: str, action: Any) -> bytes:
+    return codec.encode((CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id)), action))
