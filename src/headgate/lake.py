@@ -1,28 +1,31 @@
 """The entry: a lake of tables behind one catalog, or one table by its path."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from headgate import domains, owners
 from headgate.catalog.api import TableEntry, TableName
-from headgate.catalog.embedded import open_catalog
+from headgate.catalog.embedded import open_catalog, open_shared_catalog
+from headgate.catalog.postgresql import is_postgresql
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.handle import Table
-from headgate.settings import Publish, Settings
+from headgate.settings import Settings
 from headgate.spark import schema
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import create
+from headgate.table import create, ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.create import Definition
-from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
 
 Columns = DataFrame | StructType | str
 """The columns of a new table: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
@@ -51,13 +54,15 @@ class Lake:
     ) -> Table:
         """Make an empty catalog-managed table.
 
+        ``properties`` may be Delta's (``delta.appendOnly``, …), which bring the features they need.
         Three steps: the catalog reserves a place, version 0 is written there, and the catalog
         gives it its name. Until the last one nobody can see it.
         """
         table_name = parse_name(name)
         definition = Definition(schema.definition(columns), comment, properties or {})
+        content = create.version_0(definition, managed=True, world=self._world)
         staging = self._catalog.stage(table_name)
-        create.write_version_0(locate(staging.location), definition, managed=True, world=self._world)
+        create.place(locate(staging.location), content, managed=True)
         return self._open(self._catalog.register(staging, table_name))
 
     def table(self, name: str) -> Table:
@@ -101,39 +106,77 @@ class Lake:
             after_commit=self._after_commit,
             settings=self._settings,
             world=self._world,
+            handlers=domains.registered,
         )
         return Table(str(entry.name), opened)
 
 
-def connect(target: str | Path, *, settings: Settings | None = None) -> Lake:
-    """Open the lake in a folder, made if it does not exist: one SQLite file and a warehouse."""
-    if not is_local(str(target)):
+def connect(
+    target: str | Path, *, warehouse: str | Path | None = None, settings: Settings | None = None
+) -> Lake:
+    """Open a lake, made if it does not exist: in a folder, or in a PostgreSQL database for many machines.
+
+    A folder has one SQLite file and a warehouse. The tables of a database, ``postgresql://…``, are in
+    the ``warehouse``, a folder or bucket URL that the first to connect must name.
+    """
+    settings = settings or Settings()
+    place = str(target)
+    if is_postgresql(place):
+        named = None if warehouse is None else str(warehouse)
+        catalog = open_shared_catalog(place, warehouse=named, settings=settings.database)
+    elif not is_local(place):
         raise InvalidRequest(
-            f"{target!s} is not a folder; this version of Headgate opens lakes in folders only"
+            f"a lake is a folder or a PostgreSQL database, postgresql://…, not {urlsplit(place).scheme}://…"
         )
-    catalog = open_catalog(local_path(str(target)))
-    return Lake(catalog, settings=settings or Settings(), world=SystemWorld())
+    elif warehouse is not None:
+        raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
+    else:
+        catalog = open_catalog(local_path(place))
+    return Lake(catalog, settings=settings, world=SystemWorld())
 
 
 def at_path(
-    location: str | Path, *, columns: Columns | None = None, settings: Settings | None = None
+    location: str | Path,
+    *,
+    columns: Columns | None = None,
+    properties: Mapping[str, str] | None = None,
+    owner: tuple[str, Mapping[str, str]] | None = None,
+    settings: Settings | None = None,
 ) -> Table:
     """Open an ordinary Delta table by its path, without a catalog.
 
-    With ``columns`` the table is made if there is none. A table that a catalog manages is
-    refused here: only its catalog knows which versions it has.
+    With ``columns`` the table is made if there is none, with these ``properties``; with ``owner``, the
+    name and conf of a commit owner, so that this one decides its commits from version 1 on. A table
+    that a catalog manages is refused here: only its catalog knows which versions it has.
     """
+    if owner is not None and columns is None:
+        raise InvalidRequest(
+            "owner says who decides about a table that is made here, so give its columns too; an existing "
+            "table is given to an owner by table.coordinate(…)"
+        )
     place = str(location)
     place = local_path(place) if is_local(place) else place
     store = locate(place)
     settings, world = settings or Settings(), SystemWorld()
-    committer = FilesystemCommitter(store)
-    # What is committed by path is published by the same act, so nothing follows a commit.
-    after_commit = AfterCommit(replace(settings, publish=Publish.ON_DEMAND))
-    opened = OpenedTable(place, store, committer, after_commit=after_commit, settings=settings, world=world)
+    committer = RoutedCommitter(place, store, owners.find, world=world, strict=settings.require_owner)
+    after_commit = AfterCommit(settings)
+    opened = OpenedTable(
+        place,
+        store,
+        committer,
+        after_commit=after_commit,
+        settings=settings,
+        world=world,
+        handlers=domains.registered,
+    )
     if columns is not None and not opened.exists():
-        create.write_version_0(store, Definition(schema.definition(columns)), managed=False, world=world)
-    opened.snapshot()
+        definition = Definition(schema.definition(columns), properties=properties or {})
+        if owner is None:
+            create.write_version_0(store, definition, managed=False, world=world)
+        else:
+            ownership.create_coordinated(opened, definition, owners.find, *owner)
+    with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
+        opened.snapshot()
     return Table(f"delta.`{place}`", opened)
 
 

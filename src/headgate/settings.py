@@ -16,6 +16,21 @@ class Publish(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """How a lake uses a database server; a lake in a folder has none."""
+
+    connections: int = 16
+    """How many connections a process keeps; as many again are opened while those are busy."""
+    connect_seconds: int = 10
+    lock_seconds: int = 60
+    """How long a commit waits for another of the same table, or for a connection."""
+    statement_seconds: int = 60
+    """How long one statement may take, and a transaction stand still, before the server ends it."""
+    require_durable: bool = True
+    """Refuse a server that may lose what it acknowledged (``fsync=off``), instead of a warning in the log."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a lake commits and publishes."""
 
@@ -29,3 +44,21 @@ class Settings:
     publish_batch: int = 32
     """A background publisher starts at once when this many versions wait, else after a quiet moment."""
     publish_quiet_seconds: float = 0.2
+    checkpoints: bool = True
+    """Write a checkpoint of every ``delta.checkpointInterval`` versions (10 unless the table says otherwise).
+
+    When commits come faster than checkpoints are worth, fewer are made: they take at most a
+    twentieth of a process's time. When ``publish`` is on demand, so are they.
+    """
+    checksums: bool = True
+    """Write a checksum of the version after which a process pauses, when it publishes."""
+    spark_replay_bytes: int = 512 * 1024 * 1024
+    """A table whose checkpoint is larger has its log replayed by Spark, and not in this process."""
+    scan_files_limit: int = 10_000_000
+    """How many files a scan may read from a log that Spark replays; their names must fit into the driver."""
+    read_previews: frozenset[str] = frozenset()
+    """Previews of features, such as ``catalogOwned-preview``, that are read only if they are named here."""
+    require_owner: bool = False
+    """Refuse to read a table whose commit owner is not registered, instead of what is published of it."""
+    database: DatabaseSettings = DatabaseSettings()
+    """The database server behind the catalog."""

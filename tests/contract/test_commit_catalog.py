@@ -19,7 +19,6 @@ from headgate.catalog.api import (
     TableId,
     Tail,
 )
-from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
 from headgate.protocol import codec, names
@@ -28,6 +27,7 @@ from headgate.storage.api import Store
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
+from tests.support.catalogs import a_catalog
 from tests.support.commits import metadata
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import content, inline, open_version, publish, staged, stamp
@@ -62,13 +62,12 @@ class Case:
         self.catalog.mark_published(self.table_id, Version(len(txn_ids)))
 
 
-@pytest.fixture(params=["embedded", "simulated"])
+@pytest.fixture(params=["sqlite", "postgresql", "simulated"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
-    if request.param == "embedded":
-        embedded = open_catalog(tmp_path)
-        staging = create_managed(embedded)
-        yield Case(embedded, staging.table_id, locate(staging.location))
-        embedded.close()
+    if request.param != "simulated":
+        with a_catalog(request.param, tmp_path) as catalog:
+            staging = create_managed(catalog)
+            yield Case(catalog, staging.table_id, locate(staging.location))
         return
     store, simulated = DictStore(), SimulatedCatalog()
     create.write_version_0(store, Definition(SCHEMA), managed=True, world=SystemWorld())
@@ -77,10 +76,26 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
 
 
 def test_a_new_table_is_at_version_0_and_published(case: Case) -> None:
+    """S043"""
     assert case.tail == Tail(Version(0), Version(0), ())
 
 
+def test_what_is_told_of_the_table_is_what_its_latest_version_says(case: Case) -> None:
+    """S040: a catalog may tell nothing, but nothing else."""
+    first = codec.decode(Version(0), case.store.read(names.published(Version(0))))
+    renewed = metadata(acme="1")
+    info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
+
+    before = case.tail.told
+    case.catalog.propose(inline(case.table_id, 1, "a", data=codec.encode((info, renewed))))
+    after = case.tail.told
+
+    assert before is None or (before.protocol, before.metadata) == (first.protocol, first.metadata)
+    assert after is None or (after.protocol, after.metadata) == (first.protocol, renewed)
+
+
 def test_the_next_version_is_ratified(case: Case) -> None:
+    """S057"""
     answer = case.catalog.propose(inline(case.table_id, 1, "a"))
 
     assert answer == Ratified(Version(1))
@@ -123,6 +138,7 @@ def test_a_repeated_proposal_keeps_the_content_of_the_first(case: Case) -> None:
 
 
 def test_the_loser_gets_every_winner_up_to_the_latest(case: Case) -> None:
+    """S058: losing is an answer, with everything needed to try again."""
     case.ratify("a", "b", "c", "d")
 
     answer = case.catalog.propose(inline(case.table_id, 2, "late"))
@@ -146,6 +162,7 @@ def test_winners_that_are_published_are_named_without_content(case: Case) -> Non
 
 
 def test_a_version_beyond_the_next_is_refused_and_changes_nothing(case: Case) -> None:
+    """S059, S060"""
     case.ratify("a")
     before = case.tail
 
@@ -170,6 +187,7 @@ _BAD_CONTENT = {
 
 @pytest.mark.parametrize("data", _BAD_CONTENT.values(), ids=_BAD_CONTENT.keys())
 def test_malformed_content_is_refused_and_changes_nothing(case: Case, data: Callable[[], bytes]) -> None:
+    """S055"""
     case.ratify("a")
     before = case.tail
 
@@ -244,6 +262,7 @@ def test_the_outcome_of_a_proposal_for_a_taken_version_is_lost_with_all_winners(
 
 
 def test_the_tail_has_what_is_not_published(case: Case) -> None:
+    """S061: from the published version on; the latest, always."""
     case.ratify("a", "b", "c")
     case.publish("a", "b")
 
@@ -252,6 +271,7 @@ def test_the_tail_has_what_is_not_published(case: Case) -> None:
 
 
 def test_publishing_is_monotone_and_idempotent(case: Case) -> None:
+    """S080: the latest stays known when nothing is held any more."""
     case.ratify("a", "b")
     case.publish("a", "b")
 
@@ -262,6 +282,7 @@ def test_publishing_is_monotone_and_idempotent(case: Case) -> None:
 
 
 def test_a_version_that_is_not_there_cannot_be_marked_as_published(case: Case) -> None:
+    """S078"""
     case.ratify("a", "b")
     publish(case.store, 2, "b")
     before = case.tail
@@ -284,6 +305,7 @@ def test_a_published_file_that_differs_is_not_believed(case: Case) -> None:
 
 
 def test_a_version_that_is_not_ratified_cannot_be_marked_as_published(case: Case) -> None:
+    """S078"""
     case.ratify("a")
     publish(case.store, 1, "a")
     publish(case.store, 2, "b")
@@ -321,6 +343,40 @@ def test_of_eight_who_propose_a_version_exactly_one_gets_it(case: Case) -> None:
     assert len(winners) == 1
     assert [commit.txn_id for commit in case.tail.commits] == [f"txn{winners[0]}"]
     assert sum(isinstance(answer, Lost) for answer in answers) == 7
+
+
+def test_proposals_of_many_threads_get_the_versions_they_are_told(case: Case) -> None:
+    """Those that wait at the same moment may be ratified together; nobody must notice."""
+    barrier = threading.Barrier(8)
+
+    def work(number: int) -> dict[str, object]:
+        barrier.wait()
+        txn_ids = [f"txn{number}-{count}" for count in range(6)]
+        return {txn: case.catalog.propose(open_version(case.table_id, 1, txn)) for txn in txn_ids}
+
+    with ThreadPoolExecutor(8) as pool:
+        told = {txn: answer for answers in pool.map(work, range(8)) for txn, answer in answers.items()}
+
+    commits = case.tail.commits
+    assert [commit.version for commit in commits] == list(range(1, 49))
+    assert {str(commit.txn_id): Ratified(commit.version) for commit in commits} == told
+    stamps = [commit.in_commit_timestamp for commit in commits]
+    assert stamps == sorted(set(stamps))
+
+
+def test_the_same_transaction_proposed_by_many_threads_is_one_commit(case: Case) -> None:
+    """A repetition that overtakes nothing: all are told the one version, whoever decided first."""
+    for round_number in range(1, 6):
+        proposal = inline(case.table_id, round_number, f"txn{round_number}")
+        barrier = threading.Barrier(6)
+
+        def race(_: int, barrier: threading.Barrier = barrier, proposal: Proposal = proposal) -> object:
+            barrier.wait()
+            return case.catalog.propose(proposal)
+
+        with ThreadPoolExecutor(6) as pool:
+            assert set(pool.map(race, range(6))) == {Ratified(Version(round_number))}
+    assert case.tail.latest == 5
 
 
 # --- the version left open

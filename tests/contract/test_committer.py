@@ -1,27 +1,41 @@
 """What every commit route owes: each sentence of the port ``Committer``, asked of every route."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from headgate.catalog.api import Lost, Open, Ratified
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.owner import CommitOwner
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
+from headgate.owners import in_memory
 from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
-from headgate.protocol.conflicts import Reads
+from headgate.protocol.attempt import Reads
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table import snapshot, transaction
+from headgate.table import ownership, snapshot, transaction
+from headgate.table.after_commit import AfterCommit
 from headgate.table.committer import Committer
+from headgate.table.create import Definition
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.managed import ManagedCommitter
+from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
 from headgate.table.transaction import Transaction
-from tests.support.tables import append_change, create_filesystem, create_managed, named_file
+from tests.support.tables import (
+    ON_DEMAND,
+    SCHEMA,
+    append_change,
+    create_filesystem,
+    create_managed,
+    named_file,
+)
 
 
 @dataclass(frozen=True)
@@ -38,12 +52,16 @@ class Route:
         return transaction.begin(newest.state, change, world=SystemWorld())
 
 
-@pytest.fixture(params=["filesystem", "inline", "staged"])
+@pytest.fixture(params=["filesystem", "routed", "coordinated", "inline", "staged"])
 def route(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Route]:
     if request.param == "filesystem":
         store = LocalStore(str(tmp_path))
         create_filesystem(store)
         yield Route(FilesystemCommitter(store), store)
+        return
+    if request.param in ("routed", "coordinated"):
+        store = LocalStore(str(tmp_path))
+        yield Route(by_path(store, str(tmp_path), coordinated=request.param == "coordinated"), store)
         return
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
@@ -54,6 +72,26 @@ def route(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Route]:
     )
     yield Route(committer, files)
     catalog.close()
+
+
+def by_path(store: Store, location: str, *, coordinated: bool) -> Committer:
+    """The committer of a table opened by path, which an owner in memory may have from the start."""
+    find = partial(owned_by, in_memory(batch=100))
+    committer = RoutedCommitter(location, store, find, world=SystemWorld())
+    if not coordinated:
+        create_filesystem(store)
+        return committer
+    table = OpenedTable(
+        location, store, committer, after_commit=AfterCommit(ON_DEMAND), settings=ON_DEMAND,
+        world=SystemWorld(),
+    )  # fmt: skip
+    ownership.create_coordinated(table, Definition(SCHEMA), find, "one", {})
+    table.snapshot()
+    return committer
+
+
+def owned_by(owner: CommitOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:
+    return owner
 
 
 def test_the_frontier_is_the_latest_version(route: Route) -> None:
@@ -82,7 +120,7 @@ def test_the_same_proposal_again_gets_the_same_answer(route: Route) -> None:
 
 def test_the_loser_gets_every_winner_from_its_target_on(route: Route) -> None:
     late = route.transaction("late")
-    late = replace(late, change=replace(late.change, reads=Reads(whole_table=True)))
+    late = replace(late, attempt=replace(late.attempt, reads=Reads(whole_table=True)))
     for name in ("a", "b"):
         route.committer.propose(route.transaction(name))
 

@@ -1,33 +1,27 @@
 """What every store owes: each sentence of the port ``Store``, asked of every implementation."""
 
 import threading
-import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
-from obstore.store import MemoryStore, S3Store
+from obstore.store import MemoryStore
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
+from tests.support import s3
 from tests.support.faulty_store import DictStore, FaultyStore, PerfectWire
 
 KINDS = ("local", "memory", "s3", "faulty")
-_CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "k", "aws_secret_access_key": "s"}
 
 
 @pytest.fixture(scope="module")
 def s3_url() -> Iterator[str]:
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with s3.server() as url:
+        yield url
 
 
 @pytest.fixture(params=KINDS)
@@ -39,19 +33,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
             return ObjectStore(MemoryStore())
         case "faulty":
             return FaultyStore(DictStore(), PerfectWire())
-    url = request.getfixturevalue("s3_url")
-    bucket = f"bucket-{uuid.uuid4()}"
-    boto3.client("s3", endpoint_url=url, **_CREDENTIALS).create_bucket(Bucket=bucket)
-    return ObjectStore(
-        S3Store(
-            bucket,
-            endpoint=url,
-            region="us-east-1",
-            access_key_id="k",
-            secret_access_key="s",
-            client_options={"allow_http": True},
-        )
-    )
+    return s3.bucket(request.getfixturevalue("s3_url"))
 
 
 def test_what_was_put_is_read(store: Store) -> None:

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNo
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
+from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed
 
@@ -28,11 +31,10 @@ catalog.create_schema("s")
 """
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> Iterator[Catalog]:
-    catalog = open_catalog(tmp_path)
-    yield catalog
-    catalog.close()
+@pytest.fixture(params=["sqlite", "postgresql"])
+def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    with a_catalog(request.param, tmp_path) as catalog:
+        yield catalog
 
 
 def test_a_schema_is_made_once(directory: Catalog) -> None:
@@ -181,6 +183,26 @@ def test_a_dropped_table_ratifies_nothing(directory: Catalog) -> None:
         directory.propose(inline(staging.table_id, 1, "a"))
     with pytest.raises(TableNotFound):
         directory.tail(staging.table_id)
+
+
+def test_of_four_who_make_the_same_schema_or_table_one_does(directory: Catalog) -> None:
+    barrier = threading.Barrier(4)
+
+    def race(_: int) -> tuple[bool, TableId | None]:
+        barrier.wait()
+        made = directory.create_schema("sales")
+        staging = _written(directory.stage(NAME))
+        barrier.wait()
+        try:
+            return made, directory.register(staging, NAME).table_id
+        except TableExists:
+            return made, None
+
+    with ThreadPoolExecutor(4) as pool:
+        ends = list(pool.map(race, range(4)))
+
+    assert sum(made for made, _ in ends) == 1
+    assert [table_id for _, table_id in ends if table_id] == [directory.resolve(NAME).table_id]
 
 
 def test_a_lake_may_be_moved_as_a_whole(tmp_path: Path) -> None:

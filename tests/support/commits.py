@@ -1,14 +1,10 @@
 """Commits made of a few words, for tests of rules."""
 
-from collections.abc import Iterable, Iterator
-
 from headgate.protocol.actions import (
     Action,
     AddFile,
-    AppTransaction,
     Commit,
     CommitInfo,
-    DomainMetadata,
     EpochMillis,
     Format,
     Metadata,
@@ -63,25 +59,3 @@ def commit(version: int, *actions: Action, txn_id: str = "", timestamp: int | No
         in_commit_timestamp=None if timestamp is None else EpochMillis(timestamp),
     )
     return sort(Version(version), (info, *actions))
-
-
-def actions_of(words: Iterable[str]) -> Iterator[Action]:
-    """The actions a scenario's words stand for."""
-    for word in words:
-        kind, _, rest = word.partition(":")
-        match kind:
-            case "append" | "overwrite":
-                yield add(f"{kind}.parquet")
-            case "delete":
-                yield remove(rest)
-            case "metadata":
-                yield metadata()
-            case "protocol":
-                yield PROTOCOL
-            case "domain":
-                yield DomainMetadata(domain=rest, configuration="", removed=False)
-            case "app":
-                app_id, _, number = rest.partition("=")
-                yield AppTransaction(app_id=app_id, version=int(number))
-            case _:
-                raise ValueError(word)

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
+from typing_extensions import Buffer
+
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.storage.api import ObjectMeta, Store
 
@@ -75,11 +77,11 @@ class DictStore:
             return data[at.start : at.stop]
         return data if last is None else data[max(0, len(data) - last) :]
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         with self._lock:
             self._place(path, data)
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         with self._lock:
             if path in self._objects:
                 raise ObjectExists(f"{path!r} exists already", path=path, operation="put_if_absent")
@@ -104,7 +106,7 @@ class DictStore:
         except KeyError:
             raise ObjectNotFound(f"{path!r} does not exist", path=path, operation=operation) from None
 
-    def _place(self, path: str, data: bytes) -> None:
+    def _place(self, path: str, data: Buffer) -> None:
         self._moment += 1
         self._objects[path] = bytes(data), self._moment
 
@@ -123,10 +125,10 @@ class FaultyStore:
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         return self._call("read", path, lambda: self._store.read(path, last=last, at=at), writes=False)
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         self._call("put", path, lambda: self._store.put(path, data), writes=True)
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         self._call("put_if_absent", path, lambda: self._store.put_if_absent(path, data), writes=True)
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:

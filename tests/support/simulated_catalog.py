@@ -2,7 +2,7 @@
 
 import threading
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NoReturn
 
 from headgate.catalog import rules, validate
 from headgate.catalog.api import (
@@ -33,9 +33,6 @@ from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.timestamps import next_in_commit_timestamp
 from headgate.storage.api import Store
 from tests.support.faulty_store import Wire
-
-Answer = TypeVar("Answer")
-
 
 _ZERO = Version(0)
 
@@ -216,5 +213,5 @@ class RemoteCatalog:
         )
 
 
-def _unreachable(untouched: bool) -> Answer:
+def _unreachable(untouched: bool) -> NoReturn:
     raise CatalogUnavailable("the catalog could not be reached")

@@ -1,5 +1,6 @@
 """Real tables without Spark: created, opened and appended to through the table layer."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 from headgate.catalog.api import CommitCatalog, StagingTable, TableDirectory, TableId, TableName
 from headgate.clock import SystemWorld, World
 from headgate.protocol.actions import AddFile, EpochMillis
+from headgate.protocol.domains import Handlers
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
@@ -46,6 +48,7 @@ def open_managed(
     store: Store | None = None,
     settings: Settings = ON_DEMAND,
     world: World | None = None,
+    handlers: Callable[[], Handlers] = dict,
 ) -> OpenedTable:
     """A catalog-managed table, opened; with a store of the caller's choice."""
     world, store = world or SystemWorld(), store or locate(location)
@@ -53,7 +56,13 @@ def open_managed(
         store, catalog, table_id, world=world, inline_limit_bytes=settings.inline_limit_bytes
     )
     return OpenedTable(
-        location, store, committer, after_commit=AfterCommit(settings), settings=settings, world=world
+        location,
+        store,
+        committer,
+        after_commit=AfterCommit(settings),
+        settings=settings,
+        world=world,
+        handlers=handlers,
     )
 
 
@@ -63,7 +72,12 @@ def create_filesystem(store: Store, *, world: World | None = None) -> None:
 
 
 def open_filesystem(
-    location: str, *, store: Store | None = None, settings: Settings = ON_DEMAND, world: World | None = None
+    location: str,
+    *,
+    store: Store | None = None,
+    settings: Settings = ON_DEMAND,
+    world: World | None = None,
+    handlers: Callable[[], Handlers] = dict,
 ) -> OpenedTable:
     """An ordinary Delta table, opened."""
     store = store or locate(location)
@@ -74,6 +88,7 @@ def open_filesystem(
         after_commit=AfterCommit(settings),
         settings=settings,
         world=world or SystemWorld(),
+        handlers=handlers,
     )
 
 

@@ -1,4 +1,4 @@
-"""A world that a seed decides: ids, chance and a clock that may jump backwards."""
+"""Worlds for tests: one that a seed decides, whose clock may jump backwards, and one that stands still."""
 
 import random
 import uuid
@@ -41,3 +41,23 @@ class SimulatedWorld:
 
     def jitter(self) -> float:
         return self._chance.random()
+
+
+class StillWorld:
+    """Time passes only by sleeping, and then not for real."""
+
+    def __init__(self, now_ms: int = 2_000) -> None:
+        self.now = now_ms
+        self.pauses: list[float] = []
+
+    def now_ms(self) -> int:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    def uuid(self) -> str:
+        return "00000000-0000-0000-0000-000000000001"
+
+    def jitter(self) -> float:
+        return 0.5

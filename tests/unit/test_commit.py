@@ -1,7 +1,7 @@
 """The commit loop, told by a committer that answers as the script says."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -10,6 +10,7 @@ from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
     ConcurrentAppend,
+    ConcurrentWrite,
     CorruptLog,
     HeadgateError,
     InvalidRequest,
@@ -18,13 +19,14 @@ from headgate.errors import (
 )
 from headgate.protocol import codec, replay
 from headgate.protocol.actions import Commit, TxnId, Version
-from headgate.protocol.conflicts import BLIND, Reads
+from headgate.protocol.attempt import BLIND, Reads
 from headgate.settings import Settings
 from headgate.table import transaction
 from headgate.table.commit import Committed, commit
 from headgate.table.committer import Frontier
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits
+from tests.support.world import StillWorld
 
 STATE = replay.start(
     commits.commit(
@@ -32,26 +34,6 @@ STATE = replay.start(
     )
 )
 Answer = Outcome[Commit] | HeadgateError
-
-
-class StillWorld:
-    """Time passes only by sleeping, and then not for real."""
-
-    def __init__(self, now_ms: int = 2_000) -> None:
-        self.now = now_ms
-        self.slept = 0.0
-
-    def now_ms(self) -> int:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.slept += seconds
-
-    def uuid(self) -> str:
-        return "00000000-0000-0000-0000-000000000001"
-
-    def jitter(self) -> float:
-        return 0.5
 
 
 class Scripted:
@@ -85,15 +67,22 @@ def _given(answer: Answer) -> Outcome[Commit]:
     return answer
 
 
-def run(committer: Scripted, *, reads: Reads = BLIND, settings: Settings | None = None) -> Committed:
-    world = StillWorld()
+def run(
+    committer: Scripted,
+    *,
+    reads: Reads = BLIND,
+    settings: Settings | None = None,
+    world: StillWorld | None = None,
+) -> Committed:
+    world = world or StillWorld()
     change = Change(Operation("WRITE"), (commits.add("ours.parquet"),), reads)
     txn = transaction.begin(STATE, change, world=world)
     return commit(txn, committer, settings or Settings(), world=world)
 
 
 def winner(version: int, *, timestamp: int | None = None, txn_id: str = "") -> Commit:
-    return commits.commit(version, commits.add(f"{version}.parquet"), timestamp=timestamp, txn_id=txn_id)
+    at = timestamp or 2_000 + version
+    return commits.commit(version, commits.add(f"{version}.parquet"), timestamp=at, txn_id=txn_id)
 
 
 def test_a_ratified_proposal_is_its_version() -> None:
@@ -134,7 +123,7 @@ def test_a_conflict_ends_the_loop() -> None:
 
 
 def test_every_winner_is_checked_not_only_the_first() -> None:
-    harmless, harmful = commits.commit(1), winner(2)
+    harmless, harmful = commits.commit(1, timestamp=2_001), winner(2)
 
     with pytest.raises(ConcurrentAppend, match="version 2"):
         run(Scripted(Lost((harmless, harmful))), reads=Reads(whole_table=True))
@@ -191,9 +180,19 @@ def test_a_refusal_is_final_when_every_earlier_proposal_was_answered() -> None:
 
 @pytest.mark.parametrize("error", [CatalogUnavailable("down"), StorageUnavailable("down")])
 def test_a_failure_before_proposing_is_tried_again_and_then_told_as_it_is(error: HeadgateError) -> None:
+    """S063, S064"""
     assert run(Scripted(error, Ratified(Version(1)))).version == 1
     with pytest.raises(type(error)):
         run(Scripted(*[error] * 10))
+
+
+def test_a_lost_race_starts_the_count_of_failures_anew() -> None:
+    """S083: ten in a row end it, and nine are not ten."""
+    away = [CatalogUnavailable("down")] * 9
+
+    assert run(Scripted(*away, Lost((winner(1),)), *away, Ratified(Version(2)))).version == 2
+    with pytest.raises(CatalogUnavailable):
+        run(Scripted(*away, *away[:1], Ratified(Version(1))))
 
 
 def test_a_failure_after_an_unanswered_proposal_leaves_the_outcome_unknown() -> None:
@@ -203,17 +202,93 @@ def test_a_failure_after_an_unanswered_proposal_leaves_the_outcome_unknown() -> 
         run(Scripted(Unknown("timeout"), *[down] * 9, about=(down,)))
 
 
+@pytest.mark.parametrize("answer", [Open(), Unknown("timeout")], ids=["open", "unknown"])
+def test_a_proposal_is_repeated_as_often_as_the_settings_say(answer: Outcome[Commit]) -> None:
+    committer = Scripted(*[answer] * 10, about=(Open(),) * 10)
+
+    with pytest.raises(CommitUnknown):
+        run(committer, settings=Settings(max_unanswered=3))
+
+    assert [txn.target for txn in committer.proposed] == [1, 1, 1]
+
+
+def test_each_version_is_proposed_as_often_as_the_first() -> None:
+    committer = Scripted(Open(), Open(), Lost((winner(1),)), *[Open()] * 10)
+
+    with pytest.raises(CommitUnknown):
+        run(committer, settings=Settings(max_unanswered=3))
+
+    assert [txn.target for txn in committer.proposed] == [1, 1, 1, 2, 2, 2]
+
+
+def test_pauses_between_repetitions_double_up_to_a_tenth_of_a_second() -> None:
+    world = StillWorld()
+
+    with pytest.raises(CommitUnknown):
+        run(Scripted(*[Open()] * 8), settings=Settings(max_unanswered=8), world=world)
+
+    assert world.pauses == [step / 2 for step in (0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.1, 0.1)]
+
+
+def test_the_first_losses_cost_no_pause() -> None:
+    world = StillWorld()
+    answers = [Lost((winner(version),)) for version in range(1, 7)]
+
+    run(Scripted(*answers, Ratified(Version(7))), world=world)
+
+    assert world.pauses == [step / 2 for step in (0.002, 0.004)]
+
+
 def test_losing_too_often_is_proven_failure() -> None:
-    answers = [Lost((winner(version),)) for version in range(1, 4)]
+    committer = Scripted(*[Lost((winner(version),)) for version in range(1, 5)])
 
-    with pytest.raises(RetriesExhausted):
-        run(Scripted(*answers), settings=Settings(max_attempts=3))
+    with pytest.raises(RetriesExhausted) as caught:
+        run(committer, settings=Settings(max_attempts=3))
+
+    assert len(committer.proposed) == 3
+    assert caught.value.fields["winner"] == 3
 
 
-@pytest.mark.parametrize("winners", [(), (winner(2),), (winner(1), winner(3))])
+def test_a_version_given_by_the_catalog_leaves_the_commits_before_it_unknown() -> None:
+    assert run(Scripted(Ratified(Version(5)))) == Committed(Version(5), ())
+
+
+def test_nothing_to_say_is_not_proposed_where_it_need_not_be_said() -> None:
+    committer = Scripted()
+    change = Change(Operation("OPTIMIZE", changes_data=False), (), skip_if_empty=True)
+    world = StillWorld()
+
+    done = commit(transaction.begin(STATE, change, world=world), committer, Settings(), world=world)
+
+    assert done == Committed(Version(0), ())
+
+
+def test_a_lost_version_without_a_winner_asks_for_a_fresh_start() -> None:
+    """W8"""
+    with pytest.raises(ConcurrentWrite, match="newest version"):
+        run(Scripted(Lost(())))
+
+
+@pytest.mark.parametrize("winners", [(winner(2),), (winner(1), winner(3))])
 def test_winners_must_run_on_from_the_version_lost(winners: tuple[Commit, ...]) -> None:
     with pytest.raises(CorruptLog):
         run(Scripted(Lost(winners)))
+
+
+def test_nothing_is_added_to_a_transaction_once_it_is_made() -> None:
+    """S197: it is a value, and so is the change it was made of."""
+    committer = Scripted(Ratified(Version(1)))
+    run(committer)
+    (txn,) = committer.proposed
+    more = commits.add("more.parquet")
+
+    with pytest.raises(FrozenInstanceError):
+        txn.change.actions = (*txn.change.actions, more)  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        txn.attempt.actions = (*txn.attempt.actions, more)  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        txn.change.actions.append(more)  # type: ignore[attr-defined]
+    assert [add.path for add in txn.commit.adds] == ["ours.parquet"]
 
 
 def test_a_transaction_given_an_id_keeps_it() -> None:

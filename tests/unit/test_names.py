@@ -1,5 +1,7 @@
 """The names of log files."""
 
+from collections.abc import Callable
+
 import pytest
 
 from headgate.protocol import names
@@ -68,3 +70,29 @@ def test_a_part_and_a_compaction_say_what_they_cover() -> None:
     assert compaction is not None
     assert (compaction.kind, compaction.start, compaction.version) == (names.Kind.COMPACTED, 2, 5)
     assert compaction.size == 7
+
+
+@pytest.mark.parametrize(
+    ("path", "file"),
+    [
+        (names.published(Version(7)), (names.Kind.PUBLISHED, 7, None)),
+        (names.checksum(Version(7)), (names.Kind.CHECKSUM, 7, None)),
+        (names.classic_checkpoint(Version(7)), (names.Kind.CHECKPOINT, 7, None)),
+        (names.uuid_checkpoint(Version(7), UUID), (names.Kind.CHECKPOINT, 7, None)),
+        (names.compacted(Version(7), Version(12)), (names.Kind.COMPACTED, 12, 7)),
+    ],
+    ids=["published", "checksum", "checkpoint", "v2 checkpoint", "compaction"],
+)
+def test_what_we_name_we_recognise(path: str, file: tuple[names.Kind, int, int | None]) -> None:
+    found = names.parse(path)
+
+    assert found is not None
+    assert (found.kind, found.version, found.start) == file
+    assert names.is_v2_checkpoint(path) is (UUID in path)
+
+
+@pytest.mark.parametrize("name", [names.published, names.checksum, names.classic_checkpoint])
+def test_a_listing_from_a_version_has_all_its_files_and_none_of_older_ones(
+    name: Callable[[Version], str],
+) -> None:
+    assert name(Version(9)) < names.before(Version(10)) < name(Version(10))

@@ -15,7 +15,7 @@ from headgate.errors import (
 )
 from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, RemoveFile, Version
-from headgate.protocol.conflicts import Reads
+from headgate.protocol.attempt import Reads
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.table import opened
@@ -169,6 +169,7 @@ def test_a_managed_table_is_refused_by_path(tmp_path: Path) -> None:
 
 
 def test_a_version_and_a_timestamp_together_are_refused(tmp_path: Path) -> None:
+    """S033"""
     create_filesystem(locate(str(tmp_path)))
 
     with pytest.raises(InvalidRequest, match="not for both"):

@@ -5,13 +5,18 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.embedded import open_catalog
-from headgate.errors import CorruptLog
+from headgate.errors import CatalogUnavailable, CorruptLog, StorageUnavailable
 from headgate.protocol import names
 from headgate.protocol.actions import Version
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import publish
+from headgate.table import alter, publish
+from tests.support.altered import new
+from tests.support.faulty_store import FaultyStore, RecordingWire
+from tests.support.simulated_catalog import RemoteCatalog
 from tests.support.tables import append_change, create_managed, named_file, open_managed
+from tests.support.versions import INLINE, STAGED, managed, paths
+from tests.unit.test_catalog_commits import Cut
 
 
 def test_published_files_are_the_ratified_bytes_in_order_and_stay_untouched(tmp_path: Path) -> None:
@@ -58,9 +63,10 @@ def test_a_stray_published_file_is_an_incident_and_never_overwritten(tmp_path: P
     stray = Path(staging.location) / names.published(Version(1))
     stray.write_bytes(b'{"add":{}}\n')
 
-    with pytest.raises(CorruptLog, match="differs from the ratified version 1"):
+    with pytest.raises(CorruptLog, match="differs from the ratified version 1") as caught:
         publish.publish(locate(staging.location), catalog, staging.table_id)
 
+    assert caught.value.code == "DELTA_TXN_LOG_FAILED_INTEGRITY"
     assert stray.read_bytes() == b'{"add":{}}\n'
     fresh = open_managed(catalog, staging.table_id, staging.location)
     assert fresh.snapshot().files.columns["path"].to_pylist() == ["ours"]
@@ -90,3 +96,93 @@ def test_in_the_background_everything_is_published_by_the_time_of_closing(tmp_pa
     table.close()
 
     assert catalog.tail(staging.table_id).published == 50
+
+
+# --- publishing by itself
+
+BOTH = pytest.mark.parametrize("settings", [INLINE, STAGED], ids=["inline", "staged"])
+
+
+@pytest.mark.parametrize("versions", [0, 3])
+@BOTH
+def test_with_nothing_to_publish_nothing_is_written(
+    tmp_path: Path, settings: Settings, versions: int
+) -> None:
+    """S091, S098: right after it was made, and once everything is published."""
+    found, wire = managed(tmp_path, versions, published=versions, settings=settings), RecordingWire()
+    table = found.opened(store=FaultyStore(locate(found.location), wire))
+    before = table.snapshot()
+
+    assert table.publish() == versions
+
+    assert not [call for call in wire.calls if call.startswith(("put", "delete"))]
+    assert table.snapshot() == before
+
+
+def test_publishing_an_ordinary_table_only_says_its_latest_version() -> None:
+    """S091"""
+    place, table = new("filesystem")
+    table.commit(append_change(named_file("a")), base=table.snapshot())
+    before = table.snapshot(), list(place.store.list_from(""))
+
+    assert table.publish() == 1
+
+    assert (table.snapshot(), list(place.store.list_from(""))) == before
+
+
+@BOTH
+def test_a_version_that_cannot_be_written_is_named_and_none_after_it_is_tried(
+    tmp_path: Path, settings: Settings
+) -> None:
+    """S092, I3"""
+    found, wire = managed(tmp_path, 4, settings=settings), Cut(f"put_if_absent {names.published(Version(3))}")
+    table = found.opened(store=FaultyStore(locate(found.location), wire))
+
+    with pytest.raises(StorageUnavailable, match=r"00003\.json"):
+        table.publish()
+
+    there = [(Path(found.location) / names.published(Version(version))).exists() for version in range(5)]
+    assert there == [True, True, True, False, False]
+    assert paths(found.opened()) == ["1", "2", "3", "4"]
+    wire.mended = True
+    assert table.publish() == 4
+    assert found.catalog.tail(found.table_id).published == 4
+
+
+@BOTH
+def test_what_is_published_but_not_reported_stays_with_the_catalog_until_somebody_reports_it(
+    tmp_path: Path, settings: Settings
+) -> None:
+    """S095: Headgate reports as it publishes, so the two part only if the report fails."""
+    found, wire = managed(tmp_path, 3, settings=settings), Cut("mark_published")
+    table = found.opened(through=lambda catalog: RemoteCatalog(catalog, wire))
+    held = found.catalog.tail(found.table_id)
+
+    with pytest.raises(CatalogUnavailable):
+        table.publish()
+
+    assert (Path(found.location) / names.published(Version(3))).exists()
+    assert found.catalog.tail(found.table_id) == held
+    assert paths(found.opened()) == ["1", "2", "3"]
+    table.commit(append_change(named_file("4")), base=table.snapshot())
+    wire.mended = True
+    assert table.publish() == 4
+    assert found.catalog.tail(found.table_id).commits == ()
+
+
+@BOTH
+def test_publishing_changes_nothing_that_a_reader_sees(tmp_path: Path, settings: Settings) -> None:
+    """S099"""
+    found = managed(tmp_path, 2, settings=settings)
+    table = open_managed(found.catalog, found.table_id, found.location, settings=settings)
+    alter.set_properties(table, {"delta.enableRowTracking": "true", "owner": "sales"})
+    before, moments = table.snapshot(), [entry.timestamp for entry in table.history()]
+
+    table.publish()
+
+    for reader in (table, found.opened()):
+        after = reader.snapshot()
+        assert after.state == before.state
+        assert after.files.columns.equals(before.files.columns)
+        assert [entry.timestamp for entry in reader.history()] == moments
+    assert before.state.domains

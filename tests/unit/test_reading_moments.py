@@ -5,11 +5,12 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from headgate.catalog.embedded import open_catalog
-from headgate.errors import CorruptLog, VersionNotFound
-from headgate.protocol import codec, names
+from headgate.errors import CorruptLog, InvalidRequest, VersionNotFound
+from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata, Protocol, Version
 from headgate.settings import Settings
 from headgate.storage.locate import locate
@@ -23,7 +24,9 @@ from tests.support.world import LogicalClock, SimulatedWorld
 EARLY = "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
 LATE = "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
 EITHER = pytest.mark.parametrize("settings", [STAGED, INLINE], ids=["staged", "inline"])
-STAMPED = Protocol(min_reader_version=1, min_writer_version=7, writer_features=("inCommitTimestamp",))
+STAMPED = Protocol(
+    min_reader_version=1, min_writer_version=7, writer_features=("changeDataFeed", "inCommitTimestamp")
+)
 
 
 def at(folder: Path, version: int, moment: int, *actions: Action) -> None:
@@ -231,6 +234,128 @@ def test_no_moment_means_anything_when_no_commit_is_left(tmp_path: Path) -> None
 
     assert [meaning(table, moment) for moment in (9_999, 10_000, 11_000)] == [EARLY, EARLY, EARLY]
     assert table.snapshot().files.columns.num_rows == 2
+
+
+def earliest(table: OpenedTable, moment: int) -> int | str:
+    """What a moment means if the earliest version will do."""
+    try:
+        return table.snapshot(timestamp=EpochMillis(moment), or_earliest=True).version
+    except VersionNotFound as exc:
+        return exc.code
+
+
+def test_a_moment_before_every_version_means_the_first_one_if_allowed(tmp_path: Path) -> None:
+    """S036: and every other moment means what it meant."""
+    table = enabled_at_version_2(tmp_path)
+
+    assert [earliest(table, moment) for moment in BOUNDARY] == [
+        0 if meant == EARLY else meant for meant in BOUNDARY.values()
+    ]
+    assert earliest(table, -5) == 0
+
+
+def test_a_moment_before_every_version_of_a_managed_table(tmp_path: Path) -> None:
+    """S036"""
+    catalog = open_catalog(tmp_path)
+    staging = create_managed(catalog)
+    table = open_managed(catalog, staging.table_id, staging.location)
+    table.commit(append_change(named_file("1")), base=table.snapshot())
+
+    assert (meaning(table, 1), earliest(table, 1)) == (EARLY, 0)
+
+
+@pytest.mark.parametrize("kept", [2, 3])
+def test_a_moment_that_was_cleaned_up_means_the_earliest_version_if_allowed(
+    tmp_path: Path, kept: int
+) -> None:
+    """S170"""
+    enabled_at_version_2(tmp_path)
+    table = cleaned_up_before(tmp_path, kept)
+
+    assert [earliest(table, moment) for moment in (1_000, 9_999, 10_000, 11_000)] == [kept, kept, kept, 3]
+    assert earliest(table, 11_001) == LATE
+
+
+def test_the_earliest_version_is_the_earliest_that_can_be_read(tmp_path: Path) -> None:
+    """S170: commits that are left over before the earliest checkpoint make no version."""
+    enabled_at_version_2(tmp_path)
+    write_checkpoint(tmp_path, open_filesystem(str(tmp_path)), 2)
+    locate(str(tmp_path)).delete(names.published(Version(0)))
+    table = open_filesystem(str(tmp_path))
+
+    assert [earliest(table, moment) for moment in (1_000, 2_000, 10_000, 11_000)] == [2, 2, 2, 3]
+    with pytest.raises(VersionNotFound, match="cleaned up to version 2"):
+        table.snapshot(timestamp=EpochMillis(2_000))
+
+
+def test_the_earliest_version_is_a_checkpoint_alone_if_no_commit_is_left(tmp_path: Path) -> None:
+    """S170"""
+    enabled_at_version_2(tmp_path)
+    table = cleaned_up_before(tmp_path, 3)
+    locate(str(tmp_path)).delete(names.published(Version(3)))
+
+    assert earliest(table, 5) == 3
+
+
+@pytest.mark.parametrize("asked", [{}, {"version": 1}], ids=str)
+def test_the_earliest_version_is_an_answer_to_a_timestamp_only(tmp_path: Path, asked: dict[str, int]) -> None:
+    """S036"""
+    with pytest.raises(InvalidRequest, match="give one"):
+        enabled_at_version_2(tmp_path).snapshot(or_earliest=True, **asked)  # type: ignore[arg-type]
+
+
+SINCE_VERSION, SINCE_MOMENT = timestamps.ENABLED_AT_VERSION, timestamps.ENABLED_AT_MOMENT
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [
+        {SINCE_VERSION: "1"},
+        {SINCE_MOMENT: "2000"},
+        {SINCE_VERSION: "one", SINCE_MOMENT: "2000"},
+        {SINCE_VERSION: "1", SINCE_MOMENT: ""},
+        {SINCE_VERSION: "-1", SINCE_MOMENT: "2000"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        OpenedTable.history,
+        lambda table: table.snapshot(timestamp=EpochMillis(2_500)),
+        lambda table: table.snapshot(timestamp=EpochMillis(5), or_earliest=True),
+        lambda table: table.changes(Range(1)),
+    ],
+    ids=["history", "timestamp", "earliest", "changes"],
+)
+def test_half_a_provenance_is_an_error_by_name(
+    tmp_path: Path, provenance: dict[str, str], ask: Callable[[OpenedTable], object]
+) -> None:
+    """I3 of the rules of in-commit timestamps: what the versions hold is not touched by it."""
+    broken = replace_configuration(promised(), provenance)
+    at(tmp_path, 0, 1_000, Protocol(min_reader_version=1, min_writer_version=2), metadata())
+    at(tmp_path, 1, 2_000, stamped(2_000), STAMPED, broken)
+    at(tmp_path, 2, 3_000, stamped(3_000), add("2"))
+    table = open_filesystem(str(tmp_path))
+
+    with pytest.raises(CorruptLog, match=SINCE_VERSION) as caught:
+        ask(table)
+
+    assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
+    assert table.snapshot().files.columns.num_rows == 1
+
+
+def test_a_provenance_without_a_promise_means_nothing(tmp_path: Path) -> None:
+    """I3: disabling may leave a property behind."""
+    left = replace_configuration(metadata(), {SINCE_VERSION: "1"})
+    at(tmp_path, 0, 1_000, Protocol(min_reader_version=1, min_writer_version=2), left)
+    at(tmp_path, 1, 2_000, add("1"))
+
+    assert [meaning(open_filesystem(str(tmp_path)), moment) for moment in (1_500, 2_000)] == [0, 1]
+
+
+def replace_configuration(found: Metadata, more: dict[str, str]) -> Metadata:
+    return msgspec.structs.replace(found, configuration={**found.configuration, **more})
 
 
 def cleaned_up_before(folder: Path, version: int) -> OpenedTable:

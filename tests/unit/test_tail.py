@@ -25,6 +25,7 @@ from headgate.storage.locate import locate
 from headgate.table.opened import OpenedTable
 from tests.support.commits import add
 from tests.support.faulty_store import FaultyStore, RecordingWire
+from tests.support.proposals import stamp
 from tests.support.versions import Managed, managed, paths
 
 
@@ -59,6 +60,10 @@ def without(version: int) -> Callable[[Tail], Tail]:
         return replace(tail, commits=tuple(held for held in tail.commits if held.version != version))
 
     return garble
+
+
+def without_any(tail: Tail) -> Tail:
+    return replace(tail, commits=())
 
 
 def backwards(tail: Tail) -> Tail:
@@ -118,8 +123,34 @@ def test_a_catalogs_answer_that_ends_beyond_its_latest_version_is_refused(tmp_pa
         garbled(table, lambda tail: replace(tail, latest=Version(3))).snapshot()
 
 
+def test_a_catalogs_answer_that_is_empty_is_believed_only_if_all_is_published(tmp_path: Path) -> None:
+    """S024, S090: files that somebody put there are not what was ratified."""
+    table = managed(tmp_path, 2)
+    for version in (1, 2):
+        stray = Path(table.location) / names.published(Version(version))
+        stray.write_bytes(codec.encode((CommitInfo(in_commit_timestamp=stamp(version)), add("stray"))))
+
+    with pytest.raises(CorruptLog, match="version 2"):
+        garbled(table, without_any).snapshot()
+
+
 def test_time_travel_needs_not_what_the_catalog_holds_beyond_it(tmp_path: Path) -> None:
     """S023"""
     table = managed(tmp_path, 4)
 
     assert paths(table.opened(), 2) == ["1", "2"]
+
+
+@pytest.mark.parametrize("garble", [without(2), without(4), without_any])
+def test_a_catalogs_answer_that_is_not_whole_publishes_nothing(
+    tmp_path: Path, garble: Callable[[Tail], Tail]
+) -> None:
+    """S090"""
+    table = managed(tmp_path, 4)
+
+    with pytest.raises(CorruptLog):
+        garbled(table, garble).publish()
+
+    assert not (Path(table.location) / names.published(Version(1))).exists()
+    assert table.catalog.tail(table.table_id).published == 0
+    assert table.opened().publish() == 4

@@ -29,6 +29,8 @@ def test_moments_outside_the_history_are_refused_by_name() -> None:
 
     assert early.value.code == "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
     assert late.value.code == "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
+    for caught in (early.value, late.value):
+        assert (caught.fields["earliest"], caught.fields["latest"]) == (100, 300)
 
 
 def test_file_times_are_made_increasing() -> None:

@@ -54,6 +54,15 @@ def build(
     )
 
 
+def earliest(listing: Iterable[LogFile], *, held: Collection[Version] = ()) -> Version | None:
+    """The earliest version that can be read: the first of all, or that of the earliest checkpoint."""
+    files = list(listing)
+    first = Version(0)
+    if first in held or any(file.kind is Kind.PUBLISHED and file.version == first for file in files):
+        return first
+    return min(_complete_checkpoints(files), default=None)
+
+
 def _wanted(existing: Collection[Version], latest: Version | None, target: Version | None) -> Version:
     # Nothing after the version wanted is used below, so this bounds every kind of file (R3).
     newest = latest if latest is not None else max(existing, default=None)

@@ -1,10 +1,13 @@
 """When a version was committed, and which version a moment means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import CorruptLog, VersionNotFound
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
+
+ENABLED_AT_VERSION = "delta.inCommitTimestampEnablementVersion"
+ENABLED_AT_MOMENT = "delta.inCommitTimestampEnablementTimestamp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,23 @@ def promised(version: Version, info: CommitInfo | None) -> EpochMillis:
     return info.in_commit_timestamp
 
 
+def enablement(configuration: Mapping[str, str]) -> Stamp:
+    """The first version with a promised timestamp, and that timestamp; zeros if it is version 0.
+
+    One of the two properties without the other, or one that is no number, is ``CorruptLog``.
+    """
+    found = [configuration.get(name) for name in (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)]
+    version, at = ("0" if text is None else text for text in found)
+    if found.count(None) == 1 or not (version.isdecimal() and at.isdecimal()):
+        raise CorruptLog(
+            f"the table promises in-commit timestamps, but does not say since when: {ENABLED_AT_VERSION} is "
+            f"{found[0]} and {ENABLED_AT_MOMENT} is {found[1]}, where both must be numbers or both absent; "
+            "read by version, and have its writer set both or disable the timestamps",
+            code="DELTA_STATE_RECOVER_ERROR", invariant="in-commit timestamp provenance",
+        )  # fmt: skip
+    return Stamp(Version(int(version)), EpochMillis(int(at)))
+
+
 def version_at(stamps: Sequence[Stamp], moment: EpochMillis) -> Version:
     """The last version committed at or before ``moment``; ``stamps`` ascend by version and by time."""
     if moment > stamps[-1].at:
@@ -48,7 +68,7 @@ def version_at(stamps: Sequence[Stamp], moment: EpochMillis) -> Version:
     if not found:
         raise VersionNotFound(
             f"the moment {moment} (ms) is before the earliest commit, version {stamps[0].version} at "
-            f"{stamps[0].at} (ms)",
+            f"{stamps[0].at} (ms): read with or_earliest=True to get the earliest version there is",
             code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
             asked=moment, earliest=stamps[0].at, latest=stamps[-1].at,
         )  # fmt: skip

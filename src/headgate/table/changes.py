@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import codec
+from headgate.protocol import codec, features
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -15,6 +15,7 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.replay import State
+from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import history, log
 from headgate.table.committer import Frontier
@@ -100,14 +101,21 @@ def between(
     The feed must have been on all the time: elsewhere the log does not say what changed.
     """
     _check_enabled(first.metadata, first.version)
-    for number in versions:
-        version = Version(number)
+
+    def read(version: Version) -> tuple[Commit, Changes]:
         content = log.content(store, version, frontier.held.get(version))
         commit = codec.decode(version, content)
-        if commit.metadata is not None:
-            _check_enabled(commit.metadata, version)
         moment = history.moment(store, version, commit.info, newest)
-        yield _changes(commit, tuple(codec.cdc_files(version, content)), moment)
+        return commit, _changes(commit, tuple(codec.cdc_files(version, content)), moment)
+
+    protocol, metadata = first.protocol, first.metadata
+    for commit, changes in together.in_order(store, read, map(Version, versions)):
+        if commit.metadata is not None:
+            _check_enabled(commit.metadata, commit.version)
+        if commit.protocol is not None or commit.metadata is not None:
+            protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
+            features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
+        yield changes
 
 
 def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> Changes:

@@ -34,8 +34,11 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
     """Ratify ``txn``.
 
     Raises a ``ConflictError`` or another refusal if it was proven not to be committed, and
-    ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted.
+    ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted. A transaction
+    that has nothing to say, and need not, becomes the version it read.
     """
+    if txn.may_be_left_out:
+        return Committed(txn.base, ())
     winners: tuple[Commit, ...] = ()
     unanswered = losses = 0
     doubt: Doubt = None

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.catalog.api import Outcome, RatifiedCommit
-from headgate.protocol.actions import Commit, Version
+from headgate.catalog.api import Outcome, RatifiedCommit, Told
+from headgate.protocol.actions import Commit, Metadata, Version
 from headgate.protocol.names import LogFile
 from headgate.table.transaction import Transaction
 
@@ -22,6 +22,13 @@ class Frontier:
     managed: bool
     listing: Sequence[LogFile] | None = None
     """What was listed to find this out, from some checkpoint on, so that nobody lists it again."""
+    told: Told | None = None
+    """What the catalog says the table is at the latest version, if it says so."""
+
+    @property
+    def bound(self) -> Version | None:
+        """The latest version if no listing can tell it: a catalog decides, or commits are not published."""
+        return self.latest if self.managed or self.held else None
 
 
 class Committer(Protocol):
@@ -29,6 +36,18 @@ class Committer(Protocol):
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
         """The latest version, asking whoever decides it; ``known`` is one that certainly exists."""
+        ...
+
+    def follow(self, version: Version, metadata: Metadata) -> bool:
+        """Learn what the table is at the latest version known.
+
+        Whether somebody else turns out to decide its commits, who may know of later versions: the
+        frontier is then to be asked for again.
+        """
+        ...
+
+    def check_writer(self, metadata: Metadata) -> None:
+        """Refuse to change the log of a table whose commits are decided by somebody who cannot be asked."""
         ...
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:

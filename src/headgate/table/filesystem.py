@@ -1,9 +1,20 @@
 """The route of ordinary Delta tables: whoever creates ``<v>.json`` first has version v."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from headgate.catalog.api import Lost, Open, Outcome, Ratified, Unknown
-from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable, TableNotFound
-from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Version
+from headgate.errors import (
+    InvalidRequest,
+    ObjectExists,
+    ObjectNotFound,
+    StorageError,
+    StorageUnavailable,
+    TableNotFound,
+)
+from headgate.protocol import codec, coordination, names
+from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
+from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table import log
 from headgate.table.committer import Frontier
@@ -27,38 +38,66 @@ class FilesystemCommitter:
             raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
         return Frontier(max(versions), {}, managed=False, listing=files)
 
+    def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter
+        return False
+
+    def check_writer(self, metadata: Metadata) -> None:
+        named = coordination.of(metadata)
+        if named is not None:
+            raise coordination.without_owner(named, "this change to its log")
+
     def propose(self, txn: Transaction) -> Outcome[Commit]:
+        _check_route(txn)
+        probe.require_conditional_puts(self._store, names.PROBE)
         try:
             self._store.put_if_absent(names.published(txn.target), txn.content)
         except ObjectExists:
-            # Some stores say this to the winner too, after a retry of their own (P13).
+            # A store says this to the winner too, if it asked twice (P13).
             return self.outcome_of(txn)
         except StorageUnavailable as exc:
             return Unknown(exc.message)
         return Ratified(txn.target)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
+        dated = txn.attempt.enables_stamps
         try:
-            winners = self._winners(txn.target)
+            first = self._read(txn.target, dated=dated)
         except ObjectNotFound:
             return Open()
-        except StorageUnavailable as exc:
+        except StorageError as exc:  # even if there is no right to read: it may be ours
             return Unknown(exc.message)
-        first = winners[0].info
-        if first is not None and first.txn_id == txn.txn_id:
+        if first.info is not None and first.info.txn_id == txn.txn_id:
             return Ratified(txn.target)
-        return Lost(winners)
+        return Lost((first, *self._after(txn.target, dated=dated)))
 
     def publish(self) -> Version:
         return self.frontier().latest
 
-    def _winners(self, start: Version) -> tuple[Commit, ...]:
-        winners = [self._read(start)]
+    def _after(self, version: Version, *, dated: bool) -> Iterator[Commit]:
         while True:
+            version = Version(version + 1)
             try:
-                winners.append(self._read(Version(winners[-1].version + 1)))
+                yield self._read(version, dated=dated)
             except ObjectNotFound:
-                return tuple(winners)
+                return
 
-    def _read(self, version: Version) -> Commit:
-        return codec.decode(version, self._store.read(names.published(version)))
+    def _read(self, version: Version, *, dated: bool) -> Commit:
+        path = names.published(version)
+        commit = codec.decode(version, self._store.read(path))
+        if not dated:
+            return commit
+        # The commit that switches in-commit timestamps on must come after the file times before it (I4).
+        return replace(commit, modified_ms=EpochMillis(self._store.head(path).modified_ms))
+
+
+def _check_route(txn: Transaction) -> None:
+    """Refuse a table that others decide about; asked at each attempt (W9)."""
+    named = coordination.of(txn.attempt.follows.metadata)
+    if named is not None:
+        raise coordination.without_owner(named, f"version {txn.target} by creating a file")
+    if True in txn.is_catalog_managed:
+        raise InvalidRequest(
+            f"a catalog manages the table, so version {txn.target} is not to be had by creating a file: open "
+            "the table by name, headgate.connect(…).table('schema.table'), and run the operation again",
+            code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
+        )

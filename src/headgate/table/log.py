@@ -11,6 +11,7 @@ from headgate.protocol import codec, names, segment
 from headgate.protocol.actions import Commit, CommitInfo, Version
 from headgate.protocol.names import LogFile
 from headgate.protocol.segment import Segment
+from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table.committer import Frontier
 
@@ -28,19 +29,19 @@ def content(store: Store, version: Version, held: RatifiedCommit | None) -> byte
     match held.where if held is not None else None:
         case Inline(inline):
             return inline
-        case Staged(file_name):
-            return _staged(store, version, file_name)
+        case Staged() as staged:
+            return _staged(store, version, staged)
         case None:
             return store.read(names.published(version))
 
 
-def _staged(store: Store, version: Version, file_name: str) -> bytes:
+def _staged(store: Store, version: Version, staged: Staged) -> bytes:
     try:
-        return store.read(names.STAGED + file_name)
+        return store.read(staged.path)
     except ObjectNotFound as exc:
         raise CorruptLog(
-            f"version {version} is ratified, but its staged file {file_name} is gone; nothing else is read "
-            "in its place",
+            f"version {version} is ratified, but its staged file {staged.file_name} is gone; nothing else is "
+            "read in its place",
             version=version,
         ) from exc
 
@@ -53,11 +54,12 @@ def fold(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) 
 def _contents(
     store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier
 ) -> Iterator[tuple[Version, bytes]]:
-    for piece in pieces:
+    def read(piece: Version | LogFile) -> tuple[Version, bytes]:
         if isinstance(piece, LogFile):
-            yield piece.version, store.read(piece.path)
-        else:
-            yield piece, content(store, piece, frontier.held.get(piece))
+            return piece.version, store.read(piece.path)
+        return piece, content(store, piece, frontier.held.get(piece))
+
+    return together.in_order(store, read, pieces, size=lambda found: len(found[1]))
 
 
 def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
@@ -75,7 +77,7 @@ def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
     The pointer to the last checkpoint is a hint: what is listed from there on is used if it
     suffices, else everything is listed (U10).
     """
-    latest = frontier.latest if frontier.managed else None
+    latest = frontier.bound
     if frontier.listing is not None:
         with suppress(CorruptLog, VersionNotFound):
             return segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)

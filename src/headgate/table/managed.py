@@ -16,7 +16,7 @@ from headgate.catalog.api import (
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit, Metadata, Version
 from headgate.storage.api import Store
 from headgate.table import log, publish, tail
 from headgate.table.committer import Frontier
@@ -42,12 +42,18 @@ class ManagedCommitter:
         self._inline_limit = inline_limit_bytes
 
     def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — the catalog tells all
-        told = tail.ask(self._catalog, self._table_id)
-        return Frontier(told.latest, {commit.version: commit for commit in told.commits}, managed=True)
+        found = tail.ask(self._catalog, self._table_id)
+        held = {commit.version: commit for commit in found.commits}
+        return Frontier(found.latest, held, managed=True, told=found.told)
+
+    def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
+        return False
+
+    def check_writer(self, metadata: Metadata) -> None:
+        pass
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
-        if not txn.in_commit_timestamps:
-            raise InvalidRequest("a catalog-managed table must have in-commit timestamps")
+        _check_route(txn)
         content = txn.content
         place = Inline(content) if self._is_inline(content) else self._stage(txn.target, content)
         proposal = Proposal(self._table_id, txn.target, txn.txn_id, place, self._any_version(txn, content))
@@ -64,7 +70,7 @@ class ManagedCommitter:
 
     def _any_version(self, txn: Transaction, content: bytes) -> bool:
         # A staged file is named after its version, so only an inline commit can leave it open.
-        return txn.change.only_adds_files and self._is_inline(content)
+        return txn.leaves_version_open and self._is_inline(content)
 
     def _is_inline(self, content: bytes) -> bool:
         # By the actions alone, which stay the same: an attempt must not be staged after one that was not.
@@ -85,3 +91,19 @@ class ManagedCommitter:
 
     def _read(self, winner: RatifiedCommit) -> Commit:
         return codec.decode(winner.version, log.content(self._store, winner.version, winner))
+
+
+def _check_route(txn: Transaction) -> None:
+    """Refuse what does not go through the catalog, or would end that; asked anew at each attempt (W11)."""
+    if False in txn.is_catalog_managed:
+        raise InvalidRequest(
+            f"version {txn.target} would not be a commit of a catalog-managed table, before or after it: "
+            "moving a table into or out of the catalog takes a way of its own, not a commit",
+            code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
+        )
+    if not txn.in_commit_timestamps:
+        raise InvalidRequest(
+            "a catalog-managed table must have in-commit timestamps: leave its property "
+            "delta.enableInCommitTimestamps at true",
+            code="DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES",
+        )

@@ -1,20 +1,50 @@
 """One table opened for work: its log, the route of its commits, and the newest snapshot seen."""
 
 import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from headgate.clock import World
-from headgate.errors import ConflictError, CorruptLog, InvalidRequest, TableNotFound
-from headgate.protocol import features
-from headgate.protocol.actions import EpochMillis, Version
+from headgate.errors import (
+    ConflictError,
+    CorruptLog,
+    InvalidRequest,
+    NotAllowed,
+    TableNotFound,
+    UnsupportedFeature,
+    UserError,
+)
+from headgate.protocol import features, names, upkeep
+from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.checksum import Discrepancy
+from headgate.protocol.domains import Edit, Handlers
+from headgate.protocol.replay import State
+from headgate.protocol.segment import Segment
 from headgate.settings import Settings
 from headgate.storage.api import Store
-from headgate.table import changes, commit, history, snapshot, transaction
+from headgate.table import (
+    changes,
+    checkpointing,
+    checksums,
+    cleanup,
+    commit,
+    compacting,
+    domains,
+    history,
+    log,
+    snapshot,
+    transaction,
+)
 from headgate.table.after_commit import AfterCommit
 from headgate.table.changes import Changes, Range
 from headgate.table.committer import Committer, Frontier
+from headgate.table.description import Description
 from headgate.table.files import LiveFiles
 from headgate.table.history import HistoryEntry
+from headgate.table.keeper import Keeper
+from headgate.table.remembered import FileSchemas
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change
 
@@ -24,7 +54,7 @@ _MOST_PENDING = 1_000
 class OpenedTable:
     """Reads and commits; safe to share between threads."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 — each of them is a port, or what fills one
         self,
         location: str,
         store: Store,
@@ -33,28 +63,63 @@ class OpenedTable:
         after_commit: AfterCommit,
         settings: Settings,
         world: World,
+        handlers: Callable[[], Handlers] = dict,
     ) -> None:
         self.location = location
         self.store = store
         self.world = world
         self._committer = committer
         self._after_commit = after_commit
+        self._keeper = Keeper(store, committer, settings, world=world)
         self._settings = settings
+        self._handlers = handlers
+        self.file_schemas = FileSchemas()
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
 
-    def snapshot(self, *, version: int | None = None, timestamp: EpochMillis | None = None) -> Snapshot:
-        """The table now, at a version, or as of a moment."""
+    def snapshot(
+        self, *, version: int | None = None, timestamp: EpochMillis | None = None, or_earliest: bool = False
+    ) -> Snapshot:
+        """The table now, at a version, or as of a moment.
+
+        A moment before the earliest version that can still be read is refused, or with
+        ``or_earliest`` means that version. Only what the asked version demands of readers counts:
+        the others may demand more than Headgate can.
+        """
         if version is not None and timestamp is not None:
             raise InvalidRequest("ask for a version or for a timestamp, not for both")
+        if or_earliest and timestamp is None:
+            raise InvalidRequest("or_earliest says what a timestamp may mean: give one")
+        if version is not None:
+            return self._at(Version(version))
+        newest, frontier = self._latest()
+        if timestamp is None:
+            return self._remember(newest, frontier)
+        with suppress(UnsupportedFeature):
+            self._remember(newest, frontier)
+        meaning = history.version_at_or_earliest if or_earliest else history.version_at
+        target = meaning(self.store, frontier, newest.state, timestamp)
+        return self._remember(snapshot.load(self.store, frontier, target=target, known=newest), frontier)
+
+    def describe(self) -> Description:
+        """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
         known = self._newest
         frontier = self._committer.frontier(known=known.version if known else None)
-        newest = self._remember(snapshot.load(self.store, frontier, known=known), frontier)
-        if timestamp is not None:
-            version = history.version_at(self.store, frontier, newest.state, timestamp)
-        if version is None or version == newest.version:
-            return newest
-        return _checked(snapshot.load(self.store, frontier, target=Version(version)), frontier, self.location)
+        latest, told = frontier.latest, frontier.told
+        if told is not None and told.protocol.is_catalog_managed:
+            self._check_readable(told.protocol, told.metadata)
+            return Description(latest, told.protocol, told.metadata, lambda: self.snapshot(version=latest))
+        recorded = checksums.of_latest(self.store, frontier) if known is None else None
+        if (
+            recorded is not None
+            and not recorded.protocol.is_catalog_managed
+            and not self._committer.follow(latest, recorded.metadata)
+        ):
+            self._check_readable(recorded.protocol, recorded.metadata)
+            load = partial(self.snapshot, version=latest)
+            return Description(latest, recorded.protocol, recorded.metadata, load)
+        found = self._remember(*self._latest(frontier))
+        return Description(found.version, found.state.protocol, found.state.metadata, lambda: found)
 
     def exists(self) -> bool:
         """Whether there is a table at all."""
@@ -68,19 +133,46 @@ class OpenedTable:
         """The newest snapshot seen by this process, without asking anyone; good enough for a blind append."""
         return self._newest or self.snapshot()
 
+    @property
+    def settings(self) -> Settings:
+        """The switches it was opened with."""
+        return self._settings
+
+    def segment(self, version: Version) -> tuple[Segment, Frontier]:
+        """Which files make up a version, and where those are that the catalog holds."""
+        frontier = self._committer.frontier(known=version)
+        return log.choose(self.store, frontier, version), frontier
+
     def commit(self, change: Change, *, base: Snapshot) -> Version:
         """Commit what an operation decided from ``base``; the version it became."""
-        txn = transaction.begin(base.state, change, world=self.world)
+        file_time = self._file_time(base.version) if change.enables_stamps(base.state) else None
+        txn = transaction.begin(
+            base.state, change, world=self.world, handlers=self._handlers, file_time=file_time
+        )
         try:
             done = commit.commit(txn, self._committer, self._settings, world=self.world)
-        except ConflictError:
+        except (ConflictError, UserError):
             self._newest = None  # running the operation again must start from the version that won
             raise
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and change.txn_id is None:
             self._advance(self._bounded(base.after(done.since_base)))
-        self._after_commit.committed(self._committer, done.version)
+        interval = upkeep.checkpoint_interval(base.state.metadata)
+        self._after_commit.committed(self._keeper, done.version, interval=interval)
         return done.version
+
+    def domains(self, *, version: int | None = None) -> Mapping[str, str]:
+        """The configurations of the metadata domains, now or at a version."""
+        live = self.snapshot(version=version).state.domains
+        return {name: action.configuration for name, action in live.items()}
+
+    def change_domains(self, edits: Iterable[Edit], *, since: int | None = None) -> Version:
+        """Set and remove metadata domains in a commit of their own; the version it became.
+
+        What others committed to the same domains after version ``since`` counts as concurrent.
+        """
+        base = self.snapshot(version=since)
+        return self.commit(domains.change(base.state, edits), base=base)
 
     def history(self, *, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """What happened, newest first."""
@@ -101,43 +193,125 @@ class OpenedTable:
         """Publish every ratified version; the latest of them."""
         return self._committer.publish()
 
+    def checkpoint(self, *, version: int | None = None) -> Version:
+        """Write a checkpoint, after publishing what is ratified; the version it is of.
+
+        Nothing is written if that version has one.
+        """
+        newest = self._check_maintainable()
+        wanted = newest.version if version is None else Version(version)
+        written = checkpointing.write(self.store, self._committer, world=self.world, version=wanted)
+        if written is not None:
+            checksums.write(self.store, written.state, written.totals)
+        return wanted
+
+    def compact_log(self, start: int, end: int) -> None:
+        """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
+        self._check_maintainable()
+        compacting.compact(self.store, self._committer.frontier(), Version(start), Version(end))
+
+    def cleanup_log(self, *, permitted: bool = False, retention_ms: int | None = None) -> tuple[str, ...]:
+        """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
+
+        Older versions can then no longer be read. The log of a catalog-managed table belongs to its
+        catalog: say ``permitted`` only if that allows it. ``retention_ms`` counts in place of the property.
+        """
+        newest, frontier = self._check_maintainable(), self._committer.frontier()
+        if frontier.managed and not permitted:
+            raise NotAllowed(
+                "the log of a catalog-managed table is cleaned up only if its catalog permits it: ask those "
+                "who run the catalog",
+                code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation="cleanup_log",
+            )  # fmt: skip
+        now_ms = self.world.now_ms()
+        return cleanup.clean_up(self.store, frontier, newest, now_ms=now_ms, retention_ms=retention_ms)
+
+    def verify(self, *, version: int | None = None) -> tuple[Discrepancy, ...] | None:
+        """In what a version, as the log has it, differs from its checksum file; None if it has none."""
+        found = self.snapshot(version=version)
+        return checksums.verify(self.store, found.state, found.files)
+
     def close(self) -> None:
         """Publish what still waits."""
         self._after_commit.close()
+
+    def _file_time(self, version: Version) -> EpochMillis:
+        return EpochMillis(self.store.head(names.published(version)).modified_ms)
 
     def _bounded(self, advanced: Snapshot) -> Snapshot:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
         if advanced.files.pending <= _MOST_PENDING:
             return advanced
         version = advanced.version
-        return replace(advanced, files=LiveFiles(lambda: self._reloaded(version).files.columns))
+        size = advanced.files.checkpoint_bytes
+        reloaded = LiveFiles(lambda: self._reloaded(version).files.columns, checkpoint_bytes=size)
+        return replace(advanced, files=reloaded)
 
     def _reloaded(self, version: Version) -> Snapshot:
         return snapshot.load(self.store, self._committer.frontier(known=version), target=version)
 
+    def _latest(self, frontier: Frontier | None = None) -> tuple[Snapshot, Frontier]:
+        """The latest version, and how far the table reached; whoever its metadata names is asked (R12).
+
+        Nothing of it is remembered yet, so a failure on the way leaves no half-way snapshot.
+        """
+        known = self._newest
+        if frontier is None:
+            frontier = self._committer.frontier(known=known.version if known else None)
+        loaded = snapshot.load(self.store, frontier, known=known)
+        while self._committer.follow(loaded.version, loaded.state.metadata):
+            frontier = self._committer.frontier(known=loaded.version)
+            loaded = snapshot.load(self.store, frontier, known=loaded)
+        return loaded, frontier
+
+    def _at(self, version: Version) -> Snapshot:
+        known = self._newest
+        frontier = self._committer.frontier(known=known.version if known else None)
+        if version > frontier.latest:  # unless there is somebody who knows more
+            known, frontier = self._latest(frontier)
+        return self._remember(snapshot.load(self.store, frontier, target=version, known=known), frontier)
+
+    def _check_maintainable(self) -> State:
+        """The table now, if its log may be changed by who has nothing to commit."""
+        newest = self.snapshot().state
+        features.check_maintainable(newest.protocol, newest.metadata)
+        self._committer.check_writer(newest.metadata)
+        return newest
+
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
-        _checked(loaded, frontier, self.location)
-        self._advance(loaded)
+        self._check(loaded, frontier)
+        if loaded.version == frontier.latest:
+            self._advance(loaded)
         return loaded
+
+    def _check(self, loaded: Snapshot, frontier: Frontier) -> None:
+        protocol = loaded.state.protocol
+        if protocol.is_catalog_managed and not frontier.managed:
+            raise InvalidRequest(
+                f"the table at {self.location!r} is managed by a catalog, which alone knows its versions: "
+                "open it by name, headgate.connect(…).table('schema.table')",
+                code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
+            )
+        if (
+            frontier.managed
+            and not protocol.is_catalog_managed
+            and not self._became_managed(loaded, frontier)
+        ):
+            raise CorruptLog(
+                f"the catalog manages the table at {self.location!r}, but its protocol does not say so",
+                code="DELTA_STATE_RECOVER_ERROR",
+            )
+        self._check_readable(protocol, loaded.state.metadata)
+
+    def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
+        features.check_readable(protocol, metadata, previews=self._settings.read_previews)
+
+    def _became_managed(self, older: Snapshot, frontier: Frontier) -> bool:
+        """Whether the catalog took over the table after this version."""
+        newest = snapshot.load(self.store, frontier, known=older)
+        return newest.state.protocol.is_catalog_managed
 
     def _advance(self, loaded: Snapshot) -> None:
         with self._lock:
             if self._newest is None or loaded.version > self._newest.version:
                 self._newest = loaded
-
-
-def _checked(loaded: Snapshot, frontier: Frontier, location: str) -> Snapshot:
-    protocol = loaded.state.protocol
-    if protocol.is_catalog_managed and not frontier.managed:
-        raise InvalidRequest(
-            f"the table at {location!r} is managed by a catalog, which alone knows its versions: open it "
-            "by name, headgate.connect(…).table('schema.table')",
-            code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
-        )
-    if frontier.managed and not protocol.is_catalog_managed:
-        raise CorruptLog(
-            f"the catalog manages the table at {location!r}, but its protocol does not say so",
-            code="DELTA_STATE_RECOVER_ERROR",
-        )
-    features.check_readable(protocol, loaded.state.metadata)
-    return loaded

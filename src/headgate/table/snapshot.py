@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from headgate.errors import ObjectNotFound
 from headgate.protocol import replay
 from headgate.protocol.actions import Commit, Version
+from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
-from headgate.table import checkpoints, log
+from headgate.table import checkpoints, checksums, log
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
 
@@ -25,6 +26,11 @@ class Snapshot:
     @property
     def version(self) -> Version:
         return self.state.version
+
+    @property
+    def bounds(self) -> FileBounds:
+        """Between which values the columns of the live files lie; the same for all who ask."""
+        return self.files.bounds(self.state.metadata)
 
     def after(self, commits: Iterable[Commit]) -> "Snapshot":
         """This snapshot once the commits that follow it are applied."""
@@ -42,7 +48,8 @@ def load(
     From a known snapshot nothing is listed: the versions that follow it have names.
     """
     with _no_collection():
-        return _load(store, frontier, target, known)
+        loaded = _load(store, frontier, target, known)
+    return replace(loaded, state=checksums.stamped(store, loaded.state))
 
 
 @contextmanager

@@ -3,24 +3,24 @@
 Losing a race gives a new transaction, rebased onto the winners, with the same txnId.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headgate.clock import World
-from headgate.errors import CorruptLog
-from headgate.protocol import codec, conflicts, features, timestamps
+from headgate.errors import ConcurrentWrite, CorruptLog
+from headgate.protocol import codec, rebase, row_tracking, stamping
 from headgate.protocol.actions import (
     Action,
     AddFile,
     Commit,
     CommitInfo,
     EpochMillis,
-    RemoveFile,
+    Metadata,
     TxnId,
     Version,
-    sort,
 )
-from headgate.protocol.conflicts import BLIND, Ours, Reads
+from headgate.protocol.attempt import BLIND, Attempt, Reads
+from headgate.protocol.domains import Handlers
 from headgate.protocol.replay import State
 
 ENGINE = "Headgate/0.1.0"
@@ -33,6 +33,8 @@ class Operation:
     name: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
+    changes_data: bool = True
+    """Whether operations of this kind change rows, unlike those that only arrange them anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,75 +49,123 @@ class Change:
 
     Without a catalog nobody remembers ids: there an application transaction does the same.
     """
+    skip_if_empty: bool = False
+    """Whether having nothing to write means that there shall be no version."""
 
-    @property
-    def only_adds_files(self) -> bool:
-        """Whether it adds files and does nothing else, having read nothing."""
-        return self.reads == BLIND and all(isinstance(action, AddFile) for action in self.actions)
+    def enables_stamps(self, state: State) -> bool:
+        """Whether it switches in-commit timestamps on."""
+        return not state.has_in_commit_timestamps and any(
+            isinstance(action, Metadata) and stamping.has_stamps(action) for action in self.actions
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """One attempt to commit a change as version ``target``."""
 
-    base: Version
-    target: Version
+    attempt: Attempt
     txn_id: TxnId
     change: Change
-    timestamp: EpochMillis
-    in_commit_timestamps: bool
+
+    @property
+    def base(self) -> Version:
+        """The version that was read."""
+        return self.attempt.read.version
+
+    @property
+    def target(self) -> Version:
+        """The version it would be."""
+        return self.attempt.target
+
+    @property
+    def timestamp(self) -> EpochMillis:
+        return self.attempt.timestamp
+
+    @property
+    def in_commit_timestamps(self) -> bool:
+        return self.attempt.is_stamped
+
+    @property
+    def is_catalog_managed(self) -> frozenset[bool]:
+        """Whether a catalog manages the table: before this commit, after it; both answers if they differ."""
+        attempt = self.attempt
+        return frozenset({attempt.follows.protocol.is_catalog_managed, attempt.protocol.is_catalog_managed})
+
+    @property
+    def may_be_left_out(self) -> bool:
+        """Whether nothing would be lost by not committing it."""
+        return self.change.skip_if_empty and self.attempt.may_be_left_out
+
+    @property
+    def leaves_version_open(self) -> bool:
+        """Whether any version will do: it adds files and does nothing else, having read nothing.
+
+        Not where rows are tracked: their ids depend on the version.
+        """
+        attempt = self.attempt
+        return (
+            attempt.reads == BLIND
+            and not row_tracking.is_supported(attempt.protocol)
+            and all(isinstance(action, AddFile) for action in attempt.actions)
+        )
 
     @property
     def commit(self) -> Commit:
         """The commit this transaction would be."""
-        return sort(self.target, (self._info(), *self.change.actions))
+        return replace(self.attempt.writes, info=self._info())
 
     @property
     def content(self) -> bytes:
         """The bytes of that commit."""
-        return codec.encode((self._info(), *self.change.actions))
+        return codec.encode((self._info(), *self.attempt.actions))
 
     def rebased_onto(self, winners: Sequence[Commit]) -> "Transaction":
         """The same change as the version after ``winners``; raises the conflict that forbids it."""
         _check_contiguous(winners, self.target)
-        ours = Ours(self.change.reads, self.commit)
-        timestamp = self.timestamp
-        for winner in winners:
-            conflicts.check(ours, winner)
-            if winner.info is not None and winner.info.in_commit_timestamp is not None:
-                timestamp = timestamps.next_in_commit_timestamp(timestamp, winner.info.in_commit_timestamp)
-        return replace(self, target=Version(winners[-1].version + 1), timestamp=timestamp)
+        return replace(self, attempt=rebase.rebase(self.attempt, winners))
 
     def _info(self) -> CommitInfo:
-        removes = any(isinstance(action, RemoveFile) for action in self.change.actions)
+        attempt = self.attempt
         return CommitInfo(
-            in_commit_timestamp=self.timestamp if self.in_commit_timestamps else None,
-            timestamp=self.timestamp,
-            operation=self.change.operation.name,
+            in_commit_timestamp=attempt.timestamp if attempt.is_stamped else None,
+            timestamp=attempt.timestamp,
+            operation=attempt.operation,
             operation_parameters=dict(self.change.operation.parameters),
             read_version=self.base if self.base >= 0 else None,
-            isolation_level="Serializable",
-            is_blind_append=not self.change.reads.whole_table and not removes,
+            isolation_level=attempt.isolation,
+            is_blind_append=attempt.is_blind_append,
             operation_metrics=dict(self.change.operation.metrics),
             engine_info=ENGINE,
             txn_id=self.txn_id,
+            tags=attempt.tags or None,
         )
 
 
-def begin(state: State, change: Change, *, world: World) -> Transaction:
-    """A transaction that would make ``change`` the version after ``state``."""
-    features.check_writable(state.protocol, state.metadata)
-    now = world.now_ms()
-    stamped = state.has_in_commit_timestamps
-    previous = timestamps.promised(state.version, state.info) if stamped else None
-    return Transaction(
-        base=state.version,
-        target=Version(state.version + 1),
-        txn_id=change.txn_id or TxnId(world.uuid()),
-        change=change,
-        timestamp=timestamps.next_in_commit_timestamp(now, previous),
-        in_commit_timestamps=stamped,
+def begin(
+    state: State,
+    change: Change,
+    *,
+    world: World,
+    handlers: Callable[[], Handlers] = dict,
+    file_time: EpochMillis | None = None,
+) -> Transaction:
+    """A transaction that would make ``change`` the version after ``state``.
+
+    ``file_time`` is when that state's version was written, needed if the change enables in-commit
+    timestamps; ``handlers`` merge the metadata domains of lost races.
+    """
+    attempt = Attempt(
+        read=state,
+        follows=state,
+        operation=change.operation.name,
+        reads=change.reads,
+        actions=change.actions,
+        timestamp=EpochMillis(world.now_ms()),
+        changes_data=change.operation.changes_data,
+        handlers=handlers,
     )
+    prepared = rebase.prepare(attempt, file_time=file_time)
+    return Transaction(prepared, change.txn_id or TxnId(world.uuid()), change)
 
 
 def _check_contiguous(winners: Iterable[Commit], start: Version) -> None:
@@ -127,4 +177,8 @@ def _check_contiguous(winners: Iterable[Commit], start: Version) -> None:
             )
         expected += 1
     if expected == start:
-        raise CorruptLog(f"version {start} was lost, but nobody holds it", version=start)
+        raise ConcurrentWrite(
+            f"version {start} was lost, but its winner cannot be found, so nobody can say whether the two "
+            "conflict; nothing was committed, run the operation again on the newest version",
+            winner=start,
+        )

@@ -1,0 +1,51 @@
+"""What a transaction reads while it runs, written down by scans that may run at the same time."""
+
+import threading
+from collections.abc import Iterable
+
+from headgate.protocol.actions import AppTransaction
+from headgate.protocol.attempt import Reads
+from headgate.protocol.predicates import Predicate
+from headgate.protocol.replay import State
+
+
+class ReadLog:
+    """Remembers every scan of a transaction; safe to share between threads.
+
+    An entry that got lost would be a conflict that nobody sees, so everything is under one lock (P20).
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._predicates: dict[Predicate, None] = {}
+        self._files: set[str] = set()
+        self._app_ids: set[str] = set()
+        self._whole_table = False
+
+    def scanned(self, predicate: Predicate, files: Iterable[str]) -> None:
+        """Rows were asked for by ``predicate``, and found in these files, by path."""
+        found = tuple(files)
+        with self._lock:
+            self._predicates[predicate] = None
+            self._files.update(found)
+
+    def scanned_everything(self) -> None:
+        """Any row may have been seen, in a way that left no trace here."""
+        with self._lock:
+            self._whole_table = True
+
+    def app_transaction(self, state: State, app_id: str) -> AppTransaction | None:
+        """The last transaction of an application, looked up and remembered as read."""
+        with self._lock:
+            self._app_ids.add(app_id)
+        return state.txns.get(app_id)
+
+    def freeze(self) -> Reads:
+        """What was read so far."""
+        with self._lock:
+            return Reads(
+                predicates=tuple(self._predicates),
+                files=frozenset(self._files),
+                whole_table=self._whole_table,
+                app_ids=frozenset(self._app_ids),
+            )

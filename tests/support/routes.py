@@ -1,0 +1,80 @@
+"""Tables of any shape in memory, opened by each of the routes a commit can take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headgate.catalog.api import TableId
+from headgate.protocol import codec, names, upgrade
+from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
+from headgate.table.after_commit import AfterCommit
+from headgate.table.committer import Committer
+from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.managed import ManagedCommitter
+from headgate.table.opened import OpenedTable
+from tests.support import attempts
+from tests.support.faulty_store import DictStore
+from tests.support.simulated_catalog import SimulatedCatalog
+from tests.support.tables import ON_DEMAND
+
+ROUTES = ("filesystem", "inline", "staged")
+_ID = TableId("t")
+
+
+class CountingWorld:
+    """Time and ids that count up."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def now_ms(self) -> int:
+        self._count += 1
+        return 10_000 + self._count
+
+    def sleep(self, seconds: float) -> None:
+        pass
+
+    def uuid(self) -> str:
+        return f"00000000-0000-4000-8000-{self.now_ms():012d}"
+
+    def jitter(self) -> float:
+        return 0.5
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table is: its files, and the catalog that may manage it."""
+
+    store: DictStore = field(default_factory=DictStore)
+    catalog: SimulatedCatalog = field(default_factory=SimulatedCatalog)
+    world: CountingWorld = field(default_factory=CountingWorld)
+
+
+def create(words: Sequence[str], *, managed: bool) -> Place:
+    """A new table as the words of ``attempts.table`` have it."""
+    state, place = attempts.table([*words, "stamped"] if managed else words), Place()
+    protocol: Protocol = state.protocol
+    if managed:
+        protocol = upgrade.with_features(protocol, ("catalogManaged", "vacuumProtocolCheck"))
+    info = CommitInfo(in_commit_timestamp=EpochMillis(1), txn_id=TxnId("create"), operation="CREATE TABLE")
+    place.store.put(names.published(Version(0)), codec.encode((info, protocol, state.metadata)))
+    if managed:
+        place.catalog.add_table(_ID, place.store)
+    return place
+
+
+def open_table(place: Place, route: str) -> OpenedTable:
+    """The table, with a memory of its own."""
+    committer: Committer = FilesystemCommitter(place.store)
+    if route != "filesystem":
+        limit = 0 if route == "staged" else 1 << 20
+        committer = ManagedCommitter(
+            place.store, place.catalog, _ID, world=place.world, inline_limit_bytes=limit
+        )
+    return OpenedTable(
+        "memory:",
+        place.store,
+        committer,
+        after_commit=AfterCommit(ON_DEMAND),
+        settings=ON_DEMAND,
+        world=place.world,
+    )

@@ -1,0 +1,107 @@
+"""Asking data files how their columns lie in them: once each, while a table is open."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.spark import layouts
+from headgate.spark.layouts import Columns
+from headgate.storage.locate import locate
+from headgate.table import remembered
+from headgate.table.files import table_of
+from headgate.table.opened import OpenedTable
+from tests.support.faulty_store import FaultyStore, RecordingWire
+from tests.support.handmade import data_file, field
+from tests.support.tables import open_filesystem
+
+LONG = Primitive("long")
+ID = Field("id", LONG, metadata={"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "p"})
+BY_ID = Columns(Struct((ID,)), frozenset(), Mode.ID)
+
+
+def watched(folder: Path) -> tuple[OpenedTable, RecordingWire]:
+    wire = RecordingWire()
+    return open_filesystem(str(folder), store=FaultyStore(locate(str(folder)), wire)), wire
+
+
+def files(folder: Path, **columns: int) -> pa.Table:
+    """Data files of one column each: under that name, with that id."""
+    schemas = {name: pa.schema([field(name, pa.int64(), number)]) for name, number in columns.items()}
+    return table_of(
+        [
+            data_file(folder, f"{name}.parquet", pa.table([[1]], schema=schema))
+            for name, schema in schemas.items()
+        ]
+    )
+
+
+def names_of(found: list[Struct]) -> list[tuple[str, object]]:
+    return [(part.name, part.type) for layout in found for part in layout.fields]
+
+
+def test_a_file_is_asked_once(tmp_path: Path) -> None:
+    table, wire = watched(tmp_path)
+    some = files(tmp_path, a=1, b=1, c=2)
+
+    first = layouts.ask(table, some, BY_ID)
+    asked = len(wire.calls)
+    again = layouts.ask(table, some, BY_ID)
+
+    assert names_of(first) == names_of(again) == [("a", LONG), ("b", LONG), ("p", layouts.VOID)]
+    assert (asked, len(wire.calls)) == (3, 3)
+
+
+def test_columns_alike_but_for_their_ids_are_kept_apart(tmp_path: Path) -> None:
+    table, _ = watched(tmp_path)
+    one, two = (files(tmp_path / name, a=number) for name, number in (("one", 1), ("two", 2)))
+    both = pa.concat_tables([one, two]).set_column(0, "path", pa.array(["one/a.parquet", "two/a.parquet"]))
+
+    for _ in range(2):
+        assert names_of(layouts.ask(table, both, BY_ID)) == [("a", LONG), ("p", layouts.VOID)]
+
+
+def test_a_file_of_another_size_is_another_file(tmp_path: Path) -> None:
+    table, wire = watched(tmp_path)
+    some = files(tmp_path, a=1)
+    layouts.ask(table, some, BY_ID)
+
+    layouts.ask(table, some.set_column(2, "size", pa.array([7])), BY_ID)
+
+    assert len(wire.calls) == 2
+
+
+def test_only_so_many_files_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "MOST", 2)
+    table, wire = watched(tmp_path)
+    some = files(tmp_path, a=1, b=1, c=1)
+    for row in range(3):
+        layouts.ask(table, some.slice(row, 1), BY_ID)
+
+    layouts.ask(table, some.slice(1), BY_ID)
+    assert len(wire.calls) == 3
+    layouts.ask(table, some.slice(0, 1), BY_ID)
+    assert len(wire.calls) == 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1", b"no parquet at all", None], ids=str)
+def test_a_file_that_is_not_whole_is_left_to_spark_and_asked_again(
+    tmp_path: Path, damage: bytes | None
+) -> None:
+    """Its reader names the file; nothing here says that anybody was writing."""
+    table, wire = watched(tmp_path)
+    some = files(tmp_path, a=1)
+    path = tmp_path / "a.parquet"
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_bytes(damage)
+
+    asked = []
+    for _ in range(2):
+        assert names_of(layouts.ask(table, some, BY_ID)) == names_of([BY_ID.usual])
+        asked.append(len(wire.calls))
+
+    assert 0 < asked[0] < asked[1]

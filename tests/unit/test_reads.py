@@ -1,0 +1,84 @@
+"""What a transaction remembers of its reads, and that no scan gets lost."""
+
+import sys
+import threading
+from dataclasses import replace
+
+from headgate.protocol.actions import AppTransaction
+from headgate.protocol.attempt import BLIND, Reads
+from headgate.protocol.predicates import Always, Compare, Op, resolve
+from headgate.protocol.schema import json as schema_json
+from headgate.table.reads import ReadLog
+from tests.support.attempts import table
+
+STATE = table()
+COLUMN = resolve(schema_json.parse(STATE.metadata.schema_string), ("id",))
+
+
+def is_one(number: int) -> Compare:
+    assert COLUMN is not None
+    return Compare(COLUMN, Op.EQ, number)
+
+
+def test_nothing_read_is_blind() -> None:
+    assert ReadLog().freeze() == BLIND
+    assert BLIND.is_blind
+
+
+def test_what_was_read_is_remembered_once() -> None:
+    log = ReadLog()
+    log.scanned(Always(), ["a", "b"])
+    log.scanned(Always(), ["b", "c"])
+    assert log.app_transaction(STATE, "etl") is None
+
+    assert log.freeze() == Reads((Always(),), frozenset("abc"), whole_table=False, app_ids=frozenset({"etl"}))
+    assert not log.freeze().is_blind
+
+
+def test_looking_up_an_application_is_not_reading_rows() -> None:
+    log = ReadLog()
+    log.app_transaction(STATE, "etl")
+
+    assert log.freeze().is_blind
+
+
+def test_the_last_transaction_of_an_application_is_told() -> None:
+    last = AppTransaction(app_id="etl", version=4)
+    log = ReadLog()
+
+    assert log.app_transaction(replace(STATE, txns={"etl": last}), "etl") == last
+    assert log.freeze().app_ids == {"etl"}
+
+
+def test_an_untraced_read_counts_as_the_whole_table() -> None:
+    log = ReadLog()
+    log.scanned_everything()
+
+    assert log.freeze().whole_table
+
+
+def test_scans_at_the_same_time_lose_nothing() -> None:
+    """P20"""
+    log, threads, scans = ReadLog(), 8, 200
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    seen: list[Reads] = []
+
+    def scan(number: int) -> None:
+        for each in range(scans):
+            log.scanned(is_one(number * scans + each), [f"{number}-{each}"])
+            if each % 50 == 0:
+                seen.append(log.freeze())
+
+    try:
+        running = [threading.Thread(target=scan, args=(number,)) for number in range(threads)]
+        for thread in running:
+            thread.start()
+        for thread in running:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switch)
+
+    found = log.freeze()
+    assert len(found.predicates) == len(found.files) == threads * scans
+    assert all(reads.files <= found.files for reads in seen)
