@@ -1,7 +1,9 @@
 """Deletion vectors: fetched by the driver, applied by Spark while it scans."""
 
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import accumulate
 
 import pyarrow as pa
@@ -48,6 +50,38 @@ def without(rows: DataFrame, deleted: Sequence[DeletedRows]) -> DataFrame:
     words = F.coalesce(F.col(_WORDS), F.raise_error(F.lit("a deletion vector is missing from the scan")))
     joined = rows.join(marks, FILE, "left").where(_bit(words, F.col(ROW)) == 0)
     return joined.select(*map(spark_schema.column, kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The bitmaps of files one behind the other; for each file where its own begins, and before which
+    row of the file it ends."""
+
+    packed: bytes
+    firsts: Sequence[int]
+    ends: Sequence[int]
+
+
+def joined_words(deleted: Sequence[DeletedRows], *, at_most: int) -> Words | None:
+    """The bitmaps as little-endian words; None if there are too many for a literal."""
+    words = [vector.words() for vector in deleted]
+    *firsts, total = accumulate(map(len, words), initial=0)
+    if total > at_most:
+        return None
+    if sys.byteorder == "big":
+        for some in words:
+            some.byteswap()
+    return Words(b"".join(some.tobytes() for some in words), firsts, [64 * len(some) for some in words])
+
+
+def is_live(words: Column, first: Column, end: Column, row: Column) -> Column:
+    """Whether a row is not deleted, by the words of all files and where those of its own file are."""
+    word = F.get(words, (first + F.shiftright(row, 6)).cast("int"))
+    # Java shifts a long by the lowest six bits, which are the row's place in its word.
+    bit = F.call_function("shiftright", word, row.cast("int")).bitwiseAND(F.lit(1))
+    # Were a row without an index, it must not be lost unseen.
+    unnumbered = F.raise_error(F.lit("the scan does not number its rows")).cast("boolean")
+    return F.coalesce((row >= end) | (bit == 0), unnumbered)
 
 
 def _bit(words: Column, row: Column) -> Column:

@@ -1,0 +1,172 @@
+"""Which way a session is handed the files of a scan: the classic one or the portable one.
+
+Both give the same rows. The classic one skips files by whatever a DataFrame goes through before
+it runs, reads deletion vectors faster, and needs a driver in this process and a Spark it was
+tried on. The portable one needs public calls only, so it serves everyone else, Spark Connect too.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import skipping
+from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.predicates import Unknown
+from headgate.protocol.vectors import DeletedRows
+from headgate.spark import deleted, file_index, manifest, pushed, sessions
+from headgate.spark.file_index import ROW_INDEX, Listing
+from headgate.spark.layouts import Columns
+from headgate.spark.plan import Piece
+
+SETTING = "spark.headgate.binder"
+_TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
+_FILE, _FIRST_WORD, _END = "__headgate_ordinal", "__headgate_first_word", "__headgate_end"
+_URI, _SIZE, _MODIFIED = "__headgate_uri", "__headgate_size", "__headgate_modified_ms"
+_MOST_WORDS = 4 * 1024 * 1024
+
+_log = logging.getLogger(__name__)
+_told: set[str] = set()
+
+
+class Binder(Enum):
+    """The values of ``spark.headgate.binder``."""
+
+    AUTO = "auto"
+    """The classic one where it works; the default."""
+    CLASSIC = "classic"
+    """The classic one, or an error that says why not."""
+    PORTABLE = "portable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A piece to scan, and the rows deleted from each of its files."""
+
+    piece: Piece
+    gone: Sequence[DeletedRows]
+    own_metadata: bool
+    """Whether Spark's ``_metadata`` would be hidden: by a union, or because it cannot number rows twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Rows as files store them, and which of them are still to be left out."""
+
+    rows: DataFrame
+    ordinal: Column
+    """Which of the files a row is from, if the piece needs ordinals."""
+    row: Column
+    """The index of a row in its file, if the piece needs that."""
+    gone: Sequence[DeletedRows]
+    metadata: Column | None = None
+    """What ``_metadata`` is to say of a row, if Spark's own is not to be used."""
+
+
+class Skipping:
+    """Which of some files may have rows that filters select; statistics are read when first needed."""
+
+    def __init__(self, columns: Columns, bounds: Callable[[], FileBounds]) -> None:
+        self.columns = columns
+        self._bounds = bounds
+
+    def keep(self, piece: Piece, question: str) -> bytes | None:
+        """A byte for each file of a piece, as the index of the piece asks for."""
+        asked = pushed.predicate(question, pushed.columns_of(self.columns.schema, piece.layout))
+        if isinstance(asked, Unknown):
+            return None
+        kept = skipping.keep(self._bounds(), asked)
+        return bytes(kept.take(piece.positions).cast(pa.uint8()).to_numpy())
+
+
+def scan(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
+    """The rows of a piece, by the binder that the session has or can have."""
+    chosen = _chosen(spark)
+    if chosen is Binder.PORTABLE:
+        return _portable(spark, wanted, asked)
+    reason = _obstacle(spark)
+    if reason is None:
+        try:
+            return _classic(spark, wanted, asked, skip)
+        except (Py4JError, PySparkException, file_index.Unusable, AttributeError, TypeError) as exc:
+            reason = f"{type(exc).__name__}: {str(exc).partition(chr(10))[0]}"
+    if chosen is Binder.CLASSIC:
+        raise InvalidRequest(
+            f"the session asks for {SETTING}=classic, and that does not work here: {reason}. "
+            f"Unset it, spark.conf.unset({SETTING!r}), or set it to 'auto'"
+        )
+    if (kind := reason.partition(":")[0]) not in _told:
+        _told.add(kind)
+        _log.warning("files are not skipped by later filters of a DataFrame: %s", reason)
+    return _portable(spark, wanted, asked)
+
+
+def _chosen(spark: SparkSession) -> Binder:
+    text = (spark.conf.get(SETTING, "auto") or "auto").lower()
+    try:
+        return Binder(text)
+    except ValueError:
+        known = ", ".join(repr(binder.value) for binder in Binder)
+        raise InvalidRequest(f"{SETTING} is {text!r}; it can be {known}") from None
+
+
+def _obstacle(spark: SparkSession) -> str | None:
+    if sessions.is_connect(spark):
+        return "with Spark Connect the driver is elsewhere"
+    if not spark.version.startswith(tuple(f"{version}." for version in _TRIED_ON)):
+        return f"Spark {spark.version} is not one of {', '.join(_TRIED_ON)}"
+    return None
+
+
+def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
+    rows = manifest.scan(spark, wanted, asked.piece)
+    metadata = rows.metadataColumn("_metadata")
+    # With something to look up, a file's ordinal is handed over as its modification time.
+    ordinal = F.unix_millis(metadata.getField("file_modification_time"))
+    return Scanned(rows, ordinal, metadata.getField("row_index"), asked.gone)
+
+
+def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
+    piece, gone = asked.piece, asked.gone
+    words = deleted.joined_words(gone, at_most=_MOST_WORDS) if gone else None
+    numbers: list[tuple[str, Sequence[int]]] = []
+    if words is not None:
+        numbers += [(_FIRST_WORD, words.firsts), (_END, words.ends)]
+    if piece.constants or piece.tracking or (gone and words is None):
+        numbers += [(_FILE, range(len(piece.uris)))]
+    if asked.own_metadata:
+        numbers += [(_SIZE, piece.sizes), (_MODIFIED, piece.modified_ms)]
+    if asked.own_metadata or piece.needs_rows:
+        wanted = StructType([*wanted.fields, ROW_INDEX])
+    uri = _URI if asked.own_metadata else None
+    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, uri)
+    rows = file_index.scan(spark, wanted, listing, None if skip is None else partial(skip.keep, piece))
+    row, metadata = F.col(ROW_INDEX.name), _metadata() if asked.own_metadata else None
+    if words is None:
+        return Scanned(rows, F.col(_FILE), row, gone, metadata)
+    literal = file_index.longs(spark, words.packed)
+    live = deleted.is_live(literal, F.col(_FIRST_WORD), F.col(_END), row)
+    return Scanned(rows.where(live), F.col(_FILE), row, (), metadata)
+
+
+def _metadata() -> Column:
+    """Like Spark's; but which part of a file a task reads is not known outside its reader."""
+    unknown = F.lit(None).cast("bigint")
+    return F.struct(
+        F.col(_URI).alias("file_path"),
+        F.substring_index(_URI, "/", -1).alias("file_name"),
+        F.col(_SIZE).alias("file_size"),
+        unknown.alias("file_block_start"),
+        unknown.alias("file_block_length"),
+        F.timestamp_millis(F.col(_MODIFIED)).alias("file_modification_time"),
+        F.col(ROW_INDEX.name).alias("row_index"),
+    )

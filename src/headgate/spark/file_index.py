@@ -1,0 +1,315 @@
+"""How a classic Spark session is handed a list of files: an index that Spark asks while it plans.
+
+The index is a class of Python that Spark calls by py4j, as it calls the functions of foreachBatch;
+no jar is shipped, and executors never see it. It is told the filters of a query, so files are
+skipped whatever a DataFrame goes through before it runs. It lives as long as the JVM's side of it,
+which tells py4j when it collects it; so the index itself must not hold that side.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache, reduce
+from itertools import compress
+from threading import Lock, local
+from typing import Any
+
+import msgspec
+from py4j.clientserver import ClientServer
+from py4j.java_gateway import JavaObject
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from headgate.spark import catalyst_json
+from headgate.spark.jvm_arrays import Arrays, Functions, packed
+
+Skip = Callable[[str], bytes | None]
+"""Which files the filters in a question leave, a byte for each; None if it cannot be said."""
+
+_log = logging.getLogger(__name__)
+_OPTIONS = {
+    # The session may have these on, and rows would be lost without a word.
+    "ignoreMissingFiles": "false",
+    "ignoreCorruptFiles": "false",
+    "mergeSchema": "false",
+}
+# Spark's parquet reader fills a column of this name; it is what its _metadata.row_index is made of.
+ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
+_LONGEST_QUESTION = 1 << 20
+_MOST_IN_A_SET = 1000
+_BETWEEN_VALUES = "\x1f\x1e\x1f"
+_PATH, _STATUS = "org.apache.hadoop.fs.Path", "org.apache.hadoop.fs.FileStatus"
+_DIRECTORY = "org.apache.spark.sql.execution.datasources.PartitionDirectory"
+_ROW, _UTF8 = "org.apache.spark.sql.catalyst.InternalRow", "org.apache.spark.unsafe.types.UTF8String"
+_GENERIC_ROW = "org.apache.spark.sql.catalyst.expressions.GenericInternalRow"
+_PREDICATE = "org.apache.spark.sql.catalyst.expressions.BasePredicate"
+_NO_DIRECTORY = (False, 1, 128 * 1024 * 1024)
+"""Of a file: that it is no directory, how often it is stored, and in blocks of which size."""
+_starting, _answers = Lock(), local()
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Files, and numbers that the rows of each have in columns of their own."""
+
+    uris: Sequence[str]
+    sizes: Sequence[int]
+    modified_ms: Sequence[int]
+    columns: Sequence[tuple[str, Sequence[int]]]
+    uri_column: str | None = None
+    """The name of one more column, with the URI of the file."""
+
+
+class Unusable(Exception):
+    """This session cannot be given such an index."""
+
+
+def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip | None) -> DataFrame:
+    """The rows of files as they are stored, with the numbers of their files."""
+    driver, session = _driver(spark), spark._jsparkSession
+    index = _Index(driver, listing, skip)
+    stored, constants = driver.schema(wanted), index.partitionSchema()
+    relation = driver.relation(
+        index, constants, stored, driver.nothing, driver.parquet, driver.options, session
+    )
+    index.known_as(relation.location())
+    return DataFrame(session.baseRelationToDataFrame(relation), spark)
+
+
+def longs(spark: SparkSession, values: bytes) -> Column:
+    """An array of bigints as a literal, given as little-endian bytes."""
+    driver = _driver(spark)
+    sql, types = driver.jvm.org.apache.spark.sql, driver.jvm.org.apache.spark.sql.types.DataTypes
+    expressions = sql.catalyst.expressions
+    kind = types.createArrayType(types.LongType, False)  # noqa: FBT003 - that none is null
+    data = expressions.UnsafeArrayData.fromPrimitiveArray(driver.arrays.longs(values))
+    return Column(sql.classic.ExpressionUtils.column(expressions.Literal(data, kind)))
+
+
+def hide_last(df: DataFrame) -> DataFrame:
+    """The same frame with its last column there only for those who name it, as ``_metadata`` is."""
+    spark = df.sparkSession
+    driver = _driver(spark)
+    project = driver.jvm.org.apache.spark.sql.catalyst.plans.logical.Project
+    everything = df._jdf.queryExecution().analyzed()
+    shown = project(everything.output().init(), everything)
+    shown.setTagValue(project.hiddenOutputTag(), everything.output().takeRight(1))
+    frames = driver.jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(frames.ofRows(df._jdf.sparkSession(), shown), spark)
+
+
+class _Driver:
+    """What indexes are made of in the JVM of a driver."""
+
+    def __init__(self, gateway: Any) -> None:
+        self.jvm = jvm = gateway.jvm
+        self.functions = f = Functions(gateway)
+        self.arrays = Arrays(gateway, f)
+        self.nothing = jvm.scala.Option.empty()
+        self.seq = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray
+        datasources = jvm.org.apache.spark.sql.execution.datasources
+        self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
+        self.weak = jvm.java.lang.ref.WeakReference
+        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(_OPTIONS)
+        self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
+        self.path, self.directory = f.named(_PATH), f.named(_DIRECTORY)
+
+        path = f.then(
+            f.static("java.net.URI", "create", "(Ljava/lang/String;)Ljava/net/URI;"),
+            f.constructor(_PATH, "(Ljava/net/URI;)V"),
+        )
+        file = f.fixed(f.constructor(_STATUS, f"(JZIJJ{_in(_PATH)})V"), 1, *_NO_DIRECTORY)
+        uri = f.then(
+            f.method(_STATUS, "getPath", f"(){_in(_PATH)}"),
+            f.method(_PATH, "toUri", "()Ljava/net/URI;"),
+            f.method("java.net.URI", "toString", "()Ljava/lang/String;"),
+        )
+        text = f.static(_UTF8, "fromString", f"(Ljava/lang/String;){_in(_UTF8)}")
+        self.new_files, self.uris = f.each(f.with_last(file, path)), f.each(uri)
+        self.internal_uris = f.each(f.then(uri, text))
+        self._new_row = f.constructor(_GENERIC_ROW, "([Ljava/lang/Object;)V")
+        self.new_directory = f.static(_DIRECTORY, "apply", f"({_in(_ROW)}[{_in(_STATUS)}){_in(_DIRECTORY)}")
+        self.new_directories = f.each(f.spread(self.new_directory, f.named(_STATUS)))
+        self.values_of = f.method(_DIRECTORY, "values", f"(){_in(_ROW)}")
+        self.is_true = f.method(_PREDICATE, "eval", f"({_in(_ROW)})Z")
+
+    @cache  # noqa: B019 - it lasts as long as what it is a method of
+    def new_rows(self, numbers: int, texts: int) -> JavaObject:
+        """What makes rows of so many bigints, and strings after them."""
+        kinds = [self.jvm.java.lang.Long.TYPE] * numbers + [self.functions.named(_UTF8)] * texts
+        return self.functions.each(self.functions.spread(self._new_row, *kinds))
+
+    def schema(self, of: StructType) -> JavaObject:
+        return self.types.fromJson(of.json())
+
+
+def _in(owner: str) -> str:
+    """A class, in a signature."""
+    return f"L{owner.replace('.', '/')};"
+
+
+class _Index:
+    """The files of a scan, as Spark asks for them."""
+
+    def __init__(self, driver: _Driver, listing: Listing, skip: Skip | None) -> None:
+        self._driver, self._skip = driver, skip
+        self._count, self._bytes = len(listing.uris), sum(listing.sizes)
+        names = StructType([StructField(name, LongType()) for name, _ in listing.columns])
+        if listing.uri_column is not None:
+            names = names.add(listing.uri_column, StringType())
+        self._columns, self._is_apart = driver.schema(names), bool(names.fields)
+        # Whatever can fail does so now, while there is another binder to fall back on.
+        numbers = [driver.arrays.longs(packed("long", n)) for n in (listing.sizes, listing.modified_ms)]
+        uris = driver.arrays.texts(listing.uris)
+        self._files = driver.arrays.map(driver.new_files, self._count, *numbers, uris)
+        self._directories = self._apart(listing) if self._is_apart else self._together(self._files)
+        self._all = driver.seq(self._directories)
+        self._no_paths = driver.seq(driver.arrays.of(driver.path))
+        self._itself: Any = None
+
+    def known_as(self, proxy: JavaObject) -> None:
+        """What this is in the JVM."""
+        self._itself = self._driver.weak(proxy)
+
+    def listFiles(self, partitionFilters: JavaObject, dataFilters: JavaObject) -> JavaObject:
+        kept = self._kept(dataFilters)
+        if kept is None and partitionFilters.isEmpty():
+            return self._all
+        found = self._directories if kept is None else self._only(kept)
+        if not partitionFilters.isEmpty():
+            found = self._selected(found, partitionFilters)
+        return _held(self._driver.seq(found))
+
+    def rootPaths(self) -> JavaObject:
+        return self._no_paths
+
+    def inputFiles(self) -> JavaObject:
+        return _held(self._driver.arrays.map(self._driver.uris, self._count, self._files))
+
+    def refresh(self) -> None:
+        """The files of a version stay what they are."""
+
+    def sizeInBytes(self) -> int:
+        return self._bytes
+
+    def partitionSchema(self) -> JavaObject:
+        return self._columns
+
+    def metadataOpsTimeNs(self) -> JavaObject:
+        return self._driver.nothing
+
+    def toString(self) -> str:
+        return "headgate"
+
+    def hashCode(self) -> int:
+        return id(self) & 0x7FFF_FFFF
+
+    def equals(self, other: Any) -> bool:
+        return bool(self._itself.refersTo(other))
+
+    def _kept(self, filters: JavaObject) -> bytes | None:
+        """For each file whether it may have rows that filters select; None if any may."""
+        if self._skip is None or filters.isEmpty():
+            return None
+        try:
+            asked = [_question(self._driver, filters.apply(i)) for i in range(filters.size())]
+            text = msgspec.json.encode(asked).decode()
+            answer = None if len(text) > _LONGEST_QUESTION else self._skip(text)
+        except Exception:
+            # Files are skipped for speed alone: Spark applies these filters to every row.
+            _log.exception("no files are skipped: what the filters of a query say was not understood")
+            return None
+        return answer if answer is not None and len(answer) == self._count else None
+
+    def _only(self, kept: bytes) -> JavaObject:
+        chosen = list(compress(range(self._count), kept))
+        if self._is_apart:
+            return self._driver.arrays.choose(self._directories, chosen)
+        return self._together(self._driver.arrays.choose(self._files, chosen))
+
+    def _selected(self, directories: JavaObject, filters: JavaObject) -> JavaObject:
+        """Those for whose columns all filters are true, to the letter: Spark leaves these to the index."""
+        driver, catalyst = self._driver, self._driver.catalyst
+        condition = reduce(catalyst.expressions.And, [filters.apply(i) for i in range(filters.size())])
+        attributes = catalyst.types.DataTypeUtils.toAttributes(self._columns)
+        used = condition.references().toSeq()
+        for attribute in (used.apply(i) for i in range(used.size())):
+            attributes = attributes.updated(self._columns.fieldIndex(attribute.name()), attribute)
+        bound = catalyst.expressions.BindReferences.bindReference(
+            condition,
+            getattr(catalyst.expressions, "package$AttributeSeq")(attributes),
+            False,  # noqa: FBT003 - whether one may be missing
+        )
+        predicate = catalyst.expressions.Predicate.createInterpreted(bound)
+        predicate.initialize(0)
+        is_true = driver.functions.then(driver.values_of, driver.is_true.bindTo(predicate))
+        flags = driver.arrays.flags(is_true, directories)
+        return driver.arrays.choose(directories, list(compress(range(len(flags)), flags)))
+
+    def _together(self, files: JavaObject) -> JavaObject:
+        """One directory with all the files, which have no columns of their own."""
+        no_values = self._driver.catalyst.InternalRow.empty()
+        made = self._driver.new_directory.invokeWithArguments([no_values, files])
+        return self._driver.arrays.of(self._driver.directory, made)
+
+    def _apart(self, listing: Listing) -> JavaObject:
+        """A directory for each file, with the values of its columns."""
+        driver, arrays = self._driver, self._driver.arrays
+        values = [arrays.longs(packed("long", numbers)) for _, numbers in listing.columns]
+        if listing.uri_column is not None:
+            values.append(arrays.map(driver.internal_uris, self._count, self._files))
+        new_rows = driver.new_rows(len(listing.columns), len(values) - len(listing.columns))
+        rows = arrays.map(new_rows, self._count, *values)
+        return arrays.map(driver.new_directories, self._count, rows, self._files)
+
+    class Java:
+        """What py4j asks for."""
+
+        implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
+
+
+def _held(answer: JavaObject) -> JavaObject:
+    """An answer, kept until the thread's next: py4j may else drop it before the JVM has taken it."""
+    _answers.last = answer
+    return answer
+
+
+def _question(driver: _Driver, expression: JavaObject) -> list[Any]:
+    # A plan, or the literal with which deleted rows are found, would be long to write and of no use.
+    plans = driver.catalyst.trees.TreePattern.PLAN_EXPRESSION()
+    if ROW_INDEX.name in expression.references().toString() or expression.containsPattern(plans):
+        return ["?"]
+    return catalyst_json.question(expression.toJSON(), _Values(expression))
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    expression: JavaObject
+
+    def of_literal(self, number: int) -> str:
+        return str(self.expression.apply(number).value())
+
+    def of_set(self, number: int) -> list[str | None]:
+        values = self.expression.apply(number).hset()
+        if not 0 < (size := values.size()) <= _MOST_IN_A_SET:
+            return []
+        found: list[str | None] = values.mkString(_BETWEEN_VALUES).split(_BETWEEN_VALUES)
+        if values.contains(None):
+            found[found.index("null")] = None
+        return found if len(found) == size else []
+
+
+def _driver(spark: SparkSession) -> _Driver:
+    gateway: Any = spark.sparkContext._gateway
+    # Only there a callback runs in the thread whose session planned the query.
+    if not isinstance(gateway, ClientServer):
+        raise Unusable("PYSPARK_PIN_THREAD is off")
+    with _starting:
+        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]  # Spark's own
+        return _made(gateway)
+
+
+@lru_cache(maxsize=1)
+def _made(gateway: Any) -> _Driver:
+    return _Driver(gateway)

@@ -1,0 +1,145 @@
+"""Both binders give the same rows, whatever a table has."""
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import headgate
+from headgate.errors import InvalidRequest
+from headgate.protocol import vectors
+from headgate.protocol.vectors import DeletedRows
+from headgate.spark import binders, file_index
+from tests.support import rows
+from tests.support.handmade import column, data_file, write_log
+from tests.support.scanned_tables import TABLES, plain, with_vectors
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def using(spark: SparkSession) -> Iterator[Callable[[str], None]]:
+    """Sets the binder."""
+    yield lambda name: spark.conf.set(binders.SETTING, name)
+    spark.conf.unset(binders.SETTING)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_both_binders_give_the_same_rows(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], name: str
+) -> None:
+    make, count = TABLES[name]
+    table = make(tmp_path / "a [t]able")
+
+    def read(binder: str) -> tuple[Any, Any, Any]:
+        using(binder)
+        df = table.read(spark=spark, row_ids=name == "row tracking")
+        return rows.of_frame(df), rows.of_frame(df.where("id % 3 = 1 AND id > 2")), df.schema.jsonValue()
+
+    classic, portable = read("classic"), read("portable")
+
+    assert classic == portable
+    assert len(classic[0]) == count
+
+
+@pytest.mark.parametrize("name", [name for name, (_, count) in TABLES.items() if count])
+def test_the_metadata_of_files_is_there_for_those_who_name_it(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], name: str
+) -> None:
+    make, count = TABLES[name]
+    using("classic")
+    df = make(tmp_path).read(spark=spark)
+
+    found = df.select("id", "_metadata.file_name", "_metadata.row_index", "_metadata.file_modification_time")
+
+    assert df.columns == [part for part in df.columns if not part.startswith("_")]
+    collected = found.collect()
+    assert len(collected) == count
+    assert all(row.file_name.endswith(".parquet") for row in collected)
+    assert all(row.file_modification_time.timestamp() == 0.001 for row in collected)
+    if name == "deletion vectors":
+        assert all(
+            (row.file_name, row.row_index) == (f"{row.id // 10}.parquet", row.id % 10) for row in collected
+        )
+
+
+@pytest.mark.parametrize("binder", ["classic", "portable"])
+@pytest.mark.parametrize("conf", ["ignoreMissingFiles", "ignoreCorruptFiles"])
+def test_a_lost_file_is_an_error_whatever_the_session_ignores(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], binder: str, conf: str
+) -> None:
+    using(binder)
+    table = plain(tmp_path)
+    lost = tmp_path / "3.parquet"
+    lost.write_bytes(b"x" * lost.stat().st_size) if conf == "ignoreCorruptFiles" else lost.unlink()
+    spark.conf.set(f"spark.sql.files.{conf}", "true")
+    try:
+        with pytest.raises((PySparkException, Py4JError)):
+            table.read(spark=spark).count()
+    finally:
+        spark.conf.unset(f"spark.sql.files.{conf}")
+
+
+def test_a_session_without_the_classic_binder_gets_the_portable_one(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, using: Callable[[str], None]
+) -> None:
+    table = with_vectors(tmp_path)
+    broken = file_index.Unusable("no callbacks, says the test")
+    with mock.patch.object(file_index, "_driver", side_effect=broken), caplog.at_level(logging.WARNING):
+        using("auto")
+        assert table.read(spark=spark).count() == 38
+        assert table.read(spark=spark).count() == 38
+        assert sum("no callbacks" in line for line in caplog.messages) == 1
+        using("classic")
+        with pytest.raises(InvalidRequest, match="no callbacks"):
+            table.read(spark=spark)
+    using("fast")
+    with pytest.raises(InvalidRequest, match="'portable'"):
+        table.read(spark=spark)
+
+
+def test_more_deleted_rows_than_fit_into_a_literal_are_joined(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None]
+) -> None:
+    using("classic")
+    with mock.patch.object(binders, "_MOST_WORDS", 1):
+        df = with_vectors(tmp_path).read(spark=spark)
+
+    assert df.count() == 38
+    assert df.where("_metadata.row_index = 0").count() == 3
+
+
+@pytest.mark.parametrize("binder", ["classic", "portable"])
+@pytest.mark.parametrize("vectorised", ["true", "false"])
+def test_deleted_rows_are_found_in_every_part_of_a_file(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], binder: str, vectorised: str
+) -> None:
+    using(binder)
+    adds = []
+    for n in range(2):
+        data = pa.table({"id": pa.array(range(1000 * n, 1000 * n + 1000), pa.int64())})
+        gone = vectors.inline(DeletedRows.of(range(n, 900, 3)))
+        adds.append(data_file(tmp_path, f"{n}.parquet", data, group=90, vector=gone))
+    write_log(tmp_path, [column("id", "long")], adds, features=["deletionVectors"])
+    confs = {
+        "spark.sql.files.maxPartitionBytes": "2000",
+        "spark.sql.parquet.enableVectorizedReader": vectorised,
+    }
+    for name, value in confs.items():
+        spark.conf.set(name, value)
+    try:
+        df = headgate.at_path(tmp_path).read(spark=spark)
+        live = [n for n in range(2000) if n % 1000 >= 900 or n % 1000 % 3 != n // 1000]
+        assert df.rdd.getNumPartitions() > 2
+        assert [row["id"] for row in rows.of_frame(df)] == live
+        assert df.where("id > 455 AND id < 1333").count() == sum(455 < n < 1333 for n in live)
+    finally:
+        for name in confs:
+            spark.conf.unset(name)

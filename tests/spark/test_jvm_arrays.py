@@ -1,0 +1,62 @@
+"""Arrays that the JVM fills with functions put together here."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from headgate.spark.jvm_arrays import Arrays, Functions, packed
+
+pytestmark = pytest.mark.spark
+
+TO_TEXT = ("java.lang.Long", "toString", "(JI)Ljava/lang/String;")
+
+
+@pytest.fixture
+def functions(spark: SparkSession) -> Functions:
+    return Functions(spark.sparkContext._gateway)
+
+
+@pytest.fixture
+def arrays(spark: SparkSession, functions: Functions) -> Arrays:
+    return Arrays(spark.sparkContext._gateway, functions)
+
+
+def test_a_function_is_applied_to_the_elements_of_arrays(functions: Functions, arrays: Arrays) -> None:
+    joined = functions.method("java.lang.String", "concat", "(Ljava/lang/String;)Ljava/lang/String;")
+    texts, numbers = (
+        arrays.texts(["a", "ü", "\U0001f600"]),
+        arrays.longs(packed("long", [1, -(1 << 63), 255])),
+    )
+    in_hex = functions.fixed(functions.static(*TO_TEXT), 1, 16)
+
+    made = arrays.map(functions.each(functions.with_last(joined, in_hex)), 3, texts, numbers)
+
+    assert list(made) == ["a1", "ü-8000000000000000", "\U0001f600ff"]
+    assert list(arrays.choose(made, [2, 0, 2])) == ["\U0001f600ff", "a1", "\U0001f600ff"]
+    assert made.getClass().getSimpleName() == "String[]"
+
+
+def test_a_function_of_an_array_takes_elements_of_arrays(functions: Functions, arrays: Arrays) -> None:
+    words = functions.named("java.lang.String")
+    all_of = functions.static("java.util.List", "of", "([Ljava/lang/Object;)Ljava/util/List;").asFixedArity()
+    spread = functions.each(functions.spread(all_of, words, words))
+
+    made = arrays.map(spread, 2, arrays.texts(["a", "b"]), arrays.texts(["c", "d"]))
+
+    assert [list(pair) for pair in made] == [["a", "c"], ["b", "d"]]
+
+
+def test_flags_are_those_of_the_elements(functions: Functions, arrays: Arrays) -> None:
+    is_empty = functions.method("java.lang.String", "isBlank", "()Z")
+
+    assert arrays.flags(is_empty, arrays.texts(["a", " ", "b", "\t"])) == b"\0\1\0\1"
+
+
+def test_nothing_makes_empty_arrays(functions: Functions, arrays: Arrays) -> None:
+    nothing, trimmed = arrays.texts([]), functions.method("java.lang.String", "trim", "()Ljava/lang/String;")
+
+    assert len(nothing) == 0
+    assert len(arrays.map(functions.each(trimmed), 0, nothing)) == 0
+    assert len(arrays.choose(arrays.texts(["a"]), [])) == 0
+    assert arrays.flags(functions.method("java.lang.String", "isBlank", "()Z"), nothing) == b""
+    assert len(arrays.longs(b"")) == 0
+    assert len(arrays.of(functions.named("java.lang.String"))) == 0
