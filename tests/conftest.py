@@ -2,13 +2,17 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-_JAVA = Path(sys.prefix) / "java-home"
+ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"
+"""Set it, and the session is one of Spark Connect, with a server of its own."""
+
+JAVA = Path(sys.prefix) / "java-home"
 _SMALL = {
     "spark.driver.memory": "1g",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
@@ -25,13 +29,16 @@ _SMALL = {
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark session of the run; tests must leave its configuration as it was."""
-    if _JAVA.exists():
-        os.environ.setdefault("JAVA_HOME", _JAVA.read_text().strip())
+    if JAVA.exists():
+        os.environ.setdefault("JAVA_HOME", JAVA.read_text().strip())
     os.environ.setdefault("LC_ALL", "C.UTF-8")  # Java names files in the encoding of the locale
-    builder = SparkSession.builder.master("local[2]").appName("headgate-tests")
-    for name, value in _SMALL.items():
+    connect = bool(os.environ.get(ON_CONNECT))
+    builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")
+    settings = {**_SMALL, "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse"))}
+    for name, value in settings.items():
         builder = builder.config(name, value)
-    warehouse = tmp_path_factory.mktemp("spark-warehouse")
-    session = builder.config("spark.sql.warehouse.dir", str(warehouse)).getOrCreate()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a server takes some of these only when it starts, and so it did
+        session = builder.appName("headgate-tests").getOrCreate()
     yield session
     session.stop()

@@ -1,20 +1,29 @@
 """How Spark is handed a list of files through public calls only.
 
 It reads the list as the manifest that its own streaming sink leaves behind (``_spark_metadata``),
-so nothing is listed and no Python touches a row.
+so nothing is listed and no Python touches a row. A classic session reads it once, before ``scan``
+returns. A Spark Connect server reads it again whenever a query runs, so there it stays as long as
+any DataFrame made from the scan; ``scratch`` says where.
 """
 
 import tempfile
+import weakref
 from pathlib import Path
 
 import msgspec
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, StorageError
+from headgate.spark import scratch, sessions
 from headgate.spark.plan import Piece
 
 _IGNORE = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+_MANIFEST = "_spark_metadata/0"
+# Spark reads it only if it lists the folder instead of reading the manifest, and it is no parquet file:
+# then the query fails, where it would have found no rows.
+_DECOY = "the-manifest-was-ignored.parquet"
 _OPTIONS = {
     # Else Spark would infer partition columns from folder names.
     "recursiveFileLookup": "true",
@@ -32,13 +41,52 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
             f"the session has {_IGNORE}=true, with which Spark would see an empty table: "
             f"unset it, spark.conf.unset({_IGNORE!r})"
         )
+    if sessions.is_connect(spark):
+        return _scan_by_server(spark, wanted, piece)
     with tempfile.TemporaryDirectory(prefix="headgate-scan-") as folder:
-        _write(Path(folder), piece)
-        # Spark reads the manifest once, on the driver, before this returns.
-        return spark.read.schema(wanted).options(**_OPTIONS).parquet(f"file:{folder}")
+        manifest = Path(folder) / _MANIFEST
+        manifest.parent.mkdir()
+        manifest.write_bytes(_render(piece))
+        return _read(spark, wanted, f"file:{folder}")
 
 
-def _write(folder: Path, piece: Piece) -> None:
+def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
+    files = {_DECOY: _DECOY.encode(), _MANIFEST: _render(piece)}
+    refusals = []
+    for root in scratch.roots(spark, piece.location):
+        try:
+            placed = scratch.put(root, files)
+        except StorageError as exc:
+            refusals.append(f"in {root} it cannot be put ({exc})")
+            continue
+        df = _read(spark, wanted, placed.path)
+        # Every DataFrame made from this one holds its plan, though not the DataFrame.
+        weakref.finalize(df._plan, placed.remove)
+        if _is_found(df):
+            return df
+        refusals.append(f"in {root} the server does not find it")
+    raise InvalidRequest(
+        f"the Spark Connect server must be shown which files of {piece.location} to read, and that list has "
+        f"no place: {'; '.join(refusals)}. If the server can read the table, set {scratch.SETTING} to a "
+        "folder or bucket that this side can write and the server can read"
+    )
+
+
+def _is_found(df: DataFrame) -> bool:
+    """Whether the server finds the manifest; it looks when it is asked for the schema."""
+    try:
+        return bool(df.schema is not None)
+    except AnalysisException as exc:
+        if exc.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return False
+
+
+def _read(spark: SparkSession, wanted: StructType, folder: str) -> DataFrame:
+    return spark.read.schema(wanted).options(**_OPTIONS).parquet(folder)
+
+
+def _render(piece: Piece) -> bytes:
     times = range(len(piece.uris)) if piece.needs_ordinals else piece.modified_ms
     entry = msgspec.json.Encoder().encode
     lines = (
@@ -55,6 +103,4 @@ def _write(folder: Path, piece: Piece) -> None:
         )
         for uri, size, time in zip(piece.uris, piece.sizes, times, strict=True)
     )
-    manifest = folder / "_spark_metadata" / "0"
-    manifest.parent.mkdir()
-    manifest.write_bytes(b"\n".join((b"v1", *lines)))
+    return b"\n".join((b"v1", *lines))

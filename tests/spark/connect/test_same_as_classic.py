@@ -1,0 +1,17 @@
+"""Tests of the classic session, once more on Spark Connect."""
+
+from tests.interop import test_ordinary_tables
+from tests.spark import test_round_trip, test_scan_features, test_skipping
+
+test_partitions = test_ordinary_tables.test_headgate_reads_a_partitioned_table
+test_an_empty_table = test_round_trip.test_an_empty_table_has_columns_and_no_rows
+test_every_type = test_round_trip.test_every_type_survives_an_append_and_a_read
+test_columns_by_id = test_scan_features.test_columns_are_found_by_id_whatever_the_files_call_them
+test_files_skipped_by_physical_names = test_scan_features.test_a_condition_skips_files_by_physical_names
+test_row_tracking = test_scan_features.test_rows_are_tracked_across_files
+test_file_metadata = test_scan_features.test_the_metadata_of_files_stays_visible
+test_deletion_vectors = test_scan_features.test_vectors_of_every_kind_delete_rows
+test_columns_of_frames = test_skipping.test_a_column_of_a_frame_is_known_by_its_name
+test_moments = test_skipping.test_a_moment_is_the_same_in_every_session_zone
+test_predicates = test_skipping.test_columns_are_the_predicates_of_their_sql
+test_unknown_predicates = test_skipping.test_other_columns_are_unknown
