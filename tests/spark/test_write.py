@@ -154,7 +154,8 @@ def test_an_append_that_missed_a_schema_change_fails_once(spark: SparkSession, t
     stale = headgate.at_path(path, columns="id BIGINT")
     zero = (path / "_delta_log" / f"{0:020d}.json").read_text()
     changed = [line for line in zero.splitlines() if "metaData" in line]
-    (path / "_delta_log" / f"{1:020d}.json").write_text(changed[0] + "\n")
+    described = changed[0].replace('"metaData":{', '"metaData":{"description":"orders",')
+    (path / "_delta_log" / f"{1:020d}.json").write_text(described + "\n")
 
     with pytest.raises(MetadataChanged):
         stale.append(spark.range(1))

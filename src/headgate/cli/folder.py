@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate.catalog import postgresql
 from headgate.catalog.api import CommitCatalog
-from headgate.catalog.embedded import DATABASE, open_catalog
+from headgate.catalog.embedded import DATABASE, open_catalog, open_shared_catalog
+from headgate.catalog.postgresql import is_postgresql
+from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.lake import Lake
@@ -22,8 +25,19 @@ class OpenedLake:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[OpenedLake]:
-    """The lake in ``folder``, closed afterwards."""
+def opened(place: str) -> Iterator[OpenedLake]:
+    """The lake in a folder or database, closed afterwards."""
+    catalog = open_shared_catalog(place) if is_postgresql(place) else _in_folder(Path(place))
+    with Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
+        yield OpenedLake(lake, catalog)
+
+
+def shown(place: str) -> str:
+    """The place of a lake, for people: without a password."""
+    return postgresql.shown(place) if is_postgresql(place) else place
+
+
+def _in_folder(folder: Path) -> Catalog:
     if not (folder / DATABASE).is_file():
         what = "is not a lake" if folder.exists() else "does not exist"
         raise InvalidRequest(
@@ -31,6 +45,4 @@ def opened(folder: Path) -> Iterator[OpenedLake]:
             f"headgate.connect({str(folder)!r}), or see one built with headgate demo",
             code="HEADGATE_LAKE_NOT_FOUND",
         )
-    catalog = open_catalog(folder)
-    with Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
-        yield OpenedLake(lake, catalog)
+    return open_catalog(folder)

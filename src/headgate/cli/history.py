@@ -8,7 +8,7 @@ from rich.console import Console
 
 from headgate.cli import console, folder, summaries
 from headgate.cli.console import Column
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder, TableArgument
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import VersionSummary
 
 _COLUMNS = (
@@ -23,7 +23,7 @@ _COLUMNS = (
 
 def history(
     table: TableArgument,
-    lake: LakeFolder = DEFAULT_LAKE,
+    lake: LakePlace = str(DEFAULT_LAKE),
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Only the newest N.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from headgate.catalog.api import TableEntry
 from headgate.cli import console, folder, summaries
 from headgate.cli.folder import OpenedLake
-from headgate.cli.options import DEFAULT_LAKE, LakeFolder
+from headgate.cli.options import DEFAULT_LAKE, LakePlace
 
 
 def publish(
@@ -15,7 +15,7 @@ def publish(
         str | None,
         typer.Argument(help="The table, as schema.table; all if none is given."),
     ] = None,
-    lake: LakeFolder = DEFAULT_LAKE,
+    lake: LakePlace = str(DEFAULT_LAKE),
 ) -> None:
     """Publish every ratified commit to _delta_log."""
     with folder.opened(lake) as opened:
@@ -23,7 +23,7 @@ def publish(
         for entry in entries:
             console.out().print(f"{entry.name}  {_publish(opened, entry)}")
     if not entries:
-        console.out().print(f"no tables in {lake}, so nothing to publish")
+        console.out().print(f"no tables in {folder.shown(lake)}, so nothing to publish")
 
 
 def _publish(opened: OpenedLake, entry: TableEntry) -> str:

@@ -8,14 +8,14 @@ from pyspark.sql import functions as F
 
 from headgate.cli import console, folder, session, summaries
 from headgate.cli.console import Column
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder, TableArgument
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import TableDetail
 from headgate.handle import Table
 
 
 def show(
     table: TableArgument,
-    lake: LakeFolder = DEFAULT_LAKE,
+    lake: LakePlace = str(DEFAULT_LAKE),
     rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows; starts Spark.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -68,6 +68,7 @@ def _facts(detail: TableDetail) -> dict[str, str]:
         "protocol": f"reader {detail.min_reader_version}, writer {detail.min_writer_version}",
         "features": ", ".join(detail.table_features),
         "properties": ", ".join(f"{key}={value}" for key, value in detail.properties.items()),
+        "domains": ", ".join(f"{name}={configuration}" for name, configuration in detail.domains.items()),
         "partitioned by": ", ".join(detail.partition_columns),
         "created": detail.created_at.replace("T", " "),
         "id": table.id,

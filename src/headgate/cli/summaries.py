@@ -64,6 +64,7 @@ class TableDetail(_Summary, frozen=True, kw_only=True):
     columns: tuple[ColumnSummary, ...]
     partition_columns: tuple[str, ...]
     properties: Mapping[str, str]
+    domains: Mapping[str, str]
     min_reader_version: int
     min_writer_version: int
     table_features: tuple[str, ...]
@@ -120,6 +121,7 @@ def in_detail(opened: OpenedLake, name: str) -> TableDetail:
         columns=_columns(metadata.schema_string),
         partition_columns=metadata.partition_columns,
         properties=metadata.configuration,
+        domains={name: domain.configuration for name, domain in snapshot.state.domains.items()},
         min_reader_version=protocol.min_reader_version,
         min_writer_version=protocol.min_writer_version,
         table_features=_features(protocol),

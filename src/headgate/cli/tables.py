@@ -1,7 +1,6 @@
 """``headgate tables``: what tables a lake has."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ from rich.console import Console
 
 from headgate.cli import console, folder, summaries
 from headgate.cli.console import Column
-from headgate.cli.options import DEFAULT_LAKE, AsJson, LakeFolder
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.cli.summaries import TableSummary
 
 _COLUMNS = (
@@ -27,7 +26,7 @@ _TO_THE_MINUTE = 16
 
 def tables(
     schema: Annotated[str | None, typer.Argument(help="Only this schema.")] = None,
-    lake: LakeFolder = DEFAULT_LAKE,
+    lake: LakePlace = str(DEFAULT_LAKE),
     as_json: AsJson = False,
 ) -> None:
     """List the tables of a lake."""
@@ -61,6 +60,7 @@ def _line(table: TableSummary) -> tuple[str, ...]:
     )
 
 
-def _empty(lake: Path, schema: str | None) -> str:
-    where = f"{lake}, schema {schema}" if schema else str(lake)
+def _empty(lake: str, schema: str | None) -> str:
+    place = folder.shown(lake)
+    where = f"{place}, schema {schema}" if schema else place
     return f'no tables in {where} yet: lake.create_table("schema.table", "id BIGINT, …") makes one'

@@ -8,6 +8,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.protocol.actions import EpochMillis
+from headgate.spark import state
+from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
 _MOMENT = pa.timestamp("us", tz="UTC")
@@ -34,28 +36,36 @@ COLUMNS = pa.schema(
 
 
 def frame(
-    spark: SparkSession, snapshot: Snapshot, *, name: str | None, location: str, modified: EpochMillis
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, *, name: str | None, modified: EpochMillis
 ) -> DataFrame:
     """One row: the table at this version, last modified at this moment."""
-    metadata, protocol, files = snapshot.state.metadata, snapshot.state.protocol, snapshot.files.without_stats
+    metadata, protocol = snapshot.state.metadata, snapshot.state.protocol
+    files, size = _totals(spark, table, snapshot)
     row = {
         "format": "delta",
         "id": metadata.id,
         "name": name,
         "description": metadata.description,
-        "location": location,
+        "location": table.location,
         "createdAt": None if metadata.created_time is None else metadata.created_time * 1000,
         "lastModified": modified * 1000,
         "partitionColumns": list(metadata.partition_columns),
         "clusteringColumns": clustering_columns(snapshot),
-        "numFiles": files.num_rows,
-        "sizeInBytes": pc.sum(files["size"]).as_py() or 0,
+        "numFiles": files,
+        "sizeInBytes": size,
         "properties": list(metadata.configuration.items()),
         "minReaderVersion": protocol.min_reader_version,
         "minWriterVersion": protocol.min_writer_version,
         "tableFeatures": sorted({*(protocol.reader_features or ()), *(protocol.writer_features or ())}),
     }
     return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
+
+
+def _totals(spark: SparkSession, table: OpenedTable, snapshot: Snapshot) -> tuple[int, int]:
+    if state.is_beyond(table, snapshot):
+        return state.totals(spark, table, snapshot.version)
+    files = snapshot.files.without_stats
+    return files.num_rows, pc.sum(files["size"]).as_py() or 0
 
 
 def clustering_columns(snapshot: Snapshot) -> Sequence[str]:

@@ -6,7 +6,7 @@ local files, so that is done here too, before anybody can commit them.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,21 +15,23 @@ from urllib.parse import quote
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.errors import StorageError
+from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema.types import Struct
-from headgate.spark import checks, footers, paths
+from headgate.spark import checks, footers, paths, sessions
 from headgate.spark import schema as spark_schema
 from headgate.storage.api import ObjectMeta, Store
 from headgate.storage.settle import settle
 from headgate.table.opened import OpenedTable
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
+_MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_SUCCESS = ("_SUCCESS", "._SUCCESS.crc")
 _OPTIONS = {
     # Spark's default, INT96, has no bounds in the footer.
     _TIMESTAMPS: "TIMESTAMP_MICROS",
     "spark.sql.variant.inferShreddingSchema": "false",
-    "mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    _MARK_SUCCESS: "false",
 }
 _FOOTER_READERS = 8
 _session_conf = threading.Lock()
@@ -66,7 +68,10 @@ def write_files(df: DataFrame, table: OpenedTable, schema: Struct) -> Written:
         if violated is None:
             raise
         raise violated from exc
-    found = [item for item in table.store.list_from(f"{folder}/") if _is_data(item)]
+    listed = list(table.store.list_from(f"{folder}/"))
+    if sessions.is_connect(df):
+        _check_shared(table, listed)
+    found = [item for item in listed if _is_data(item)]
     with ThreadPoolExecutor(_FOOTER_READERS) as pool:
         described = list(pool.map(lambda item: _described(table.store, item, schema), found))
     settle(table.location, (item.path for item, (add, _) in zip(found, described, strict=True) if add))
@@ -99,7 +104,20 @@ def _arranged(df: DataFrame, schema: Struct) -> DataFrame:
 
 def _write_parquet(df: DataFrame, folder: str) -> None:
     with _session_timestamps(df.sparkSession):
-        df.write.mode("error").options(**_OPTIONS).parquet(folder)
+        marked = {_MARK_SUCCESS: str(sessions.is_connect(df)).lower()}
+        df.write.mode("error").options(**{**_OPTIONS, **marked}).parquet(folder)
+
+
+def _check_shared(table: OpenedTable, listed: Sequence[ObjectMeta]) -> None:
+    """That what a Spark Connect server has written is here: if nothing else, the mark of its success."""
+    if not listed:
+        raise InvalidRequest(
+            f"the Spark Connect server has written into {table.location}, and from here its files are not "
+            "there; nothing was committed: put the table where both see it, such as a bucket"
+        )
+    for item in listed:
+        if item.path.rpartition("/")[2] in _SUCCESS:
+            table.store.delete(item.path)
 
 
 @contextmanager
@@ -132,6 +150,12 @@ def _is_data(item: ObjectMeta) -> bool:
 
 def _described(store: Store, item: ObjectMeta, schema: Struct) -> tuple[AddFile | None, int]:
     footer = footers.read(store, item.path)
+    if footer is None:
+        raise StorageUnavailable(
+            f"{item.path!r} was just written and is no whole parquet file; nothing was committed: run the "
+            "operation again",
+            path=item.path, operation="read",
+        )  # fmt: skip
     if footer.num_rows == 0:
         folder, _, name = item.path.rpartition("/")
         store.delete(item.path)

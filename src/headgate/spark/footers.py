@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.errors import StorageUnavailable
 from headgate.protocol import stats
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, leaves
 from headgate.protocol.stats import ColumnStats
@@ -29,15 +28,11 @@ _REBASED = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
 Leaf = tuple[tuple[str, ...], Primitive]
 
 
-def read(store: Store, path: str) -> pq.FileMetaData:
-    """The footer of a file, in one request unless it is very long."""
+def read(store: Store, path: str) -> pq.FileMetaData | None:
+    """The footer of a file, in one request unless it is very long; None if it is no whole parquet file."""
     tail = store.read(path, last=_TAIL)
     if tail[-4:] != _MAGIC:
-        raise StorageUnavailable(
-            f"{path!r} was just written and is no whole parquet file; nothing was committed: run the "
-            "operation again",
-            path=path, operation="read",
-        )  # fmt: skip
+        return None
     length = int.from_bytes(tail[-_TRAILER:-4], "little") + _TRAILER
     if length > len(tail):
         tail = store.read(path, last=length)

@@ -18,8 +18,8 @@ from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import footers
-from headgate.storage.api import Store
 from headgate.table import places
+from headgate.table.opened import OpenedTable
 
 VOID = Primitive("void")
 _READERS = 16
@@ -65,19 +65,31 @@ class Columns:
         return field.name in self.partitioned_by
 
 
-def ask(store: Store, location: str, paths: Sequence[str], columns: Columns) -> list[Struct]:
-    """The layouts of data files, by their footers."""
+def ask(table: OpenedTable, files: pa.Table, columns: Columns) -> list[Struct]:
+    """The layouts of data files, by their footers, each of which is fetched once while the table is open."""
     usual = columns.usual
 
-    def layout(path: str) -> Struct:
-        try:
-            found = footers.read(*places.find(store, location, path)).schema.to_arrow_schema()
-        except (ObjectNotFound, pa.ArrowException):
-            return usual  # reading the file will fail, with Spark's own words
-        return of_file(columns, found, path)
+    def layout(path: str, size: int) -> Struct:
+        found = _schema(table, path, size)
+        # Without one reading the file will fail, with Spark's own words.
+        return usual if found is None else of_file(columns, found, path)
 
     with ThreadPoolExecutor(_READERS) as pool:
-        return list(pool.map(layout, paths))
+        return list(pool.map(layout, files["path"].to_pylist(), files["size"].to_pylist()))
+
+
+def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
+    known = table.file_schemas.get((path, size))
+    if known is not None:
+        return known
+    try:
+        footer = footers.read(*places.find(table.store, table.location, path))
+        found = None if footer is None else footer.schema.to_arrow_schema()
+    except (ObjectNotFound, pa.ArrowException):
+        return None
+    if found is not None:
+        table.file_schemas.put((path, size), found)
+    return found
 
 
 def of_file(columns: Columns, file: pa.Schema, path: str) -> Struct:

@@ -15,6 +15,8 @@ from headgate.protocol.schema.types import DataType, Struct
 from headgate.spark import paths
 from headgate.spark.layouts import Columns
 
+_POSITION = "__headgate_position"
+
 
 @dataclass(frozen=True, slots=True)
 class RowTracking:
@@ -28,7 +30,11 @@ class RowTracking:
 class Piece:
     """Files that one scan reads: they have one layout, and all of them have deleted rows or none has."""
 
+    location: str
+    """Where the table is; its files may be elsewhere too."""
     layout: Struct
+    positions: pa.Array
+    """Where the files stand among all that are read."""
     uris: Sequence[str]
     sizes: Sequence[int]
     modified_ms: Sequence[int]
@@ -43,6 +49,11 @@ class Piece:
         """Whether rows must tell which of the files they are from."""
         return bool(self.constants or self.vectors or self.tracking)
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether rows must tell their index in their file."""
+        return bool(self.vectors or self.tracking)
+
 
 @dataclass(frozen=True, slots=True)
 class ScanPlan:
@@ -56,6 +67,7 @@ def build(
     location: str, columns: Columns, files: pa.Table, layouts: Sequence[Struct] | None = None
 ) -> ScanPlan:
     """How to read ``files``, whose layouts are the usual one unless they are given."""
+    files = files.append_column(_POSITION, pa.array(range(files.num_rows), pa.int64()))
     pieces = [
         _piece(location, columns, layout, some) for layout, some in _grouped(columns.usual, files, layouts)
     ]
@@ -84,7 +96,9 @@ def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> 
     uris = paths.file_uris(location, files["path"].to_pylist())
     _check_visible(uris)
     return Piece(
+        location=location,
         layout=layout,
+        positions=files[_POSITION].combine_chunks(),
         uris=uris,
         sizes=files["size"].to_pylist(),
         modified_ms=files["modified_ms"].to_pylist(),

@@ -1,5 +1,7 @@
 """The rows of a snapshot, as a DataFrame."""
 
+from collections.abc import Callable
+
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -9,7 +11,9 @@ from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
-from headgate.spark import bind, deleted, expressions, layouts, plan
+from headgate.spark import bind, deleted, expressions, layouts, plan, state
+from headgate.spark.binders import Skipping
+from headgate.spark.file_filter import FileFilter
 from headgate.spark.layouts import Columns
 from headgate.spark.plan import ScanPlan
 from headgate.table.opened import OpenedTable
@@ -40,18 +44,21 @@ def read(
     """
     _check_session(spark, snapshot.state.protocol)
     columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
-    files = snapshot.files.without_stats if where is None else _selected(spark, snapshot, columns, where)
-    found = rows(spark, table, columns, files)
+    files, bounds = _selected(spark, table, snapshot, columns, where)
+    found = rows(spark, table, columns, files, Skipping(columns, bounds))
     return found if where is None else found.where(where)
 
 
-def rows(spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table) -> DataFrame:
+def rows(
+    spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table, skip: Skipping | None = None
+) -> DataFrame:
     """The rows of some files of a table, without those that deletion vectors hide."""
     scan = choose(table, columns, files)
     return bind.bind(
         spark,
         scan.schema,
         ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces),
+        skip,
     )
 
 
@@ -69,9 +76,7 @@ def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
 
 def choose(table: OpenedTable, columns: Columns, files: pa.Table) -> ScanPlan:
     """What reading ``files`` of a table takes."""
-    asked = columns.must_ask_files
-    paths = files["path"].to_pylist() if asked else ()
-    found = layouts.ask(table.store, table.location, paths, columns) if asked else None
+    found = layouts.ask(table, files, columns) if columns.must_ask_files else None
     return plan.build(table.location, columns, files, found)
 
 
@@ -85,11 +90,17 @@ def _check_session(spark: SparkSession, protocol: Protocol) -> None:
         )  # fmt: skip
 
 
-def _selected(spark: SparkSession, snapshot: Snapshot, columns: Columns, where: Condition) -> pa.Table:
-    files = snapshot.files.columns
-    bounds = FileBounds(
-        files,
-        partition_columns=columns.partitioned_by,
-        physical=mapping.physical_paths(columns.schema, columns.mode),
-    )
-    return files.filter(skipping.keep(bounds, expressions.predicate(where, columns.schema, spark)))
+def _selected(
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, where: Condition | None
+) -> tuple[pa.Table, Callable[[], FileBounds]]:
+    """The files to read, and between which values their columns lie."""
+    wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
+    live, metadata = snapshot.files, snapshot.state.metadata
+    if state.is_beyond(table, snapshot):
+        chosen = None if wanted is None else FileFilter(wanted, columns)
+        live = state.candidates(spark, table, snapshot.version, chosen)
+    if wanted is None:
+        return live.without_stats, lambda: live.bounds(metadata)
+    bounds = live.bounds(metadata)
+    kept = bounds.only(skipping.keep(bounds, wanted))
+    return kept.files, lambda: kept

@@ -1,11 +1,15 @@
 """Adding rows to a table, and replacing all of them."""
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 
-from headgate.errors import ConflictError, InvalidRequest, SchemaMismatch, UserError
+from headgate.errors import ConflictError, InvalidRequest, SchemaMismatch, UnsupportedFeature, UserError
+from headgate.protocol import domains as domain_rules
 from headgate.protocol import features
-from headgate.protocol.actions import EpochMillis, RemoveFile, Version
-from headgate.protocol.conflicts import Reads
+from headgate.protocol.actions import DeletionVector, EpochMillis, Metadata, RemoveFile, Version
+from headgate.protocol.attempt import Reads
+from headgate.protocol.domains import Set
 from headgate.protocol.schema import enforce
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import files
@@ -16,16 +20,30 @@ from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
 
-def append(table: OpenedTable, df: DataFrame) -> Version:
+def append(
+    table: OpenedTable,
+    df: DataFrame,
+    *,
+    domains: Mapping[str, str] | None = None,
+    since: int | None = None,
+) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
     It reads nothing, so it starts from the newest version this process knows and loses to nobody
-    but a change of the schema.
+    but a change of the schema. With ``domains`` it also sets these, and whoever sets the same after
+    the latest version, or after ``since``, is its rival.
     """
-    base = table.newest_known()
+    if since is not None and not domains:
+        raise InvalidRequest("since says from which version the domains were decided: give domains too")
+    base = table.snapshot(version=since) if domains else table.newest_known()
+    moved = domain_rules.actions(
+        base.state.protocol,
+        base.state.domains,
+        [Set(name, configuration) for name, configuration in (domains or {}).items()],
+    )
     written = _write(table, base, df)
     operation = Operation("WRITE", {"mode": "Append", "partitionBy": "[]"}, written.metrics)
-    return _commit(table, base, Change(operation, written.adds), written=written)
+    return _commit(table, base, Change(operation, (*moved, *written.adds)), written=written)
 
 
 def overwrite(table: OpenedTable, df: DataFrame) -> Version:
@@ -42,6 +60,7 @@ def overwrite(table: OpenedTable, df: DataFrame) -> Version:
 def _write(table: OpenedTable, base: Snapshot, df: DataFrame) -> Written:
     metadata = base.state.metadata
     features.check_writable(base.state.protocol, metadata)
+    _check_unpartitioned(metadata)
     schema = schema_json.parse(metadata.schema_string)
     _check_distinct(df)
     enforce.check_fits(spark_schema.present(df), schema)
@@ -55,6 +74,15 @@ def _commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Writ
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         files.discard(table.store, written)
         raise
+
+
+def _check_unpartitioned(metadata: Metadata) -> None:
+    if metadata.partition_columns:
+        raise UnsupportedFeature(
+            "this version of Headgate cannot write the rows of partitioned tables; reading them works",
+            code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
+            features=("partitionColumns",), operation="write",
+        )  # fmt: skip
 
 
 def _check_distinct(df: DataFrame) -> None:
@@ -78,7 +106,7 @@ def _check_removable(base: Snapshot) -> None:
 
 
 def _removes(base: Snapshot, now: EpochMillis) -> list[RemoveFile]:
-    live = base.files.without_stats.select(["path", "partition_values", "size"])
+    live = base.files.without_stats
     return [
         RemoveFile(
             path=file["path"],
@@ -87,6 +115,9 @@ def _removes(base: Snapshot, now: EpochMillis) -> list[RemoveFile]:
             extended_file_metadata=True,
             partition_values=dict(file["partition_values"]),
             size=file["size"],
+            deletion_vector=DeletionVector(**vector) if (vector := file["deletion_vector"]) else None,
+            base_row_id=file["base_row_id"],
+            default_row_commit_version=file["default_row_commit_version"],
         )
         for file in live.to_pylist()
     ]
