@@ -1,7 +1,6 @@
 """The long run: ``python -m tests.simulation --seeds 10000 [--start 0]``; ``--mutants`` renews their page."""
 
 import argparse
-import logging
 import os
 import sys
 import time
@@ -34,7 +33,7 @@ def main() -> int:
     ends: Counter[str] = Counter()
     starts = range(asked.start, asked.start + asked.seeds, _CHUNK)
     stop = asked.start + asked.seeds
-    with ProcessPoolExecutor(os.cpu_count(), initializer=_quiet) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=mutants.quiet) as pool:
         for found, message in pool.map(partial(_chunk, stop=stop), starts):
             ends.update(found)
             if message is not None:
@@ -57,10 +56,6 @@ def _chunk(start: int, *, stop: int) -> tuple[Counter[str], str | None]:
     return ends, None
 
 
-def _quiet() -> None:
-    logging.disable(logging.WARNING)  # failures to publish are what the simulation is about
-
-
 if __name__ == "__main__":
-    _quiet()
+    mutants.quiet()
     sys.exit(main())

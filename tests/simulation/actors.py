@@ -15,15 +15,17 @@ from headgate.errors import (
     StorageUnavailable,
 )
 from headgate.protocol import names
-from headgate.protocol.actions import Action, AppTransaction, RemoveFile, TxnId, Version
-from headgate.protocol.conflicts import Reads
+from headgate.protocol.actions import AppTransaction, TxnId, Version
 from headgate.storage.api import Store
+from headgate.table import alter
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
+from tests.simulation import changes
+from tests.simulation.changes import Decide, Moment, Rows
+from tests.simulation.claims import Claim, Sight, shown
 from tests.simulation.faults import FaultPlan
 from tests.simulation.ledger import Ledger, Violation
-from tests.support.tables import named_file
 from tests.support.turnstile import Crash
 
 Open = Callable[[], OpenedTable]
@@ -45,18 +47,10 @@ class Run:
     """One run of an operation: a repeated operation has several."""
 
     operation_id: str
+    number: str
     end: End
     version: int | None
-    data_file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What a snapshot showed."""
-
-    version: int
-    files: tuple[str, ...]
-    timestamp: int | None
+    """As which version it was reported; None also if it found an earlier run of the same in the log."""
 
 
 @dataclass
@@ -65,17 +59,43 @@ class Records:
 
     runs: list[Run] = field(default_factory=list)
     sights: list[Sight] = field(default_factory=list)
+    claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
+    rows: Rows = field(default_factory=Rows)
 
     def see(self, snapshot: Snapshot) -> Sight:
         """Note what ``snapshot`` shows."""
-        files = tuple(snapshot.files.columns["path"].to_pylist())
-        sight = Sight(snapshot.version, files, snapshot.state.in_commit_timestamp)
+        sight = shown(snapshot)
         self.sights.append(sight)
         return sight
 
 
+_FAILURES: tuple[tuple[type[BaseException], End], ...] = (
+    (Crash, End.CRASHED),
+    (CommitUnknown, End.UNKNOWN),
+    (ConflictError, End.CONFLICT),
+    (StorageUnavailable, End.UNAVAILABLE),
+    (CatalogUnavailable, End.UNAVAILABLE),
+)
+
+
+def ended(exc: BaseException, what: str) -> End:
+    """How something ended that raised ``exc``; nothing may fail for any other reason (I10)."""
+    for kind, end in _FAILURES:
+        if isinstance(exc, kind):
+            return end
+    raise Violation("I10", f"{what} was refused for no reason: {exc!r}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What the writers of a table often do, and whether they trust that txnIds are remembered for ever."""
+
+    favours: frozenset[str]
+    trusts_ids: bool
+
+
 class Writer:
-    """Appends, overwrites and deletes, a few times."""
+    """Appends, overwrites, deletes and whatever else changes a table, a few times."""
 
     def __init__(
         self,
@@ -86,6 +106,7 @@ class Writer:
         chance: random.Random,
         plan: FaultPlan,
         records: Records,
+        habits: Habits,
     ) -> None:
         self._name = name
         self._open = open_table
@@ -93,20 +114,20 @@ class Writer:
         self._chance = chance
         self._plan = plan
         self._records = records
+        self._habits = habits
         self._table = open_table()
 
     def act(self) -> None:
         """The writer's whole life."""
         for number in range(self._chance.randint(1, 3)):
-            kind = self._chance.choice(("append", "append", "append", "overwrite", "delete", "delete"))
-            self._operate(f"{self._name}-{number}", kind)
+            self._operate(f"{self._name}-{number}", changes.choose(self._chance, self._habits.favours))
 
-    def _operate(self, operation_id: str, kind: str) -> None:
+    def _operate(self, operation_id: str, decide: Decide) -> None:
         repeat = 0
         while True:
             data_file = f"{operation_id}-{repeat}.parquet"
-            end, version = self._run(operation_id, kind, data_file)
-            self._records.runs.append(Run(operation_id, end, version, data_file))
+            end, version = self._run((operation_id, str(repeat)), decide, data_file)
+            self._records.runs.append(Run(operation_id, str(repeat), end, version))
             if end in (End.CONFLICT, End.UNAVAILABLE):
                 self._data.delete(data_file)
             if end not in (End.UNKNOWN, End.CRASHED):
@@ -116,44 +137,73 @@ class Writer:
                     raise Crash
                 return
             repeat += 1
-            self._table = self._open()
+            if end is End.CRASHED or self._plan.coin():  # else the same process tries again
+                self._table = self._open()
 
-    def _run(self, operation_id: str, kind: str, data_file: str) -> tuple[End, int | None]:
+    def _run(self, run: tuple[str, str], decide: Decide, data_file: str) -> tuple[End, int | None]:
         try:
-            return End.SUCCESS, self._commit(operation_id, kind, data_file)
-        except Crash:
-            return End.CRASHED, None
-        except CommitUnknown:
-            return End.UNKNOWN, None
-        except ConflictError:
-            return End.CONFLICT, None
-        except (StorageUnavailable, CatalogUnavailable):
-            return End.UNAVAILABLE, None
-        except HeadgateError as exc:
-            raise Violation("I10", f"{operation_id} was refused for no reason: {exc!r}") from exc
+            return End.SUCCESS, self._commit(run, decide, data_file)
+        except (Crash, HeadgateError) as exc:
+            return ended(exc, str(run)), None
 
-    def _commit(self, operation_id: str, kind: str, data_file: str) -> int | None:
-        blind = kind == "append"
-        base = self._table.newest_known() if blind else self._table.snapshot()
-        seen = self._records.see(base)
-        if operation_id in base.state.txns:
+    def _commit(self, run: tuple[str, str], decide: Decide, data_file: str) -> int | None:
+        operation_id, number = run
+        base = self._table.newest_known() if decide is changes.append else self._table.snapshot()
+        now = Moment(self._records.see(base), base.state, self._records.rows, self._chance, data_file)
+        if operation_id in now.sight.txns:
             return None  # an earlier run of this operation is in the log
-        self._data.put(data_file, b"rows")
-        actions: list[Action] = [named_file(data_file)]
-        if kind == "overwrite":
-            actions += [_remove(path) for path in seen.files]
-        if kind == "delete" and seen.files:
-            actions = [_remove(self._chance.choice(seen.files))]
-        # A catalog knows every txnId for ever; ordinary tables have application transactions for this.
-        if not base.state.protocol.is_catalog_managed:
-            actions.append(AppTransaction(app_id=operation_id, version=1))
+        decided = decide(now) or changes.append(now)
+        self._records.claims[run] = decided.claim
+        if decided.rows:
+            self._records.rows.of_file[data_file] = decided.rows
+            self._data.put(data_file, b"rows")
+        if decided.vector is not None:
+            self._records.rows.of_vector.update([decided.vector])
+        actions = decided.actions
+        # Where nobody remembers txnIds, application transactions are there for this.
+        if not self._habits.trusts_ids:
+            actions = (*actions, AppTransaction(app_id=operation_id, version=1))
+        said = {"op": operation_id, "run": number, **decided.parameters}
         change = Change(
-            Operation(kind.upper(), {"op": operation_id}),
-            tuple(actions),
-            Reads(whole_table=kind == "overwrite"),
+            Operation(decided.operation, said, changes_data=decided.changes_data),
+            actions,
+            decided.reads,
             TxnId(f"txn-{operation_id}"),
         )
         return self._table.commit(change, base=base)
+
+
+class Upgrader:
+    """Has the rows of a table tracked from some moment on, by the product's own sequence of commits."""
+
+    def __init__(
+        self,
+        open_table: Open,
+        ledger: Ledger,
+        *,
+        chance: random.Random,
+        pause: Callable[[], None],
+        pauses: int,
+    ) -> None:
+        self._open = open_table
+        self._ledger = ledger
+        self._chance = chance
+        self._pause = pause
+        self._pauses = pauses
+
+    def act(self) -> None:
+        """The upgrader's whole life."""
+        for _ in range(self._pauses):
+            self._pause()
+        for _ in range(self._chance.randint(1, 4)):
+            try:
+                version = alter.set_properties(self._open(), {"delta.enableRowTracking": "true"})
+            except (Crash, HeadgateError) as exc:
+                ended(exc, "enabling row tracking")
+                continue
+            if self._ledger.at(version).properties.get("delta.enableRowTracking") != "true":
+                raise Violation("I9", f"rows are said to be tracked from version {version} on, and are not")
+            return
 
 
 class Publisher:
@@ -225,13 +275,11 @@ class Stranger:
             self._pause()
         version = self._ledger.latest + 1
         content = b'{"commitInfo":{"inCommitTimestamp":1,"txnId":"stray"}}\n{"add":{"path":"stray","size":1,'
-        content += b'"partitionValues":{},"modificationTime":1,"dataChange":true}}\n'
+        content += (
+            b'"stats":"{\\"numRecords\\":1}","partitionValues":{},"modificationTime":1,"dataChange":true}}\n'
+        )
         try:
             self._store.put_if_absent(names.published(Version(version)), content)
         except ObjectExists:
             return
         self._ledger.stray = version
-
-
-def _remove(path: str) -> RemoveFile:
-    return RemoveFile(path=path, data_change=True)

@@ -5,9 +5,12 @@ once when an effect breaks an invariant.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from itertools import pairwise
+
+from typing_extensions import Buffer
 
 from headgate.catalog.api import (
     CommitCatalog,
@@ -26,39 +29,24 @@ from headgate.errors import ObjectNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.api import ObjectMeta, Store
+from tests.simulation import serial
+from tests.simulation.serial import Entry, Table
 
 
-class Violation(AssertionError):
-    """An invariant of docs/reference/invariants.md does not hold."""
+class Decider(Enum):
+    """Who says which commit is a version."""
+
+    STORE = "the store"
+    CATALOG = "the catalog"
+    OWNER = "the commit owner"
+
+
+class Violation(BaseException):
+    """An invariant of docs/reference/invariants.md does not hold; what catches errors must not catch this."""
 
     def __init__(self, invariant: str, message: str) -> None:
         super().__init__(f"{invariant}: {message}")
         self.invariant = invariant
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One version as it was ratified."""
-
-    version: int
-    content: bytes
-    actions: tuple[dict[str, Any], ...]  # parsed without the product's codec
-
-    @property
-    def info(self) -> dict[str, Any]:
-        return next((action["commitInfo"] for action in self.actions if "commitInfo" in action), {})
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        return tuple(action["add"]["path"] for action in self.actions if "add" in action)
-
-    @property
-    def removes(self) -> tuple[str, ...]:
-        return tuple(action["remove"]["path"] for action in self.actions if "remove" in action)
-
-    @property
-    def operation_id(self) -> str | None:
-        return self.info.get("operationParameters", {}).get("op")
 
 
 @dataclass
@@ -67,15 +55,18 @@ class Ledger:
 
     entries: list[Entry] = field(default_factory=list)
     versions: dict[TxnId, int] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
+    """When the store wrote each object, by its own clock."""
     stray: int | None = None
+    _tables: list[Table] = field(default_factory=lambda: [Table()])
 
     @property
     def latest(self) -> int:
         return len(self.entries) - 1
 
-    def ratified(self, version: int, content: bytes) -> None:
+    def ratified(self, version: int, content: bytes, *, by: Decider) -> None:
         """Write down that ``content`` became ``version``; repeated answers about the same are fine."""
-        entry = Entry(version, content, tuple(json.loads(line) for line in content.splitlines()))
+        entry = serial.parse(version, content)
         txn_id = TxnId(entry.info["txnId"])
         if self.versions.get(txn_id, version) != version:
             raise Violation("I9", f"{txn_id} is version {self.versions[txn_id]} and version {version}")
@@ -85,16 +76,48 @@ class Ledger:
             raise Violation("I1", f"version {version} was ratified twice")
         if version > len(self.entries):
             raise Violation("I2", f"version {version} was ratified when the latest was {self.latest}")
+        if by is not self.decider(version):
+            raise Violation(
+                "I16", f"version {version} was decided by {by}, and not by {self.decider(version)}"
+            )
         self.entries.append(entry)
+        self._tables.append(self._tables[-1].after(entry))
         self.versions[txn_id] = version
 
-    def live_at(self, version: int) -> frozenset[str]:
-        """The live files of a version, by the plainest possible replay."""
-        live: set[str] = set()
-        for entry in self.entries[: version + 1]:
-            live.difference_update(entry.removes)
-            live.update(entry.adds)
-        return frozenset(live)
+    def decider(self, version: int) -> Decider:
+        """Who decides a version: whoever the one before it names; nobody is asked about the first."""
+        before = self.at(version - 1)
+        if before.is_managed:
+            return Decider.CATALOG
+        return Decider.OWNER if before.is_owned else Decider.STORE
+
+    @property
+    def moves(self) -> int:
+        """How often the table changed hands."""
+        return sum(old.is_owned != new.is_owned for old, new in pairwise(self._tables))
+
+    def at(self, version: int) -> Table:
+        """The table at a version; an empty one before the first."""
+        return self._tables[version + 1]
+
+    def added_before(self, version: int) -> frozenset[str]:
+        """Every file that was ever added before a version."""
+        return frozenset(add["path"] for entry in self.entries[:version] for add in entry.adds)
+
+    def missed(self, version: int, *, since: int) -> frozenset[str]:
+        """The files of blind appends between what a transaction read and what it became."""
+        between = self.entries[since + 1 : version]
+        return frozenset(
+            add["path"] for entry in between if entry.info.get("isBlindAppend") for add in entry.adds
+        )
+
+    def is_published(self, version: int) -> bool:
+        """Whether a version was ever published."""
+        return names.published(Version(version)) in self.times
+
+    def written_at(self, version: int) -> int:
+        """When a version was published."""
+        return self.times[names.published(Version(version))]
 
 
 class ObservedCatalog:
@@ -110,7 +133,8 @@ class ObservedCatalog:
         if isinstance(answer, Ratified):
             # A catalog that assigns the version stamps the commit anew: what it serves is what it ratified.
             held = {commit.version: commit.where for commit in self._catalog.tail(proposal.table_id).commits}
-            self._ledger.ratified(answer.version, self._content(held.get(answer.version) or proposal.content))
+            content = self._content(held.get(answer.version) or proposal.content)
+            self._ledger.ratified(answer.version, content, by=Decider.CATALOG)
         return answer
 
     def outcome_of(
@@ -150,50 +174,78 @@ class ObservedCatalog:
 
 
 class ObservedStore:
-    """The store, watched from its own side."""
+    """The store, watched from its own side; it dates objects by a clock of the simulation."""
 
-    def __init__(self, store: Store, ledger: Ledger, *, managed: bool) -> None:
+    def __init__(self, store: Store, ledger: Ledger, *, now: Callable[[], int]) -> None:
         self._store = store
         self._ledger = ledger
-        self._managed = managed
+        self._now = now
 
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         return self._store.read(path, last=last, at=at)
 
-    def put(self, path: str, data: bytes) -> None:
+    def put(self, path: str, data: Buffer) -> None:
         self._store.put(path, data)
         self._appeared(path, data)
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         self._store.put_if_absent(path, data)
         self._appeared(path, data)
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
-        return self._store.list_from(prefix, after=after)
+        return map(self._dated, self._store.list_from(prefix, after=after))
 
     def head(self, path: str) -> ObjectMeta:
-        return self._store.head(path)
+        return self._dated(self._store.head(path))
 
     def delete(self, path: str) -> None:
         if names.parse(path) or path.startswith(names.STAGED):
             raise Violation("I7", f"{path} was deleted")
         self._store.delete(path)
 
-    def _appeared(self, path: str, data: bytes) -> None:
+    def _dated(self, meta: ObjectMeta) -> ObjectMeta:
+        return ObjectMeta(meta.path, meta.size, self._ledger.times.get(meta.path, meta.modified_ms))
+
+    def _appeared(self, path: str, data: Buffer) -> None:
+        self._ledger.times[path] = self._now()
         file = names.parse(path)
         if file is None:
             return
-        if not self._managed:
-            self._ledger.ratified(file.version, data)
-        elif file.version > self._ledger.latest:
-            raise Violation("I3", f"version {file.version} was published before it was ratified")
-        elif data != self._ledger.entries[file.version].content:
-            raise Violation("I3", f"version {file.version} was published as something else than ratified")
+        match file.kind:
+            case names.Kind.PUBLISHED:
+                self._published(file.version, bytes(data))
+            case names.Kind.CHECKSUM:
+                self._check_sum(file.version, bytes(data))
+            case _:
+                self._check_published(file.version)
+
+    def _published(self, version: Version, data: bytes) -> None:
+        if version <= self._ledger.latest + 1 and self._ledger.decider(version) is Decider.STORE:
+            self._ledger.ratified(version, data, by=Decider.STORE)
+            self._check_in_order(version)
+        elif version > self._ledger.latest:
+            raise Violation("I3", f"version {version} was published before it was ratified")
+        elif data != self._ledger.entries[version].content:
+            raise Violation("I3", f"version {version} was published as something else than ratified")
         else:
-            self._check_in_order(file.version)
+            self._check_in_order(version)
+
+    def _check_published(self, version: Version) -> None:
+        try:
+            self._store.head(names.published(version))
+        except ObjectNotFound:
+            raise Violation("I5", f"a checkpoint of version {version} came before the version") from None
 
     def _check_in_order(self, version: Version) -> None:
+        if not version:
+            return
         try:
             self._store.head(names.published(Version(version - 1)))
         except ObjectNotFound:
             raise Violation("I3", f"version {version} was published before {version - 1}") from None
+
+    def _check_sum(self, version: Version, data: bytes) -> None:
+        if version > self._ledger.latest:
+            raise Violation("I17", f"a checksum of version {version} came before the version")
+        if wrong := serial.checksum_breach(json.loads(data), self._ledger.at(version)):
+            raise Violation("I17", f"the checksum of version {version} is wrong: {wrong}")

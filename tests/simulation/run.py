@@ -4,35 +4,49 @@ Nothing here is a model of the product: the commit loop, the committers, loading
 are the real ones. Only time, chance, the store and (for most seeds) the catalog's database are not.
 """
 
+import os
 import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import pairwise
+from typing import Any
 
 from headgate.catalog.api import CommitCatalog, TableId, TableName
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ledger import MemoryLedger
+from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.owner import FindOwner
 from headgate.catalog.service import Catalog
-from headgate.errors import ObjectNotFound
 from headgate.protocol import names
-from headgate.protocol.actions import Version
+from headgate.protocol.actions import Action, Version
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table import ownership
+from headgate.table.after_commit import AfterCommit
 from headgate.table.opened import OpenedTable
-from tests.simulation.actors import End, Publisher, Reader, Records, Run, Stranger, Writer
+from headgate.table.routed import RoutedCommitter
+from headgate.table.transaction import Change, Operation
+from tests.simulation import changes, history, verdicts
+from tests.simulation.actors import End, Habits, Publisher, Reader, Records, Stranger, Upgrader, Writer
+from tests.simulation.changes import Moment
+from tests.simulation.claims import shown
 from tests.simulation.faults import EVERY_FAULT, Fault, FaultPlan, FaultyWire, Step
 from tests.simulation.ledger import Ledger, ObservedCatalog, ObservedStore, Violation
+from tests.simulation.owners import OWNER, Mover, ObservedLedger, RemoteLedger
+from tests.simulation.tables import APPENDED, HANDLERS, KINDS, version_0
 from tests.support.faulty_store import DictStore, FaultyStore, PerfectWire, Wire
 from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
-from tests.support.tables import SCHEMA, append_change, named_file, open_filesystem, open_managed
+from tests.support.tables import open_filesystem, open_managed
 from tests.support.turnstile import NoProgress, Turnstile
 from tests.support.world import LogicalClock, SimulatedWorld
 
-ROUTES = ("filesystem", "inline", "inline", "staged")
+ROUTES = ("filesystem", "inline", "coordinated", "open", "owned", "staged", "filesystem")
+"""Coordinated tables change hands, owned ones stay with their owner; open ones mostly leave versions open."""
+MANAGED = ("inline", "open", "staged")
+_LOCATION = "memory:/table"
+Actors = dict[str, Callable[[], None]]
 
 
 class Failed(AssertionError):
@@ -77,47 +91,81 @@ class _Scene:
         setup = chance("setup")
         self.trace: list[Step] = []
         self.ledger, self.records = Ledger(), Records()
-        self.route = ROUTES[seed % len(ROUTES)]
-        self._turnstile = Turnstile(chance("schedule"))
+        self.route, self.kind = ROUTES[seed % len(ROUTES)], setup.choice(KINDS)
+        if self.route == "open":
+            self.kind = APPENDED
         self._plan = FaultPlan(chance("faults"), faults)
+        self._turnstile = Turnstile(chance("turns"))
         clock = LogicalClock(jump=self._plan.clock_jump_ms)
         self._world = SimulatedWorld(chance("world"), clock, pause=self._turnstile.pause)
         self._files = DictStore()
-        self._managed = self.route != "filesystem"
-        self._store = ObservedStore(self._files, self.ledger, managed=self._managed)
-        create.write_version_0(self._files, Definition(SCHEMA), managed=self._managed, world=self._world)
-        self.ledger.ratified(0, self._files.read(names.published(Version(0))))
+        self._managed = self.route in MANAGED
+        self._trusts_ids = self._managed or self.route == "owned"
+        self._store = ObservedStore(self._files, self.ledger, now=lambda: clock.now_ms)
+        interval = setup.choice(({}, {"delta.checkpointInterval": "3"}))
+        content = version_0(self.kind, interval, managed=self._managed, world=self._world)
+        self._store.put(names.published(Version(0)), content)
         self._table_id, catalog = self._catalog(seed)
         self._watched = ObservedCatalog(catalog, self._files, self.ledger)
+        self._owned = ObservedLedger(MemoryLedger(), self._files, self.ledger)
+        self._batch = setup.choice((1, 2, 5))
         self._settings = Settings(
             inline_limit_bytes=0 if self.route == "staged" else 1 << 20,
-            max_attempts=setup.choice((2, 50)),
-            max_unanswered=setup.choice((1, 2, 4)),
+            max_attempts=setup.choice((1, 2, 50, 50)),
+            max_unanswered=setup.choice((1, 1, 2, 4)),
             publish=setup.choice((Publish.NOW, Publish.ON_DEMAND, Publish.ON_DEMAND)),
         )
-        self._actors = self._cast(setup, chance)
+        self._chance, self._setup = chance, setup
 
     def play(self) -> None:
-        self._turnstile.run(self._actors)
+        self._begin(self._setup)
+        self._turnstile.run(self._cast(self._setup, self._chance))
         self._turnstile.drain()
-        self._check_versions()
-        self._check_verdicts()
-        self._check_order_of_effects()
-        self._check_sights()
+        self._check()
+        verdicts.check_runs(self.ledger, self.records, trusts_ids=self._trusts_ids)
+        verdicts.check_data_files(self.ledger, self._files)
+        self._check_survivor()
+        self._check()
+
+    def _check(self) -> None:
+        verdicts.check_published(self.ledger, self._files)
+        history.check(self.ledger, self.records.claims, self.records.rows)
+        verdicts.check_sights(self.ledger, self.records)
         if self._managed:
             self._watched.check_readable(self._table_id)
-        self._check_survivor()
 
-    def _cast(
-        self, setup: random.Random, chance: Callable[[str], random.Random]
-    ) -> dict[str, Callable[[], None]]:
+    def _begin(self, setup: random.Random) -> None:
+        """A few files in every partition, and perhaps an owner."""
+        table = self._open(PerfectWire())
+        if self.route == "owned" or (self.route == "coordinated" and setup.random() < 0.6):
+            ownership.coordinate(table, self._finder(PerfectWire()), OWNER, {})
+        base = table.snapshot()
+        adds: list[Action] = []
+        for number in range(setup.randint(0, 6)):
+            path = f"first-{number}.parquet"
+            now = Moment(shown(base), base.state, self.records.rows, setup, path)
+            decided = changes.append(now)
+            self._files.put(path, b"rows")
+            self.records.rows.of_file[path] = decided.rows
+            adds += decided.actions
+        if adds:
+            table.commit(Change(Operation("WRITE"), tuple(adds)), base=base)
+
+    def _cast(self, setup: random.Random, chance: Callable[[str], random.Random]) -> Actors:
         wire = FaultyWire(self._turnstile, self._plan, self.trace)
         far = partial(self._open, wire)
-        actors: dict[str, Callable[[], None]] = {}
+        habits = Habits(self.kind.favours, trusts_ids=self._trusts_ids)
+        actors: Actors = {}
         for number in range(setup.randint(3, 5)):
             name = f"writer{number}"
             writer = Writer(
-                name, far, self._files, chance=chance(name), plan=self._plan, records=self.records
+                name,
+                far,
+                self._files,
+                chance=chance(name),
+                plan=self._plan,
+                records=self.records,
+                habits=habits,
             )
             actors[name] = writer.act
         for number in range(setup.randint(1, 2)):
@@ -125,22 +173,35 @@ class _Scene:
             reader = Reader(far, self.ledger, self.records, chance=chance(name), rounds=setup.randint(2, 5))
             actors[name] = reader.act
         rounds, pauses = setup.randint(1, 4), setup.randint(1, 30)
-        stray = self._plan.plants_a_stray_file()
-        if self._managed:
+        stray, upgrades = self._plan.plants_a_stray_file(), setup.random() < 0.25
+        pause = self._turnstile.pause
+        if self.route != "filesystem":
             actors["publisher"] = Publisher(far, self.ledger, rounds=rounds).act
         if self._managed and stray:
-            stranger = Stranger(self._files, self.ledger, pause=self._turnstile.pause, pauses=pauses)
-            actors["stranger"] = stranger.act
+            actors["stranger"] = Stranger(self._files, self.ledger, pause=pause, pauses=pauses).act
+        if upgrades:
+            upgrader = Upgrader(far, self.ledger, chance=chance("upgrader"), pause=pause, pauses=pauses)
+            actors["upgrader"] = upgrader.act
+        if self.route == "coordinated":
+            find = self._finder(wire)
+            for name in ("mover0", "mover1")[: setup.randint(1, 2)]:
+                actors[name] = Mover(far, find, self.ledger, chance=chance(name), pause=pause).act
         return actors
 
     def _open(self, wire: Wire) -> OpenedTable:
         store = FaultyStore(self._store, wire)
-        if not self._managed:
-            return open_filesystem("", store=store, settings=self._settings, world=self._world)
-        catalog = RemoteCatalog(self._watched, wire)
-        return open_managed(
-            catalog, self._table_id, "", store=store, settings=self._settings, world=self._world
-        )
+        rest: Any = {"settings": self._settings, "world": self._world, "handlers": lambda: HANDLERS}
+        if self._managed:
+            catalog = RemoteCatalog(self._watched, wire)
+            return open_managed(catalog, self._table_id, "", store=store, **rest)
+        if self.route == "filesystem":
+            return open_filesystem("", store=store, **rest)
+        committer = RoutedCommitter(_LOCATION, store, self._finder(wire), world=self._world)
+        return OpenedTable(_LOCATION, store, committer, after_commit=AfterCommit(self._settings), **rest)
+
+    def _finder(self, wire: Wire) -> FindOwner:
+        owner = LedgerOwner(RemoteLedger(self._owned, wire), self._batch, self._world)
+        return lambda name, conf: owner if name == OWNER else None
 
     def _catalog(self, seed: int) -> tuple[TableId, CommitCatalog]:
         if self._managed and seed % 9 == 1:
@@ -150,89 +211,21 @@ class _Scene:
             catalog.add_table(TableId("t"), self._files)
         return TableId("t"), catalog
 
-    def _check_versions(self) -> None:
-        entries = self.ledger.entries
-        stamps = [entry.info.get("inCommitTimestamp") for entry in entries]
-        if self._managed and not all(old < new for old, new in pairwise(stamps)):
-            raise Violation("I8", f"the in-commit timestamps are {stamps}")
-        missing = False
-        for entry in entries:
-            try:
-                published = self._files.read(names.published(Version(entry.version)))
-            except ObjectNotFound:
-                missing = True
-                continue
-            if entry.version == self.ledger.stray:
-                missing = True
-                continue
-            if missing:
-                raise Violation("I3", f"version {entry.version} is published, one before it is not")
-            if published != entry.content:
-                raise Violation("I3", f"version {entry.version} is published as something else")
-
-    def _check_verdicts(self) -> None:
-        found: dict[str, list[int]] = {}
-        for entry in self.ledger.entries:
-            if entry.operation_id is not None:
-                found.setdefault(entry.operation_id, []).append(entry.version)
-        runs: dict[str, list[Run]] = {}
-        for done in self.records.runs:
-            runs.setdefault(done.operation_id, []).append(done)
-        for operation_id, tries in runs.items():
-            versions = found.get(operation_id, [])
-            if len(versions) > 1:
-                raise Violation("I9", f"{operation_id} is in the log more than once, as {versions}")
-            ends = {done.end for done in tries}
-            if End.SUCCESS in ends:
-                claimed = {done.version for done in tries if done.end is End.SUCCESS} - {None}
-                if not versions or claimed - set(versions):
-                    raise Violation("I9", f"{operation_id} was reported as {claimed}, the log has {versions}")
-            elif versions and (End.CONFLICT in ends or ends == {End.UNAVAILABLE}):
-                raise Violation("I10", f"{operation_id} was reported as failed, but is version {versions[0]}")
-        self._check_data_files()
-
-    def _check_data_files(self) -> None:
-        there = {meta.path for meta in self._files.list_from("")}
-        gone = self.ledger.live_at(self.ledger.latest) - there
-        if gone:
-            raise Violation("I7", f"{sorted(gone)} are live and were deleted")
-
-    def _check_order_of_effects(self) -> None:
-        added: set[str] = set()
-        for entry in self.ledger.entries:
-            before = self.ledger.live_at(entry.version - 1)
-            twice = set(entry.adds) & added
-            if twice:
-                raise Violation("I9", f"version {entry.version} adds {sorted(twice)} again")
-            if not set(entry.removes) <= before:
-                raise Violation("I11", f"version {entry.version} removes files that are not live")
-            if entry.info.get("operation") == "OVERWRITE" and set(entry.removes) != before:
-                raise Violation("I11", f"version {entry.version} overwrites a table that it did not read")
-            added.update(entry.adds)
-
-    def _check_sights(self) -> None:
-        for sight in self.records.sights:
-            if sight.version > self.ledger.latest:
-                raise Violation("I6", f"somebody saw version {sight.version}, which does not exist")
-            entry = self.ledger.entries[sight.version]
-            truth = sorted(self.ledger.live_at(sight.version)), entry.info.get("inCommitTimestamp")
-            if (sorted(sight.files), sight.timestamp) != truth:
-                raise Violation("I6", f"somebody saw {sight}, but version {sight.version} is {truth}")
-
     def _check_survivor(self) -> None:
         """Whatever happened, a newcomer can read everything and commit."""
         table = self._open(PerfectWire())
         base = table.snapshot()
-        self.records.see(base)
-        version = table.commit(append_change(named_file("survivor.parquet")), base=base)
+        now = Moment(
+            self.records.see(base), base.state, self.records.rows, _chance(0, ""), "survivor.parquet"
+        )
+        decided = changes.append(now)
+        self.records.rows.of_file["survivor.parquet"] = decided.rows
+        version = table.commit(Change(Operation("WRITE"), decided.actions), base=base)
         if version != base.version + 1 or self.ledger.latest != version:
             raise Violation("I9", f"the survivor's commit after {base.version} became {version}")
         self.records.see(self._open(PerfectWire()).snapshot())
-        if self._managed and self.ledger.stray is None:
+        if self.ledger.stray is None:
             table.publish()
-            self._watched.check_readable(self._table_id)
-        self._check_versions()
-        self._check_sights()
 
 
 def _chance(seed: int, purpose: str) -> random.Random:
@@ -253,7 +246,7 @@ def _embedded() -> Catalog:
 def _embedded_table(files: Store, name: str) -> tuple[TableId, Catalog]:
     """A table of its own, in a SQLite catalog that all seeds of this process share."""
     catalog = _embedded()
-    unique = TableName("sim", f"{name}_{len(_WAREHOUSES)}")
+    unique = TableName("sim", f"{name}_{os.getpid()}_{len(_WAREHOUSES)}")
     staging = catalog.stage(unique)
     _WAREHOUSES[staging.location] = files
     catalog.register(staging, unique)

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.simulation.faults import Fault
-from tests.simulation.mutants import MUTANTS, Mutant, first_killing_seed
+from tests.simulation.mutants import MUTANTS, alone, first_killing_seed
+from tests.simulation.mutations.mutant import Mutant
 
 BOUND = 1_000
-_ROW = re.compile(r"\| `([a-z-]+)` \| .* \| (\d+) \|")
+_ROW = re.compile(r"\| `([a-z-]+)` \| .* \| (?:–|.*, seed (\d+)) \| (\d+) \|")
 _PAGE = Path(__file__).with_name("mutants.md").read_text()
-LISTED = {name: int(seed) for name, seed in _ROW.findall(_PAGE)}
+LISTED = {name: int(seed) for name, _, seed in _ROW.findall(_PAGE)}
+ALONE = {name: int(seed) for name, seed, _ in _ROW.findall(_PAGE) if seed}
 
 
 @pytest.fixture(autouse=True)
@@ -33,11 +35,13 @@ def test_the_simulation_kills(mutant: Mutant) -> None:
 )
 def test_its_fault_shows_what_nobody_notices_without_it(mutant: Mutant) -> None:
     assert mutant.needs is not None
+    faults, seed = mutant.beside | {mutant.needs}, ALONE[mutant.name]
 
-    seed = first_killing_seed(mutant, range(BOUND), mutant.beside | {mutant.needs})
+    if first_killing_seed(mutant, range(seed, seed + 1), faults) is None:
+        seed = alone(mutant, BOUND) or 0  # the page is out of date, which is no mistake yet
 
-    assert seed is not None
-    assert first_killing_seed(mutant, range(seed + 1), mutant.beside) is None
+    assert first_killing_seed(mutant, range(seed, seed + 1), faults) == seed
+    assert first_killing_seed(mutant, range(seed, seed + 1), mutant.beside) is None
 
 
 def test_every_fault_is_needed_by_a_mutant() -> None:

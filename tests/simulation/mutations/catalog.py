@@ -1,0 +1,86 @@
+"""Mistakes of the catalog, and of the client that proposes to it."""
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from headgate.catalog import rules, validate
+from headgate.catalog.rules import Decision, Head
+from headgate.protocol import codec
+from headgate.protocol.actions import TxnId, Version
+from headgate.table.managed import ManagedCommitter
+from headgate.table.transaction import Transaction
+from tests.simulation.faults import Fault
+from tests.simulation.mutations.mutant import Mutant
+
+
+def forgotten_ids() -> AbstractContextManager[object]:
+    """A catalog that ratifies the same transaction again."""
+    decide = rules.decide
+    return patch.object(
+        rules,
+        "decide",
+        lambda head, target, _, any_version=False: decide(head, target, None, any_version=any_version),
+    )
+
+
+def _taken_versions_are_ratified() -> AbstractContextManager[object]:
+    def decide(
+        head: Head, target: Version, first_ratified_as: Version | None, *, any_version: bool = False
+    ) -> Decision:
+        if first_ratified_as is not None:
+            return Decision.REPLAY
+        return Decision.RATIFY if target <= head.latest + 1 else Decision.GAP
+
+    return patch.object(rules, "decide", decide)
+
+
+def _staged_name_is_kept() -> AbstractContextManager[object]:
+    real = ManagedCommitter._stage
+
+    def stage(self: ManagedCommitter, target: Version, content: bytes) -> Any:
+        info = codec.decode(target, content).info
+        return kept.setdefault(info.txn_id if info else None, real(self, target, content))
+
+    kept: dict[TxnId | None, Any] = {}
+    return patch.object(ManagedCommitter, "_stage", stage)
+
+
+def _assigned_version_keeps_its_timestamp() -> AbstractContextManager[object]:
+    return patch.object(validate, "with_timestamp", lambda content, _: content)
+
+
+def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
+    def outcome_of(self: ManagedCommitter, txn: Transaction) -> Any:
+        return self._with_content(self._catalog.outcome_of(self._table_id, txn.txn_id, txn.target))
+
+    return patch.object(ManagedCommitter, "outcome_of", outcome_of)
+
+
+def _assigned_past_a_change() -> AbstractContextManager[object]:
+    decide = rules.decide
+
+    def heedless(
+        head: Head, target: Version, first: Version | None, *, any_version: bool = False
+    ) -> Decision:
+        return decide(replace(head, latest_change=Version(0)), target, first, any_version=any_version)
+
+    return patch.object(rules, "decide", heedless)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("forgotten-ids", "the catalog ratifies a txnId again, as another version",
+           forgotten_ids, Fault.DELAYED_DUPLICATE),
+    Mutant("forgotten-after-a-crash", "the same, shown by a client that crashed and repeats itself",
+           forgotten_ids, Fault.RESTART, frozenset({Fault.CRASH})),
+    Mutant("assigned-not-stamped", "the catalog assigns a version and keeps the commit's timestamp",
+           _assigned_version_keeps_its_timestamp),
+    Mutant("assigned-past-a-change", "the catalog assigns a version after the table itself was changed",
+           _assigned_past_a_change),
+    Mutant("taken-is-proof", "an open version counts as lost when its first target is taken",
+           _taken_is_proof_for_an_open_version),
+    Mutant("taken-versions", "the catalog ratifies a version that is taken", _taken_versions_are_ratified),
+    Mutant("staged-name-is-kept", "a rebased transaction proposes the staged file of the lost version",
+           _staged_name_is_kept),
+)  # fmt: skip

@@ -1,0 +1,85 @@
+"""Mistakes of who follows a winner: rules that are missing, or heard wrong."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from functools import partial
+from unittest.mock import patch
+
+from headgate.protocol import file_conflicts, isolation, metadata_changes, rebase
+from headgate.protocol.actions import Commit
+from headgate.protocol.attempt import Attempt
+from headgate.protocol.isolation import Isolation
+from headgate.protocol.race import Fix
+from tests.simulation.mutations.mutant import Mutant
+
+
+def without(name: str) -> AbstractContextManager[object]:
+    """Nobody takes this step of a rebase."""
+    kept = tuple(step for step in rebase.STEPS if step.name != name)
+    if len(kept) == len(rebase.STEPS):
+        raise ValueError(f"there is no step {name}")
+    return patch.object(rebase, "STEPS", kept)
+
+
+def _no_conflicts() -> AbstractContextManager[object]:
+    mended = tuple(step for step in rebase.STEPS if isinstance(step, Fix))
+    return patch.object(rebase, "STEPS", mended)
+
+
+def _only_the_first_winner_counts() -> AbstractContextManager[object]:
+    real = rebase.rebase
+
+    def heedless(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
+        first, *others = winners
+        attempt = real(attempt, [first])
+        with _no_conflicts():
+            return real(attempt, others)
+
+    return patch.object(rebase, "rebase", heedless)
+
+
+def _every_append_may_come_later() -> AbstractContextManager[object]:
+    return patch.object(file_conflicts, "_may_come_first", lambda race: not race.winner.removes)
+
+
+def _everything_is_blind() -> AbstractContextManager[object]:
+    return patch.object(Attempt, "is_blind_append", True)
+
+
+def _partitions_never_overlap() -> AbstractContextManager[object]:
+    return patch.object(file_conflicts, "_first_match", lambda *_: None)
+
+
+def _every_change_is_harmless() -> AbstractContextManager[object]:
+    return patch.object(metadata_changes, "harmful", lambda *_: None)
+
+
+def _everybody_is_only_rearranging() -> AbstractContextManager[object]:
+    return patch.object(isolation, "choose", lambda *_, **__: Isolation.SNAPSHOT)
+
+
+_RULES = (
+    ("protocol-vs-protocol", "two change the protocol, and one undoes the other's change"),
+    ("metadata-vs-metadata", "two change the metadata, and one undoes the other's change"),
+    ("metadata-changed", "who did not see a change of the metadata commits after it"),
+    ("application-transaction", "who did not see an application's last transaction commits the next"),
+    ("append-vs-read", "who read a partition does not mind what is added to it"),
+    ("delete-vs-read", "who read a file does not mind that it is removed"),
+    ("delete-vs-delete", "two remove the same file"),
+)
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("no-conflicts", "a rebase does not check for conflicts", _no_conflicts),
+    *(Mutant(f"no-{name}", mistake, partial(without, name)) for name, mistake in _RULES),
+    Mutant("first-winner-only", "of several winners only the first is checked for conflicts",
+           _only_the_first_winner_counts),
+    Mutant("appends-come-later", "whatever only adds files counts as having come later, on every table",
+           _every_append_may_come_later),
+    Mutant("everything-is-blind", "whoever writes says that it read nothing", _everything_is_blind),
+    Mutant("partitions-never-overlap", "what was read by partition overlaps with nothing",
+           _partitions_never_overlap),
+    Mutant("every-change-is-harmless", "no change of properties stops who did not see it",
+           _every_change_is_harmless),
+    Mutant("everybody-rearranges", "every commit has the isolation level of those that change no rows",
+           _everybody_is_only_rearranging),
+)  # fmt: skip

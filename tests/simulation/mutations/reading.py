@@ -1,0 +1,125 @@
+"""Mistakes of readers, and of what is written for them beside the log."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
+from headgate.errors import HeadgateError, StorageUnavailable
+from headgate.protocol import checksum, names, segment
+from headgate.protocol.actions import Commit, Version
+from headgate.protocol.checksum import Totals
+from headgate.storage.api import Store
+from headgate.table import checkpoint_rows, checkpointing, files, log
+from headgate.table.managed import ManagedCommitter
+from tests.simulation.faults import Fault
+from tests.simulation.mutations.mutant import Mutant
+
+
+def _unreadable_is_empty() -> AbstractContextManager[object]:
+    real = log.listed
+
+    def listed(store: Store, *, since: Version | None = None) -> list[names.LogFile]:
+        try:
+            return real(store, since=since)
+        except StorageUnavailable:
+            return []
+
+    return patch.object(log, "listed", listed)
+
+
+@contextmanager
+def _listing_decides_the_latest() -> Iterator[None]:
+    real = segment.build
+
+    def build(listing: Any, *, held: Any = (), latest: Any = None, target: Any = None) -> Any:
+        files = list(listing)
+        found = [file.version for file in files]
+        return real(files, held=held, latest=max([*found, *held]), target=target)
+
+    with patch.object(segment, "build", build):
+        yield
+
+
+def _published_copy_wins() -> AbstractContextManager[object]:
+    real = log.content
+
+    def content(store: Store, version: Version, held: Any) -> bytes:
+        try:
+            return store.read(names.published(version))
+        except HeadgateError:
+            return real(store, version, held)
+
+    return patch.object(log, "content", content)
+
+
+def _removes_are_ignored() -> AbstractContextManager[object]:
+    real = files.reconcile
+
+    def reconcile(known: Any, commits: Any) -> Any:
+        return real(known, (replace(commit, removes=()) for commit in commits))
+
+    return patch.object(files, "reconcile", reconcile)
+
+
+@contextmanager
+def _checkpoint_before_publishing() -> Iterator[None]:
+    """Publishing is put off, and the checkpoint is not."""
+    with (
+        patch.object(ManagedCommitter, "publish", lambda self: self.frontier().latest),
+        patch.object(checkpointing, "_check_published", lambda _, __: None),
+    ):
+        yield
+
+
+def _checkpoint_without_domains() -> AbstractContextManager[object]:
+    real = checkpointing._small_rows
+
+    def rows(*args: Any) -> Iterable[Any]:
+        return (row for row in real(*args) if row[0] != "domainMetadata")
+
+    return patch.object(checkpointing, "_small_rows", rows)
+
+
+def _checkpoint_keeps_removed() -> AbstractContextManager[object]:
+    return patch.object(checkpoint_rows._Rows, "_undecided", lambda self, rows, mentioned: rows)
+
+
+def _totals_without_removes() -> AbstractContextManager[object]:
+    real = checksum.totals_after
+
+    def totals_after(before: Totals, commit: Commit) -> Totals | None:
+        return real(before, replace(commit, removes=()))
+
+    return patch.object(checksum, "totals_after", totals_after)
+
+
+def _totals_of_files_described_twice() -> AbstractContextManager[object]:
+    def totals_after(before: Totals, commit: Commit) -> Totals:
+        removed = sum(remove.size or 0 for remove in commit.removes)
+        return Totals(
+            before.files + len(commit.adds) - len(commit.removes),
+            before.size_bytes + sum(add.size for add in commit.adds) - removed,
+        )
+
+    return patch.object(checksum, "totals_after", totals_after)
+
+
+MUTANTS: tuple[Mutant, ...] = (
+    Mutant("unreadable-is-empty", "a listing that fails is taken for an empty one", _unreadable_is_empty,
+           Fault.LOST_REQUEST),
+    Mutant("listing-decides", "a reader takes the last listed version for the latest",
+           _listing_decides_the_latest, Fault.STRAY_FILE),
+    Mutant("published-copy-wins", "a reader prefers the published file to the catalog's copy",
+           _published_copy_wins, Fault.STRAY_FILE),
+    Mutant("removes-are-ignored", "a snapshot keeps removed files", _removes_are_ignored),
+    Mutant("checkpoint-before-publishing", "a checkpoint is made of a version that is only ratified",
+           _checkpoint_before_publishing),
+    Mutant("checkpoint-without-domains", "a checkpoint leaves the domains out", _checkpoint_without_domains),
+    Mutant("checkpoint-keeps-removed", "a checkpoint keeps files of the one before that were removed since",
+           _checkpoint_keeps_removed),
+    Mutant("checksum-without-removes", "a checksum counts files that were removed", _totals_without_removes),
+    Mutant("checksum-counts-twice", "a checksum counts files again that only got row ids",
+           _totals_of_files_described_twice),
+)  # fmt: skip
