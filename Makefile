@@ -6,7 +6,7 @@ ROUNDS ?= 200
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench sim chaos versions clean setup
+.PHONY: help demo test lint format docs bench sim mutants chaos versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +35,9 @@ bench: setup ## Measure commits, loads and scans
 
 sim: setup ## Play seeded races, crashes and lost replies (SEEDS=10000)
 	@.venv/bin/python -m tests.simulation --seeds $(SEEDS) $(ARGS)
+
+mutants: setup ## Change the code in small ways, each of which a test must notice (ARGS="protocol.rebase")
+	@.venv/bin/python -m tests.mutation $(ARGS)
 
 chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
 	@$(on_java) HEADGATE_CHAOS_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest tests/chaos --timeout 0 $(ARGS)
