@@ -188,7 +188,11 @@ def _leftovers(assignment: Assignment) -> Iterator[str]:
 
 
 def _strays(table: OpenedTable, found: Found, staged: frozenset[str]) -> Iterator[str]:
-    versions = {names.published(Version(version)) for version in range(found.latest + 1)}
+    versions = {
+        name
+        for version in map(Version, range(found.latest + 1))
+        for name in (names.published(version), names.checksum(version))
+    }
     for path in Path(table.location).rglob("*"):
         name = path.relative_to(table.location).as_posix()
         if path.is_dir() or name in versions or name in found.files:

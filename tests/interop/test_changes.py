@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
@@ -14,7 +13,6 @@ import headgate
 from headgate.errors import InvalidRequest, VersionNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import Version
-from headgate.table.transaction import Change, Operation
 from tests.support import corpora
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
@@ -96,10 +94,7 @@ def test_changes_of_commits_that_nobody_published_yet(spark: SparkSession, tmp_p
     with headgate.connect(tmp_path, settings=settings) as lake:
         lake.create_schema("s")
         table = lake.create_table("s.t", "id BIGINT, name STRING")
-        base = table.log.snapshot()
-        enabled = {**base.state.metadata.configuration, **FEED}
-        metadata = msgspec.structs.replace(base.state.metadata, configuration=enabled)
-        table.log.commit(Change(Operation("SET TBLPROPERTIES"), (metadata,)), base=base)
+        table.set_properties(FEED)
         table.append(spark.createDataFrame([(1, "a"), (2, "b")], "id BIGINT, name STRING"))
         table.overwrite(spark.createDataFrame([(3, "c")], "id BIGINT, name STRING"))
 
