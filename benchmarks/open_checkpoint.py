@@ -22,7 +22,6 @@ from benchmarks.fresh import Call
 from benchmarks.report import Measure, Result
 from headgate.protocol import codec, names, skipping
 from headgate.protocol.actions import CommitInfo, Version
-from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Column, Compare, Op
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
@@ -119,10 +118,9 @@ def _peer_open(location: str) -> int:
 def _prune(location: str) -> tuple[float, ...]:
     """Open the table and find the file that can have an id, then that of another one: the time of each."""
     moments = [time.perf_counter()]
-    files = tables.open_filesystem(location).snapshot().files.columns
-    bounds = FileBounds(files)
+    bounds = tables.open_filesystem(location).snapshot().bounds
     for wanted in _WANTED:
-        assert files.filter(skipping.keep(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
+        assert bounds.files.filter(skipping.keep(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
         moments.append(time.perf_counter())
     return tuple(later - earlier for earlier, later in pairwise(moments))
 

@@ -18,7 +18,7 @@ from headgate.settings import Settings
 from headgate.table.opened import OpenedTable
 from tests.support import tables
 
-_SCHEMA = Schema.from_json(schema_json.render(tables.SCHEMA))
+SCHEMA = Schema.from_json(schema_json.render(tables.SCHEMA))
 
 
 class Writer(Protocol):
@@ -30,6 +30,10 @@ class Writer(Protocol):
 
     def settle(self) -> None:
         """Finish what goes on in the background."""
+        ...
+
+    def close(self) -> None:
+        """Finish everything: nothing is committed after this."""
         ...
 
 
@@ -86,6 +90,9 @@ class _HeadgateWriter:
     def settle(self) -> None:
         self._table.publish()
 
+    def close(self) -> None:
+        self._table.close()
+
 
 class Deltalake:
     """An ordinary Delta table, with the defaults of deltalake."""
@@ -93,7 +100,7 @@ class Deltalake:
     name = "deltalake"
 
     def create(self, folder: Path) -> str:
-        DeltaTable.create(str(folder), schema=_SCHEMA)
+        DeltaTable.create(str(folder), schema=SCHEMA)
         return str(folder)
 
     def open(self, folder: Path) -> Writer:
@@ -114,7 +121,7 @@ class _DeltalakeWriter:
             stats=add.stats or "",
         )
         try:
-            self._table.create_write_transaction([action], mode="append", schema=_SCHEMA, partition_by=[])
+            self._table.create_write_transaction([action], mode="append", schema=SCHEMA, partition_by=[])
         except DeltaError:
             return False
         # The handle does not see its own commit; left behind, each commit would check all since.
@@ -122,6 +129,9 @@ class _DeltalakeWriter:
         return True
 
     def settle(self) -> None:
+        pass
+
+    def close(self) -> None:
         pass
 
 
