@@ -3,43 +3,90 @@
 A table stands between ``<!-- generated: name -->`` and ``<!-- end -->``.
 """
 
+import ast
 import dataclasses
 import inspect
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headgate import errors
-from headgate.protocol.conflicts import RULES
+from headgate.protocol.commit_checks import CHECKS
+from headgate.protocol.feature_drop import DROPPABLE
 from headgate.protocol.features import FEATURES
+from headgate.protocol.metadata_changes import ALLOWED
+from headgate.protocol.properties import PROPERTIES
+from headgate.protocol.race import Fix, Rule
+from headgate.protocol.rebase import STEPS
 from headgate.settings import Settings
 
 PAGES = Path(__file__).parent / "reference"
+TESTS = Path(__file__).parents[1] / "tests"
+_SCENARIO = re.compile(r"(?<![a-z0-9])s(\d{3})(?![a-z0-9])", re.IGNORECASE)
 _MARKED = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def _conflicts() -> Iterator[str]:
-    yield "| rule | objection | error |"
-    yield "|---|---|---|"
-    for rule in RULES:
-        objection = rule.objection.__name__.strip("_").replace("_", " ")
-        yield f"| `{rule.name}` | {objection} | `{rule.error.__name__}` · `{rule.error.code}` |"
+    yield "| step | what | error | SQLSTATE |"
+    yield "|---|---|---|---|"
+    for step in STEPS:
+        match step:
+            case Rule(name, objection, error, code):
+                code = code or error.code
+                told = f"`{error.__name__}` · `{code}` | `{errors.SQLSTATES[code]}`"
+                yield f"| `{name}` | refused if {_words(objection)} | {told} |"
+            case Fix(name, _, does):
+                yield f"| `{name}` | {does} | | |"
+
+
+def _words(named: Callable[..., object]) -> str:
+    return named.__name__.strip("_").replace("_", " ")
+
+
+def _checks() -> Iterator[str]:
+    yield "| check | refused | code | SQLSTATE |"
+    yield "|---|---|---|---|"
+    for check in CHECKS:
+        told = f"`{check.code}` | `{errors.SQLSTATES[check.code]}`"
+        yield f"| `{check.name}` | {_words(check.breach)} | {told} |"
+
+
+def _metadata_changes() -> Iterator[str]:
+    yield "| property | may change meanwhile |"
+    yield "|---|---|"
+    for row in ALLOWED:
+        yield f"| `{row.key}` | {row.means} |"
 
 
 def _features() -> Iterator[str]:
-    yield "| feature | concerns | read | write |"
-    yield "|---|---|---|---|"
+    yield "| feature | concerns | read | write | requires | can be dropped |"
+    yield "|---|---|---|---|---|---|"
+    drops = {row.feature: "yes, protected in history" if row.in_history else "yes" for row in DROPPABLE}
     for feature in FEATURES:
         concerns = "readers and writers" if feature.reader else "writers"
         read = "yes" if feature.can_read else "refused when used"
+        read = "if named in `read_previews`" if feature.only_if_asked else read
         write = "yes" if feature.can_write else "refused when used"
-        yield f"| `{feature.name}` | {concerns} | {read} | {write} |"
+        requires = ", ".join(f"`{name}`" for name in feature.requires)
+        dropped = drops.get(feature.name, "")
+        yield f"| `{feature.name}` | {concerns} | {read} | {write} | {requires} | {dropped} |"
+
+
+def _properties() -> Iterator[str]:
+    yield "| property | value | default | set by | feature |"
+    yield "|---|---|---|---|---|"
+    for row in PROPERTIES:
+        default = "" if row.default is None else f"`{row.default}`"
+        brings = "" if row.brings is None else f"`{row.brings}`"
+        setter = row.setter.value if row.obeyed else f"{row.setter.value}, for other clients"
+        yield f"| `{row.name}` | {row.kind.means} | {default} | {setter} | {brings} |"
 
 
 def _errors() -> Iterator[str]:
-    yield "| error | code | try again? | meaning |"
-    yield "|---|---|---|---|"
+    yield "| error | code | SQLSTATE | try again? | meaning |"
+    yield "|---|---|---|---|---|"
     yield from _subtree(errors.HeadgateError, 0)
 
 
@@ -48,7 +95,8 @@ def _subtree(error: type[errors.HeadgateError], depth: int) -> Iterator[str]:
     children = error.__subclasses__()
     code = "" if children else f"`{error.code}`"
     retry = "" if children else error.retry.value
-    yield f"| {'&emsp;' * depth}`{error.__name__}` | {code} | {retry} | {summary} |"
+    state = "" if children or error.code not in errors.SQLSTATES else f"`{errors.SQLSTATES[error.code]}`"
+    yield f"| {'&emsp;' * depth}`{error.__name__}` | {code} | {state} | {retry} | {summary} |"
     for child in children:
         yield from _subtree(child, depth + 1)
 
@@ -60,11 +108,43 @@ def _settings() -> Iterator[str]:
         yield f"| `{field.name}` | `{field.default}` |"
 
 
+def _scenarios() -> Iterator[str]:
+    yield "| scenario | shown by |"
+    yield "|---|---|"
+    shown: dict[str, list[str]] = defaultdict(list)
+    for path in sorted([*TESTS.rglob("test_*.py"), *TESTS.rglob("*.toml")]):
+        for name, text in (_situations if path.suffix == ".toml" else _tests)(path.read_text()):
+            told = f"{name} (`{path.relative_to(TESTS).as_posix()}`)"
+            for number in sorted(set(_SCENARIO.findall(text))):
+                shown[number].append(told)
+    for number in sorted(shown):
+        yield f"| S{number} | {'<br>'.join(dict.fromkeys(shown[number]))} |"
+
+
+def _tests(source: str) -> Iterator[tuple[str, str]]:
+    """What each test of a module is called, in words, and its text."""
+    lines = source.splitlines()
+    for found in ast.walk(ast.parse(source)):
+        if isinstance(found, ast.FunctionDef) and found.name.startswith("test_"):
+            start = min([found.lineno, *(part.lineno for part in found.decorator_list)])
+            words = re.sub(r"^(s\d{3}_)+", "", found.name.removeprefix("test_"))
+            yield words.replace("_", " "), "\n".join(lines[start - 1 : found.end_lineno])
+
+
+def _situations(source: str) -> Iterator[tuple[str, str]]:
+    for text in re.split(r"^(?=\[)", source, flags=re.MULTILINE)[1:]:
+        yield text[1 : text.index("]")].replace("-", " "), text
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
+    "checks": _checks,
+    "metadata_changes": _metadata_changes,
     "features": _features,
+    "properties": _properties,
     "errors": _errors,
     "settings": _settings,
+    "scenarios": _scenarios,
 }
 
 

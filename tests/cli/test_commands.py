@@ -141,3 +141,14 @@ def test_a_table_that_cannot_be_read_does_not_hide_the_others(lake: Path) -> Non
     assert (stock["version"], stock["numRows"]) == (0, None)
     assert "version 0 is missing" in stock["problem"]
     assert "sales.stock cannot be read" in run("tables", "--lake", lake).stdout
+
+
+def test_show_tells_the_metadata_domains(lake: Path) -> None:
+    with headgate.connect(lake) as opened:
+        opened.table("sales.orders").change_domains({"acme.owner": "sales", "acme.mark": '{"offset":17}'})
+
+    text, told = run("show", "sales.orders", "--lake", lake), answer("show", "sales.orders", "--lake", lake)
+
+    assert 'acme.owner=sales, acme.mark={"offset":17}' in text.stdout
+    assert told["domains"] == {"acme.owner": "sales", "acme.mark": '{"offset":17}'}
+    assert answer("show", "sales.stock", "--lake", lake)["domains"] == {}
