@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate import errors
+from headgate import domains, errors
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -33,6 +33,8 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(
         exec(compile(block, str(page), "exec"), names)
 
     assert blocks
+    for domain in domains.registered():  # the handlers of a page are not those of the next
+        domains.unregister(domain)
 
 
 def test_generated_tables_are_current() -> None:

@@ -1,5 +1,8 @@
 """Would the mutation run notice a test that is missing, and is what it lets pass still there?"""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.mutation.changes import Mutant, mutants
@@ -16,13 +19,23 @@ def _mutant(text: str, change: str) -> Mutant:
     )
 
 
-def test_a_mutant_dies_where_a_test_notices_it_and_survives_where_none_does() -> None:
+def fates(tests: str) -> list[str]:
+    """What becomes of a mutant of a function, and of one of a module, under these tests."""
     boundary = _mutant("if target > head.latest + 1:", "`target >= head.latest + 1`")
     default = _mutant("any_version: bool = False", "`True`")
-    noticing, blind = {_RULES: ("tests/unit/test_rules.py",)}, {_RULES: ("tests/unit/test_scratch.py",)}
+    return [found.fate.name for found in judge([boundary, default], {_RULES: (tests,)})]
 
-    assert [found.fate for found in judge([boundary, default], noticing)] == [Fate.KILLED, Fate.KILLED]
-    assert [found.fate for found in judge([_mutant("any_version: bool", "`True`")], blind)] == [Fate.SURVIVED]
+
+@pytest.mark.parametrize(
+    ("tests", "fate"),
+    [("tests/unit/test_rules.py", Fate.KILLED), ("tests/unit/test_timestamps.py", Fate.SURVIVED)],
+)
+def test_a_mutant_dies_where_a_test_notices_it_and_survives_where_none_does(tests: str, fate: Fate) -> None:
+    # In a process of its own, as the run has it: forks of one that has done much else are too large.
+    code = f"from tests.mutation import test_mutation; print(*test_mutation.fates({tests!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == [fate.name, fate.name]
 
 
 @pytest.mark.parametrize(
