@@ -5,6 +5,7 @@ file, JSON or parquet, that names sidecars with the file actions. Columns nobody
 read: of a large checkpoint only ranges, and the statistics, most of it, by themselves.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ _STATISTICS = ("stats", STATS_PARSED)
 _OTHERS = tuple(name for name in (*_PLAIN, "deletionVector") if name != "stats")
 _BATCH = 64 * 1024
 _BATCH_OF_STATISTICS = 8 * 1024
+_AHEAD = 4
 _VECTOR_FIELDS = ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
 
 
@@ -242,7 +244,7 @@ def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:
     def statistics(
         leaves: Collection[Leaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
     ) -> Iterable[Answer]:
-        return in_order(store, lambda piece: work(_one_ahead(_statistics(piece, leaves, footers))), parquet)
+        return in_order(store, lambda piece: work(_statistics(piece, leaves, footers)), parquet)
 
     return LiveFiles(numbered, Statistics(statistics), checkpoint_bytes=size)
 
@@ -288,7 +290,7 @@ def _statistics(
         required = "path" if adds is None or adds != _counted(file, "add.size") else "size"
         fields = [f"add.{name}" for name in (required, *_fields_of(file, leaves, adds))]
         batches = file.iter_batches(_BATCH_OF_STATISTICS, row_groups=groups, columns=fields) if groups else ()
-        for batch in batches:
+        for batch in _ahead(iter(batches)):
             add = _present(batch.column("add"), required)
             present = {field.name: pc.struct_field(add, field.name) for field in add.type}
             texts = (
@@ -325,12 +327,16 @@ def _counted(file: pq.ParquetFile, leaf: str) -> int | None:
     return count
 
 
-def _one_ahead(batches: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """The same, each decoded while somebody looks at the one before."""
+def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same, some decoded while somebody looks at the ones before.
+
+    Nothing else is done beside it: who decodes JSON keeps the interpreter to itself, and each call
+    into Arrow would have to wait until it is given away.
+    """
     with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(next, batches, None)
-        while (batch := following.result()) is not None:
-            following = pool.submit(next, batches, None)
+        following = deque(pool.submit(next, batches, None) for _ in range(_AHEAD))
+        while (batch := following.popleft().result()) is not None:
+            following.append(pool.submit(next, batches, None))
             yield batch
 
 
