@@ -1,23 +1,29 @@
 """Tables of any shape in memory, opened by each of the routes a commit can take."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.catalog.api import TableId
+from headgate.catalog.ledger import MemoryLedger
+from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.protocol import codec, names, upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
+from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.committer import Committer
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
 from tests.support import attempts
 from tests.support.faulty_store import DictStore
 from tests.support.simulated_catalog import SimulatedCatalog
 from tests.support.tables import ON_DEMAND
 
 ROUTES = ("filesystem", "inline", "staged")
+COORDINATED = "coordinated"
 _ID = TableId("t")
+_OWNER, _LOCATION = "one", "memory:"
 
 
 class CountingWorld:
@@ -47,6 +53,11 @@ class Place:
     store: DictStore = field(default_factory=DictStore)
     catalog: SimulatedCatalog = field(default_factory=SimulatedCatalog)
     world: CountingWorld = field(default_factory=CountingWorld)
+    owner: LedgerOwner = field(default_factory=lambda: LedgerOwner(MemoryLedger(), 3))
+
+    def find(self, name: str, conf: Mapping[str, str]) -> LedgerOwner | None:
+        """The commit owner of that name: there is one, which publishes every third version."""
+        return self.owner if (name, conf) == (_OWNER, {}) else None
 
 
 def create(words: Sequence[str], *, managed: bool) -> Place:
@@ -65,16 +76,25 @@ def create(words: Sequence[str], *, managed: bool) -> Place:
 def open_table(place: Place, route: str) -> OpenedTable:
     """The table, with a memory of its own."""
     committer: Committer = FilesystemCommitter(place.store)
-    if route != "filesystem":
+    if route == COORDINATED:
+        committer = RoutedCommitter(_LOCATION, place.store, place.find, world=place.world)
+    elif route != "filesystem":
         limit = 0 if route == "staged" else 1 << 20
         committer = ManagedCommitter(
             place.store, place.catalog, _ID, world=place.world, inline_limit_bytes=limit
         )
     return OpenedTable(
-        "memory:",
+        _LOCATION,
         place.store,
         committer,
         after_commit=AfterCommit(ON_DEMAND),
         settings=ON_DEMAND,
         world=place.world,
     )
+
+
+def coordinate(place: Place) -> OpenedTable:
+    """Give an ordinary table to the commit owner, and open it as one of its tables."""
+    table = open_table(place, COORDINATED)
+    ownership.coordinate(table, place.find, _OWNER, {})
+    return table

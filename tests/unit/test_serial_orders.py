@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from headgate.protocol import rebase, row_tracking
 from headgate.protocol.file_conflicts import FILE_RULES
 from tests.support.programs import KINDS, PARTITIONS, Bench, Program, Rows, serially
-from tests.support.routes import ROUTES, create, open_table
+from tests.support.routes import COORDINATED, ROUTES, coordinate, create, open_table
 
+EVERY_ROUTE = (*ROUTES, COORDINATED)
 START = Rows({1: ("a", "b"), 2: ("c",)})
 RELAXED = "set:delta.isolationLevel=WriteSerializable"
 TABLES = {
@@ -35,7 +36,10 @@ Late = Sequence[int]
 
 
 def bench(route: str, words: Sequence[str]) -> Bench:
-    made = Bench(open_table(create(words, managed=route != "filesystem"), route))
+    if route == COORDINATED:
+        made = Bench(coordinate(create(words, managed=False)))
+    else:
+        made = Bench(open_table(create(words, managed=route != "filesystem"), route))
     made.fill(START)
     return made
 
@@ -64,7 +68,7 @@ def is_right(made: Bench, done: Sequence[tuple[str, Program]], *, relaxed: bool)
 @given(
     st.lists(PROGRAMS, min_size=2, max_size=3),
     st.lists(st.integers(0, 2), min_size=3, max_size=3),
-    st.sampled_from(ROUTES),
+    st.sampled_from(EVERY_ROUTE),
 )
 def test_what_is_committed_is_what_some_serial_order_leaves(
     kind: str, programs: list[Program], late: list[int], route: str
@@ -87,7 +91,7 @@ def _check_row_ids(made: Bench) -> None:
     assert not firsts or firsts[-1] + 9 <= row_tracking.mark(snapshot.state)
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", EVERY_ROUTE)
 @pytest.mark.parametrize("kind", ["append", "copy", "delete", "rewrite"])
 def test_programs_of_different_partitions_do_not_meet(route: str, kind: str) -> None:
     """S220: or the tests above could pass by refusing everything."""
