@@ -7,15 +7,19 @@ through it takes several times as long as plain system calls.
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 from typing_extensions import Buffer
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
+from headgate.storage import together
 from headgate.storage.api import ObjectMeta
 
 _TEMPORARY = ".headgate-"
+_SYNCS_AT_ONCE = 8
 
 
 class LocalStore:
@@ -24,6 +28,11 @@ class LocalStore:
     def __init__(self, root: str) -> None:
         self._root = os.path.abspath(root)
         self._inside = os.path.join(self._root, "")
+
+    @property
+    def root(self) -> str:
+        """The folder, as an absolute path."""
+        return self._root
 
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         try:
@@ -54,6 +63,28 @@ class LocalStore:
             self._sync_name(path)
             raise
 
+    def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
+        """See ``together.PutsInOrder``: the contents are synced side by side, and each folder once."""
+        places = {path: self._full(path) for path, _ in objects}
+        hidden = {path: _hidden(full) for path, full in places.items() if not os.path.lexists(full)}
+        with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
+            written = {
+                path: together.submitted(pool, partial(_write_synced, hidden[path], data))
+                for path, data in objects
+                if path in hidden
+            }
+        try:
+            for path, data in objects:
+                if path in hidden and _placed(written[path], hidden[path], places[path], path):
+                    del hidden[path]
+                elif self.read(path) != data:
+                    raise _translate(FileExistsError(), path, "put")
+        finally:
+            for temporary in hidden.values():
+                _remove(temporary)
+        for folder in sorted({os.path.dirname(path) for path, _ in objects}):
+            self._sync_name(f"{folder}/")
+
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         for path in sorted(path for path in self._walk(prefix) if after is None or path > after):
             try:
@@ -68,6 +99,10 @@ class LocalStore:
         except OSError as exc:
             raise _translate(exc, path, "head") from exc
         return ObjectMeta(path, status.st_size, status.st_mtime_ns // 1_000_000)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such an object; a look that costs next to nothing."""
+        return os.path.lexists(self._full(path))
 
     def delete(self, path: str) -> None:
         try:
@@ -91,8 +126,7 @@ class LocalStore:
     def _write(self, path: str, data: Buffer, place: Callable[[str, str], None]) -> None:
         full = self._full(path)
         folder = os.path.dirname(full)
-        # Random, because process ids come again: a file left by a crash must not look like the object.
-        temporary = os.path.join(folder, f"{_TEMPORARY}{secrets.token_hex(8)}-{os.path.basename(full)}")
+        temporary = _hidden(full)
         try:
             try:
                 _write_synced(temporary, data)
@@ -156,6 +190,24 @@ def _make_folders(folder: str) -> None:
         _make_folders(os.path.dirname(folder))
         os.makedirs(folder, exist_ok=True)
         sync_folder(os.path.dirname(folder))
+
+
+def _hidden(full: str) -> str:
+    """A name beside the object's; random, because what a crash left must not look like the object."""
+    folder, name = os.path.split(full)
+    return os.path.join(folder, f"{_TEMPORARY}{secrets.token_hex(8)}-{name}")
+
+
+def _placed(written: Future[None], temporary: str, full: str, path: str) -> bool:
+    """Give a hidden file its name; False if there is one of that name."""
+    try:
+        written.result()
+        _link(temporary, full)
+    except FileExistsError:
+        return False
+    except OSError as exc:
+        raise _translate(exc, path, "put") from exc
+    return True
 
 
 def _link(temporary: str, full: str) -> None:

@@ -1,9 +1,12 @@
 """Many reads of one store, answered in the order asked for; awaited together where each takes long."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Protocol, TypeVar, runtime_checkable
+
+from typing_extensions import Buffer
 
 from headgate.storage.api import Store
 
@@ -19,6 +22,19 @@ class Distant(Protocol):
     """A store whose answers take so long that it pays to wait for several at once."""
 
     reads_at_once: int
+
+
+@runtime_checkable
+class PutsInOrder(Protocol):
+    """A store that creates many objects in less time than one after the other takes."""
+
+    def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
+        """Create each object; one that is there stays, and ``ObjectExists`` is raised if it differs.
+
+        None appears before those that come earlier. All are durable once this returns; should it
+        raise, only objects before the one that the error names may be there.
+        """
+        ...
 
 
 def in_order(
@@ -38,6 +54,19 @@ def in_order(
     return map(work, items)
 
 
+def submitted(pool: ThreadPoolExecutor, work: Callable[[], Answer]) -> "Future[Answer]":
+    """Have the pool do it; at the exit of the interpreter, when pools take nothing more, it is done here."""
+    try:
+        return pool.submit(work)
+    except RuntimeError:
+        done: Future[Answer] = Future()
+        try:
+            done.set_result(work())
+        except Exception as exc:  # who asks for the result gets it
+            done.set_exception(exc)
+        return done
+
+
 def _ahead(
     work: Callable[[Item], Answer], items: Iterable[Item], at_once: int, size: Callable[[Answer], int]
 ) -> Iterator[Answer]:
@@ -46,7 +75,7 @@ def _ahead(
     pool = ThreadPoolExecutor(at_once)
     try:
         for item in items:
-            waiting.append(pool.submit(work, item))
+            waiting.append(submitted(pool, partial(work, item)))
             while len(waiting) >= max(1, min(at_once, AHEAD_BYTES // largest)):
                 answer = waiting.popleft().result()
                 largest = max(largest, size(answer))
