@@ -54,14 +54,13 @@ def test_a_newer_protocol_is_refused(reader: int, writer: int) -> None:
 @pytest.mark.parametrize(
     ("active", "name"),
     [
-        (metadata(**{"delta_constraints_c": "id > 0"}), "checkConstraints"),
         (metadata(delta_columnMapping_mode="name"), "columnMapping"),
         (
             metadata(
                 '{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,'
-                '"metadata":{"delta.generationExpression":"1"}}]}'
+                '"metadata":{"delta.identity.start":1}}]}'
             ),
-            "generatedColumns",
+            "identityColumns",
         ),
     ],
 )
@@ -169,7 +168,7 @@ REQUIRED = {
     "variantShredding": {"variantType"},
 }
 NEVER_WRITTEN = {
-    "catalogOwned-preview", "clustering", "variantShredding", "variantShredding-preview", "icebergCompatV1",
+    "catalogOwned-preview", "variantShredding", "variantShredding-preview", "icebergCompatV1",
     "icebergCompatV2",
 }  # fmt: skip
 
@@ -277,12 +276,7 @@ def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "using"),
     [
-        ("invariants", columns(delta__invariants="{}")),
-        ("checkConstraints", metadata(delta_constraints_c="id > 0")),
-        ("generatedColumns", columns(delta__generationExpression="1")),
-        ("columnMapping", metadata(delta_columnMapping_mode="name")),
         ("identityColumns", columns(delta__identity__start=1)),
-        ("allowColumnDefaults", columns(CURRENT_DEFAULT="1")),
         ("variantType", columns("variant")),
         ("variantType-preview", columns("variant")),
     ],
@@ -295,6 +289,23 @@ def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metada
         features.check_writable(named, using)
 
     assert (caught.value.fields["features"], caught.value.fields["operation"]) == ((name,), "write")
+
+
+@pytest.mark.parametrize(
+    ("name", "using"),
+    [
+        ("invariants", columns(delta__invariants="{}")),
+        ("checkConstraints", metadata(delta_constraints_c="id > 0")),
+        ("generatedColumns", columns(delta__generationExpression="1")),
+        ("columnMapping", metadata(delta_columnMapping_mode="name")),
+        ("allowColumnDefaults", columns(CURRENT_DEFAULT="1")),
+        ("clustering", metadata()),
+    ],
+)
+def test_what_rows_are_checked_for_can_be_written(name: str, using: Metadata) -> None:
+    named = protocol(**{"readers" if name in READERS else "writers": (name,)})
+
+    features.check_writable(named, using)
 
 
 def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:

@@ -106,7 +106,7 @@ def test_only_the_strictest_isolation_can_be_asked_for() -> None:
         ({"delta.colour": "red"}, "DELTA_UNKNOWN_CONFIGURATION"),
         ({"DELTA.Colour": "red"}, "DELTA_UNKNOWN_CONFIGURATION"),
         ({"delta.constraints.c": "id > 0"}, "DELTA_ADD_CONSTRAINTS"),
-        ({"delta.columnMapping.mode": "name"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
+        ({"delta.universalFormat.enabledFormats": "iceberg"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
         ({"delta.coordinatedCommits.commitCoordinator-preview": "x"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
         ({"delta.minReaderVersion": "4"}, "DELTA_INVALID_PROTOCOL_VERSION"),
         ({"delta.minWriterVersion": "seven"}, "DELTA_INVALID_PROTOCOL_VERSION"),

@@ -106,8 +106,11 @@ def find(protocol: Protocol, name: str) -> Droppable:
             code="DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT",
         )
     if known.name not in _BY_NAME:
+        reason = "what it did to the table cannot be undone"
+        if known.name == features.CATALOG_MANAGED:
+            reason = "it is for the catalog to give a table back, lake.release(name)"
         raise InvalidRequest(
-            f"the feature {known.name} cannot be dropped: what it did to the table cannot be undone",
+            f"the feature {known.name} cannot be dropped: {reason}",
             code="DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE",
         )
     rows = (features.find(other) for other in sorted(present))

@@ -91,14 +91,11 @@ _COORDINATION = (IN_COMMIT_TIMESTAMP, VACUUM_PROTOCOL_CHECK)
 
 FEATURES: tuple[Feature, ...] = (
     Feature("appendOnly", legacy_writer=2, needed=_property("delta.appendOnly")),
-    Feature(INVARIANTS, legacy_writer=2, needed=_invariants, used=_invariant_expressions, can_write=False),
-    Feature("checkConstraints", legacy_writer=3, needed=_CONSTRAINTS, used=_CONSTRAINTS, can_write=False),
+    Feature(INVARIANTS, legacy_writer=2, needed=_invariants, used=_invariant_expressions),
+    Feature("checkConstraints", legacy_writer=3, needed=_CONSTRAINTS, used=_CONSTRAINTS),
     Feature("changeDataFeed", legacy_writer=4, needed=_property("delta.enableChangeDataFeed")),
-    Feature("generatedColumns", legacy_writer=4, needed=_GENERATED, used=_GENERATED, can_write=False),
-    Feature(
-        "columnMapping", reader=True, legacy_writer=5, needed=_column_mapping, used=_column_mapping,
-        can_write=False,
-    ),
+    Feature("generatedColumns", legacy_writer=4, needed=_GENERATED, used=_GENERATED),
+    Feature("columnMapping", reader=True, legacy_writer=5, needed=_column_mapping, used=_column_mapping),
     Feature("identityColumns", legacy_writer=6, needed=_IDENTITY, used=_IDENTITY, can_write=False),
     Feature("deletionVectors", reader=True, needed=_property("delta.enableDeletionVectors")),
     Feature("rowTracking", needed=_property("delta.enableRowTracking"), requires=("domainMetadata",)),
@@ -115,13 +112,13 @@ FEATURES: tuple[Feature, ...] = (
     Feature("managed-commit-preview", requires=_COORDINATION),
     Feature("managed-commit-dev", requires=_COORDINATION),
     Feature("managedCommit", requires=_COORDINATION),
-    Feature("clustering", can_write=False, requires=("domainMetadata",)),
+    Feature("clustering", requires=("domainMetadata",)),
     Feature(
         "typeWidening", reader=True, needed=_property("delta.enableTypeWidening"),
         formerly=("typeWidening-preview",),
     ),
     Feature("typeWidening-preview", reader=True),
-    Feature("allowColumnDefaults", used=_field_key("CURRENT_DEFAULT"), can_write=False),
+    Feature("allowColumnDefaults", used=_field_key("CURRENT_DEFAULT")),
     Feature(
         "variantType", reader=True, needed=_VARIANT, used=_VARIANT, can_write=False,
         formerly=("variantType-preview",),

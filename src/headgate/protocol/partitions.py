@@ -4,12 +4,13 @@ The log keeps partition values as strings. The canonical text given here is one 
 reads alike in every session, time zone included.
 """
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 from headgate.errors import CorruptLog
 from headgate.protocol.schema.types import DataType, Primitive, describe
 
+_EPOCH = datetime(1970, 1, 1)
 _BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
@@ -27,6 +28,23 @@ def canonical(text: str | None, data_type: DataType) -> str | None:
             f"the partition value {text!r} is no {describe(data_type)}; the writer of the file broke the log",
             code="DELTA_STATE_RECOVER_ERROR",
         ) from exc
+
+
+def serialized(text: str | None, data_type: DataType) -> str | None:
+    """The value as the log keeps it, given as Spark writes it; a moment comes as microseconds since 1970.
+
+    Moments are written with their zone, UTC: without one some readers take that of their session.
+    """
+    if not text:
+        return None
+    if data_type == Primitive("timestamp"):
+        moment = _EPOCH + timedelta(microseconds=int(text))
+        return f"{moment.isoformat(timespec='microseconds')}Z"
+    if data_type == Primitive("timestamp_ntz"):
+        return datetime.fromisoformat(text).isoformat(sep=" ", timespec="microseconds")
+    if data_type in (Primitive("float"), Primitive("double")):
+        return text  # 1.0E10 and NaN as Java has them, which all readers know
+    return _parsed(text, data_type)
 
 
 def _parsed(text: str, data_type: DataType) -> str:

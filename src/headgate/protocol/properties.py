@@ -93,14 +93,14 @@ PROPERTIES: tuple[Property, ...] = (
     Property("delta.appendOnly", FLAG, "false", brings="appendOnly"),
     Property("delta.autoOptimize", FLAG, obeyed=False),
     Property("delta.autoOptimize.autoCompact", _one_of("true", "false", "auto"), obeyed=False),
-    Property("delta.autoOptimize.optimizeWrite", FLAG, obeyed=False),
+    Property("delta.autoOptimize.optimizeWrite", FLAG),
     Property("delta.checkpoint.writeStatsAsJson", FLAG, "true"),
     Property("delta.checkpoint.writeStatsAsStruct", FLAG, "false"),
     Property("delta.checkpointInterval", COUNT, "10"),
     Property("delta.checkpointPolicy", _one_of("classic", "v2"), "classic", brings="v2Checkpoint"),
     Property("delta.checkpointRetentionDuration", INTERVAL, "interval 2 days", obeyed=False),
     Property("delta.columnMapping.maxColumnId", COLUMNS, "0", Setter.CLIENT),
-    Property(mapping.MODE, _one_of("none", "id", "name"), "none", Setter.ELSEWHERE, brings="columnMapping"),
+    Property(mapping.MODE, _one_of("none", "id", "name"), "none", brings="columnMapping"),
     Property("delta.compatibility.symlinkFormatManifest.enabled", FLAG, "false", Setter.ELSEWHERE),
     Property(
         "delta.coordinatedCommits.commitCoordinator-preview",
@@ -111,13 +111,13 @@ PROPERTIES: tuple[Property, ...] = (
     ),
     Property("delta.coordinatedCommits.commitCoordinatorConf-preview", TEXT, None, Setter.CLIENT),
     Property("delta.coordinatedCommits.tableConf-preview", TEXT, None, Setter.CLIENT),
-    Property("delta.dataSkippingNumIndexedCols", COLUMNS, "32", obeyed=False),
-    Property("delta.dataSkippingStatsColumns", TEXT, obeyed=False),
+    Property("delta.dataSkippingNumIndexedCols", COLUMNS, "32"),
+    Property("delta.dataSkippingStatsColumns", TEXT),
     Property("delta.deletedFileRetentionDuration", INTERVAL, "interval 1 week"),
     Property("delta.dropFeatureTruncateHistory.retentionDuration", INTERVAL, "interval 24 hours"),
     Property("delta.enableChangeDataFeed", FLAG, "false", brings="changeDataFeed"),
     Property("delta.enableDeletionVectors", FLAG, "false", brings="deletionVectors"),
-    Property("delta.enableExpiredLogCleanup", FLAG, "true", obeyed=False),
+    Property("delta.enableExpiredLogCleanup", FLAG, "true"),
     Property("delta.enableFullRetentionRollback", FLAG, "true", obeyed=False),
     Property("delta.enableIcebergCompatV1", FLAG, "false", brings="icebergCompatV1"),
     Property("delta.enableIcebergCompatV2", FLAG, "false", brings="icebergCompatV2"),
@@ -137,7 +137,7 @@ PROPERTIES: tuple[Property, ...] = (
     Property(ROW_ID_COLUMN, TEXT, None, Setter.CLIENT),
     Property(SUSPENDED, FLAG, "false"),
     Property("delta.setTransactionRetentionDuration", INTERVAL),
-    Property("delta.targetFileSize", SIZE, obeyed=False),
+    Property("delta.targetFileSize", SIZE),
     Property("delta.tuneFileSizesForRewrites", FLAG, obeyed=False),
     Property("delta.universalFormat.enabledFormats", TEXT, None, Setter.ELSEWHERE),
 )
@@ -162,8 +162,8 @@ def check(name: str, value: str) -> Property:
     row = find(name)
     if name.lower().startswith(CONSTRAINT):
         raise InvalidRequest(
-            f"the property {name!r} is a constraint, which rows must be checked against: adding one is not "
-            "in this version of Headgate",
+            f"the property {name!r} is a constraint, which the rows that are there must be checked against: "
+            "use table.add_constraint(name, expression)",
             code="DELTA_ADD_CONSTRAINTS",
         )
     if row is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from headgate import secrecy
 from headgate.errors import InvalidRequest
 from headgate.protocol import features, properties, stamping
 from headgate.protocol.actions import Metadata
@@ -25,7 +26,8 @@ from headgate.protocol.properties import (
 from headgate.protocol.schema import json as schema_json
 
 COMMENT = "comment"
-CATALOG_KEPT = frozenset({"io.unitycatalog.tableId", "ucTableId"})
+TABLE_ID = "io.unitycatalog.tableId"
+CATALOG_KEPT = frozenset({TABLE_ID, "ucTableId"})
 """What a catalog writes into the tables it manages to know them again."""
 
 _SUPPORTED, _ENABLED = "supported", "enabled"
@@ -53,6 +55,12 @@ def parse(asked: Mapping[str, str]) -> Asked:
         lower = name.lower()
         if not isinstance(value, str):
             raise InvalidRequest(f"the property {name!r} must be text, not {value!r}: write it in quotes")
+        if found := secrecy.breach({name: value}):
+            raise InvalidRequest(
+                f"the property {name!r} must not be in a table's log, which everybody reads who reads the "
+                f"table: {found[1]}; keep credentials in the session, or with the store",
+                code="HEADGATE_SECRET_IN_LOG", property=name,
+            )  # fmt: skip
         if lower.startswith(FEATURE):
             wanted.add(feature(name[len(FEATURE) :], status=value))
         elif lower in _MOST:

@@ -1,79 +1,104 @@
 """Do rows of one schema fit a table of another?"""
 
 import re
+from dataclasses import replace
 
 from headgate.errors import InvalidRequest, SchemaMismatch
-from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
 
 _STORABLE = re.compile(
-    r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?"
+    r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
 )
+_SIZED = re.compile(r"(char|varchar)\(\d+\)")
+_DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+_COMPUTED = {"delta.generationExpression", "CURRENT_DEFAULT"}
 _ILLEGAL_IN_NAMES = set(" ,;{}()\n\t=")
 
 
-def check_new(schema: Struct) -> None:
-    """Refuse a schema no table may have: no columns, duplicates ignoring case, illegal names or types."""
+def check_new(schema: Struct, *, mapped: bool = False) -> None:
+    """Refuse a schema no table may have: no columns, duplicates ignoring case, illegal names or types.
+
+    With ``mapped`` columns files have names of their own, so those in the schema may be any.
+    """
     if not schema.fields:
         raise InvalidRequest("a table needs at least one column", code="DELTA_EMPTY_DATA")
-    _check_names(schema, "")
+    _check_names(schema, "", mapped=mapped)
 
 
-def check_fits(incoming: Struct, table: Struct) -> None:
-    """Refuse rows whose columns are not the table's, naming every difference.
+def checked_data(rows: Struct) -> Struct:
+    """The columns of rows; refused if two differ in case only, or a void one is inside a list or map."""
+    _check_data(rows, "")
+    return rows
 
-    Columns are matched by name ignoring case, in any order; a nullable column may be missing.
-    Nullability of the incoming rows is not trusted: it is checked on the rows themselves.
-    """
-    problems = [
-        *(
-            f"column {column.name!r} is not in the table: drop it, or add it to the table first"
-            for column in incoming.fields
-            if table.find(column.name) is None
-        ),
-        *(
-            f"column {column.name!r} is {describe(column.type)} in the table "
-            f"but {describe(found.type)} in the rows: cast it"
-            for column in table.fields
-            if (found := incoming.find(column.name)) and not _same(column.type, found.type)
-        ),
-        *(
-            f"column {column.name!r} is NOT NULL in the table and missing from the rows"
-            for column in table.fields
-            if not column.nullable and incoming.find(column.name) is None
-        ),
+
+def check_present(rows: Struct, table: Struct) -> None:
+    """Refuse rows without a column that must have a value, and has no other way to get one."""
+    missing = [
+        column.name
+        for column in table.fields
+        if not column.nullable and rows.find(column.name) is None and not column.metadata.keys() & _COMPUTED
     ]
-    if problems:
+    if missing:
         raise SchemaMismatch(
-            "the rows do not fit the table: " + "; ".join(problems), expected=table, found=incoming
+            f"column {', '.join(map(repr, missing))} is NOT NULL in the table and missing from the rows: "
+            "add it",
+            code="DELTA_MISSING_NOT_NULL_COLUMN_VALUE",
+            expected=table,
+            found=rows,
         )
 
 
-def _same(ours: DataType, theirs: DataType) -> bool:
-    match ours, theirs:
-        case Primitive(one), Primitive(other):
-            return one == other
-        case Array(one, _), Array(other, _):
-            return _same(one, other)
-        case Map(key, value, _), Map(other_key, other_value, _):
-            return _same(key, other_key) and _same(value, other_value)
-        case Struct(fields), Struct(others):
-            return len(fields) == len(others) and all(
-                part.name.lower() == other.name.lower() and _same(part.type, other.type)
-                for part, other in zip(fields, others, strict=True)
+def declared(schema: Struct) -> Struct:
+    """The schema with its columns of type CHAR and VARCHAR as strings that remember what they are."""
+    return Struct(
+        tuple(
+            replace(
+                column, type=Primitive("string"), metadata={**column.metadata, _DECLARED: column.type.name}
             )
-        case _:
-            return False
+            if isinstance(column.type, Primitive) and _SIZED.fullmatch(column.type.name)
+            else column
+            for column in schema.fields
+        )
+    )
 
 
-def _check_names(data_type: DataType, where: str) -> None:
+def _check_data(data_type: DataType, where: str, *, inside: bool = False) -> None:
+    match data_type:
+        case Struct(fields):
+            names = [column.name.lower() for column in fields]
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise SchemaMismatch(
+                    f"the rows have more than one column {', '.join(repr(where + name) for name in twice)} "
+                    "(names are compared ignoring case): drop or rename all but one",
+                    code="DELTA_DUPLICATE_COLUMNS_FOUND",
+                )
+            for column in fields:
+                _check_data(column.type, f"{where}{column.name}.", inside=inside)
+        case Array(element, _):
+            _check_data(element, f"{where}element.", inside=True)
+        case Map(key, value, _):
+            _check_data(key, f"{where}key.", inside=True)
+            _check_data(value, f"{where}value.", inside=True)
+        case Primitive("void") if inside:
+            raise SchemaMismatch(
+                f"{where[:-1]!r} is of type void, which lists and maps cannot have: cast it to a type",
+                code="DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+            )
+        case Primitive():
+            return
+
+
+def _check_names(data_type: DataType, where: str, *, mapped: bool) -> None:
     match data_type:
         case Struct(fields):
             seen: set[str] = set()
             for column in fields:
                 path = f"{where}{column.name}"
-                if not column.name or _ILLEGAL_IN_NAMES & set(column.name):
+                if not column.name or (_ILLEGAL_IN_NAMES & set(column.name) and not mapped):
                     raise InvalidRequest(
-                        f"column name {path!r} contains one of ' ,;{{}}()\\n\\t=': rename it",
+                        f"column name {path!r} contains one of ' ,;{{}}()\\n\\t=': rename it, or make "
+                        "the table with delta.columnMapping.mode=name",
                         code="DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
                     )
                 if column.name.lower() in seen:
@@ -87,12 +112,12 @@ def _check_names(data_type: DataType, where: str) -> None:
                         code="DELTA_NESTED_NOT_NULL_CONSTRAINT",
                     )
                 seen.add(column.name.lower())
-                _check_names(column.type, f"{path}.")
+                _check_names(column.type, f"{path}.", mapped=mapped)
         case Array(element, _):
-            _check_names(element, f"{where}element.")
+            _check_names(element, f"{where}element.", mapped=mapped)
         case Map(key, value, _):
-            _check_names(key, f"{where}key.")
-            _check_names(value, f"{where}value.")
+            _check_names(key, f"{where}key.", mapped=mapped)
+            _check_names(value, f"{where}value.", mapped=mapped)
         case Primitive(name):
             if not _STORABLE.fullmatch(name):
                 raise InvalidRequest(

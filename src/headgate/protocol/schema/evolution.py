@@ -1,0 +1,195 @@
+"""May the columns of a table become these, with its data files left as they are?
+
+One row per change of a type. What is neither the same nor in a row would make old files unreadable,
+or readable as something else.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import mapping
+from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+
+MAX_ID = "delta.columnMapping.maxColumnId"
+WIDENING = ("typeWidening", "typeWidening-preview")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 20}
+
+
+@dataclass(frozen=True, slots=True)
+class Widening:
+    """One row: from which types to which, and whether a table must have the feature for it."""
+
+    before: frozenset[str]
+    after: frozenset[str]
+    needs_feature: bool = True
+
+
+WIDENINGS: tuple[Widening, ...] = (
+    # Parquet keeps all three in 32 bits, so files need not be told apart.
+    Widening(frozenset({"byte"}), frozenset({"short", "integer"}), needs_feature=False),
+    Widening(frozenset({"short"}), frozenset({"integer"}), needs_feature=False),
+    Widening(frozenset({"byte", "short", "integer"}), frozenset({"long", "double"})),
+    Widening(frozenset({"float"}), frozenset({"double"})),
+    Widening(frozenset({"date"}), frozenset({"timestamp_ntz"})),
+)
+
+
+def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
+    """What in this change the files that are there would contradict; ``protocol`` is the one after it."""
+    if before.partition_columns != after.partition_columns:
+        return (
+            f"the partition columns become {list(after.partition_columns)}, and the files are laid out by "
+            f"{list(before.partition_columns)}"
+        )
+    modes = mapping.mode(before), mapping.mode(after)
+    if modes[0] != modes[1] and modes != (Mode.NONE, Mode.NAME):
+        return f"the column mapping changes from {modes[0]} to {modes[1]}"
+    was, now = (schema_json.parse(found.schema_string) for found in (before, after))
+    widens = any(protocol.has(name) for name in WIDENING)
+    if modes[0] is Mode.NONE:
+        return _by_name(was, now, "", widens=widens)
+    return _by_id(was, now, before, widens=widens)
+
+
+def duplicate(schema: Struct) -> str | None:
+    """A column that is there twice in its struct, ignoring case as Spark does."""
+    for struct, where in _structs(schema, ""):
+        seen: set[str] = set()
+        for column in struct.fields:
+            if column.name.lower() in seen:
+                return f"{where}{column.name}"
+            seen.add(column.name.lower())
+    return None
+
+
+def mapping_breach(metadata: Metadata) -> str | None:
+    """What is wrong with the ids and physical names of a table that maps its columns."""
+    mode = mapping.mode(metadata)
+    if mode is Mode.NONE:
+        return None
+    most = _max_id(metadata)
+    ids: dict[object, str] = {}
+    for struct, where in _structs(schema_json.parse(metadata.schema_string), ""):
+        physical: dict[object, str] = {}
+        for column in struct.fields:
+            path = f"{where}{column.name}"
+            number, name = column.metadata.get(mapping.ID), column.metadata.get(mapping.PHYSICAL_NAME)
+            if not isinstance(number, int) or not isinstance(name, str) or not name:
+                return f"the column {path!r} has no id or no physical name"
+            if number in ids or name in physical:
+                return f"the columns {ids.get(number) or physical.get(name)!r} and {path!r} are mapped alike"
+            if number > most:
+                return f"the column {path!r} has the id {number}, above {MAX_ID} = {most}"
+            ids[number] = physical[name] = path
+    return None
+
+
+def _by_name(was: Struct, now: Struct, where: str, *, widens: bool) -> str | None:
+    """Without column mapping a name is all that files know of a column."""
+    for column in was.fields:
+        path = f"{where}{column.name}"
+        found = next((each for each in now.fields if each.name == column.name), None)
+        if found is None:
+            return f"the column {path!r} goes away, which takes column mapping"
+        if why := _type_breach(column.type, found.type, path, widens=widens, nested=_by_name):
+            return why
+    return None
+
+
+def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str | None:
+    old, new = dict(_mapped(was)), dict(_mapped(now))
+    most = _max_id(before)
+    for number, column in new.items():
+        known = old.get(number)
+        if known is None and number <= most:
+            return f"the new column {column.name!r} has the id {number}, which another column had"
+        if known is None:
+            continue
+        names = (found.metadata.get(mapping.PHYSICAL_NAME) for found in (known, column))
+        if len(set(names)) > 1:
+            return f"the column {column.name!r} of id {number} gets another physical name"
+        if why := _type_breach(known.type, column.type, column.name, widens=widens, nested=_anything):
+            return why
+    return None
+
+
+def _mapped(schema: Struct) -> Iterator[tuple[int, Field]]:
+    for struct, _ in _structs(schema, ""):
+        for column in struct.fields:
+            number = column.metadata.get(mapping.ID)
+            if isinstance(number, int):
+                yield number, column
+
+
+def _anything(_was: Struct, _now: Struct, _where: str, *, widens: bool) -> str | None:  # noqa: ARG001
+    return None  # the columns inside have ids of their own
+
+
+_Nested = Callable[..., str | None]
+
+
+def _type_breach(was: DataType, now: DataType, path: str, *, widens: bool, nested: _Nested) -> str | None:
+    match was, now:
+        case Struct(), Struct():
+            return nested(was, now, f"{path}.", widens=widens)
+        case Array(one, _), Array(other, _):
+            return _type_breach(one, other, f"{path}.element", widens=widens, nested=nested)
+        case Map(key, value, _), Map(other_key, other_value, _):
+            return _type_breach(key, other_key, f"{path}.key", widens=widens, nested=nested) or _type_breach(
+                value, other_value, f"{path}.value", widens=widens, nested=nested
+            )
+        case Primitive(old), Primitive(new) if old == new or _widens(old, new, widens=widens):
+            return None
+        case Primitive("void"), _:
+            return None
+        case _:
+            return f"the column {path!r} changes from {describe(was)} to {describe(now)}"
+
+
+def is_widening(old: str, new: str) -> bool:
+    """Whether a table that has the feature may change a column of the one type to the other."""
+    return _widens(old, new, widens=True)
+
+
+def _widens(old: str, new: str, *, widens: bool) -> bool:
+    return any(
+        old in row.before and new in row.after and (widens or not row.needs_feature) for row in WIDENINGS
+    ) or (widens and _to_wider_decimal(old, new))
+
+
+def _to_wider_decimal(old: str, new: str) -> bool:
+    """Neither the digits before the point nor those after it may become fewer."""
+    target = _DECIMAL.fullmatch(new)
+    if target is None:
+        return False
+    precision, scale = map(int, target.groups())
+    source = _DECIMAL.fullmatch(old)
+    if source is None:
+        return old in _DIGITS and precision - scale >= max(_DIGITS[old], _DIGITS["integer"])
+    was_precision, was_scale = map(int, source.groups())
+    return scale >= was_scale and precision - scale >= was_precision - was_scale
+
+
+def _structs(data_type: DataType, where: str) -> Iterator[tuple[Struct, str]]:
+    match data_type:
+        case Struct(fields):
+            yield data_type, where
+            for column in fields:
+                yield from _structs(column.type, f"{where}{column.name}.")
+        case Array(element, _):
+            yield from _structs(element, f"{where}element.")
+        case Map(key, value, _):
+            yield from _structs(key, f"{where}key.")
+            yield from _structs(value, f"{where}value.")
+        case Primitive():
+            return
+
+
+def _max_id(metadata: Metadata) -> int:
+    text = metadata.configuration.get(MAX_ID, "")
+    return int(text) if text.isdecimal() else 0
