@@ -2,9 +2,10 @@
 
 A side of a race is a list of words, what it read first and then what it does:
 
-    reads:<sql>  reads-file:<path>  reads-all  reads-app:<id>
+    reads:<sql>  reads-file:<path>  reads-all  reads-app:<id>  reads-domains
     append  append:<partition>  overwrite  delete:<path>  rearrange:<path>  vector:<path>  again:<path>
     set:<key>=<value>  unset:<key>  metadata  describe:<text>  protocol  feature:+<name>  feature:-<name>
+    hides:<path>=<rows>  sees:<path>=<rows>  finds-none
     domain:<name>=<configuration>  undomain:<name>  app:<id>=<number>  operation:<name>  identity  unsaid
 
 A table is a list of words too: partitioned:<column>, tracked, stamped, feature:<name>, set:<key>=<value>.
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from headgate.protocol import predicate_sql, replay, upgrade
+from headgate.protocol import predicate_sql, replay, upgrade, vectors
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -36,7 +37,9 @@ from headgate.protocol.actions import (
 from headgate.protocol.attempt import Attempt, Reads
 from headgate.protocol.domains import Handlers
 from headgate.protocol.replay import State
+from headgate.protocol.row_work import RowWork
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.vectors import DeletedRows
 
 COLUMNS = ("id", "p", "q")
 SCHEMA = {
@@ -119,6 +122,7 @@ def side(
         actions=tuple(_actions(told, name, state)),
         timestamp=EpochMillis(now),
         handlers=lambda: handlers or {},
+        rows=_row_work(told),
     )
     kinds = {kind for kind, _ in told}
     tags = {"delta.identity.schemaUpdate": "true"} if "identity" in kinds else {}
@@ -127,16 +131,32 @@ def side(
 
 Told = Sequence[tuple[str, str]]
 _ALTERING, _UPGRADING = ("set", "unset", "describe", "metadata"), ("protocol", "feature")
-_ELSEWHERE = ("reads", "reads-file", "reads-all", "reads-app", "operation", "identity", "unsaid")
+_ELSEWHERE = (
+    "reads",
+    "reads-file",
+    "reads-all",
+    "reads-app",
+    "reads-domains",
+    "operation",
+    "identity",
+    "unsaid",
+    "sees",
+    "finds-none",
+)
 
 
 def _reads(told: Told, state: State) -> Reads:
     schema = schema_json.parse(state.metadata.schema_string)
     return Reads(
         predicates=tuple(predicate_sql.parse(rest, schema) for kind, rest in told if kind == "reads"),
-        files=frozenset(rest for kind, rest in told if kind in ("reads-file", "rearrange", "vector")),
+        files=frozenset(
+            rest.partition("=")[0]
+            for kind, rest in told
+            if kind in ("reads-file", "rearrange", "vector", "hides", "sees")
+        ),
         whole_table=any(kind in ("reads-all", "overwrite") for kind, _ in told),
         app_ids=frozenset(rest for kind, rest in told if kind == "reads-app"),
+        domains=any(kind == "reads-domains" for kind, _ in told),
     )
 
 
@@ -169,6 +189,9 @@ def _action(kind: str, rest: str, name: str, number: int) -> Iterator[Action]:
         case "vector":
             yield RemoveFile(path=rest, data_change=True)
             yield with_vector(added(rest, {}), name)
+        case "hides":
+            yield RemoveFile(path=key, data_change=True)
+            yield msgspec.structs.replace(added(key, {}), deletion_vector=vectors.inline(_rows(value)))
         case "again":
             yield msgspec.structs.replace(added(rest, {}), data_change=False)
         case "domain":
@@ -197,6 +220,37 @@ def with_vector(add: AddFile, name: str) -> AddFile:
     """The same file with a deletion vector of that name."""
     vector = DeletionVector(storage_type="p", path_or_inline_dv=name, size_in_bytes=1, cardinality=1)
     return msgspec.structs.replace(add, deletion_vector=vector)
+
+
+class InlineRows:
+    """Vectors that lie in the log, and an answer known beforehand: whether winners' rows would be read."""
+
+    def __init__(self, *, selects: bool) -> None:
+        self._selects = selects
+
+    def hidden(self, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
+        return [vectors.parse_inline(vector) for vector in wanted]
+
+    def hide(self, rows: DeletedRows) -> DeletionVector:
+        return vectors.inline(rows)
+
+    def selects(self, adds: Sequence[AddFile]) -> bool:
+        return bool(adds) and self._selects
+
+
+def _row_work(told: Told) -> RowWork | None:
+    kinds = {kind for kind, _ in told}
+    if not kinds & {"hides", "sees", "finds-none"}:
+        return None
+    changed, seen = (
+        {path: _rows(rows) for one, rest in told if one == kind for path, _, rows in (rest.partition("="),)}
+        for kind in ("hides", "sees")
+    )
+    return RowWork(InlineRows(selects="finds-none" not in kinds), changed, seen)
+
+
+def _rows(text: str) -> DeletedRows:
+    return DeletedRows.of(int(number) for number in text.split(","))
 
 
 def _partition(text: str) -> dict[str, str | None]:

@@ -39,6 +39,8 @@ class CommitInfo(Action, frozen=True, kw_only=True):
     engine_info: str | None = None
     txn_id: TxnId | None = None
     tags: Mapping[str, Any] | None = None
+    group_id: Any = None
+    group_tables: Any = None
 
 
 class Protocol(Action, frozen=True, kw_only=True):
@@ -126,6 +128,8 @@ class AddCdcFile(Action, frozen=True, kw_only=True):
     path: str
     partition_values: Mapping[str, str | None]
     size: int
+    data_change: bool | None = None
+    """False, where a writer says it, as it must."""
 
 
 class AppTransaction(Action, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from headgate.protocol.domains import Handlers
 from headgate.protocol.isolation import Isolation
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.replay import State
+from headgate.protocol.row_work import RowWork
 from headgate.protocol.stamping import has_stamps
 
 BACKFILL = "ROW TRACKING BACKFILL"
@@ -42,6 +43,8 @@ class Reads:
     """Whether it may have seen any row, so that every other commit concerns it."""
     app_ids: frozenset[str] = frozenset()
     """The applications whose last transaction it looked up."""
+    domains: bool = False
+    """Whether it looked up metadata domains."""
 
     @property
     def is_blind(self) -> bool:
@@ -67,9 +70,16 @@ class Attempt:
     """The moment of the commit; before any in-commit timestamp is due, that of the writer's clock."""
     changes_data: bool = True
     """Whether this kind of operation changes rows."""
+    is_strict: bool = False
+    """Whether what it read must still be true when it commits, whatever the table or its actions ask for.
+
+    Other tables may be written from what was read here.
+    """
     tags: Mapping[str, str] = field(default_factory=dict)
     handlers: Callable[[], Handlers] = field(default=dict, compare=False)
     """Who merges a metadata domain that both sides of a race wrote."""
+    rows: RowWork | None = field(default=None, compare=False)
+    """Which rows it is about, if it can say so."""
 
     @property
     def target(self) -> Version:
@@ -101,6 +111,8 @@ class Attempt:
     @cached_property
     def isolation(self) -> Isolation:
         """Its isolation level."""
+        if self.is_strict:
+            return Isolation.SERIALIZABLE
         return isolation.choose(self.metadata, self.actions, changes_data=self.changes_data)
 
     @property

@@ -91,6 +91,7 @@ _ENVELOPES: tuple[tuple[type[Action], bytes], ...] = (
     (Protocol, b'{"protocol":'),
     (AppTransaction, b'{"txn":'),
     (DomainMetadata, b'{"domainMetadata":'),
+    (AddCdcFile, b'{"cdc":'),
 )
 _PREFIX = dict(_ENVELOPES)
 _LINES = msgspec.json.Decoder(_Line)

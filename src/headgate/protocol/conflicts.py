@@ -84,6 +84,16 @@ def _winner_moved_an_application(race: Race) -> str | None:
     return None
 
 
+def _winner_wrote_domains_we_looked_up(race: Race) -> str | None:
+    if not race.ours.reads.domains:
+        return None
+    ours = {action.domain for action in race.ours.writes.domains}  # of these, both sides speak elsewhere
+    for action in race.winner.domains:
+        if action.domain not in ours and not action.is_system:
+            return f"the metadata domain {action.domain!r} was written after this transaction looked it up"
+    return None
+
+
 def _winner_gave_the_row_ids_we_take_away(race: Race) -> str | None:
     if race.ours.operation == UNBACKFILL and race.winner_operation == BACKFILL:
         return "row ids were given to the files from which this transaction takes them"
@@ -106,5 +116,6 @@ METADATA_RULES: tuple[Rule, ...] = (
 )
 OTHER_RULES: tuple[Rule, ...] = (
     Rule("application-transaction", _winner_moved_an_application, ConcurrentTransaction),
+    Rule("domain-read", _winner_wrote_domains_we_looked_up, ConcurrentWrite),
     Rule("unbackfill-vs-backfill", _winner_gave_the_row_ids_we_take_away, ConcurrentWrite),
 )

@@ -31,12 +31,33 @@ def _winner_added_rows_we_would_have_read(race: Race) -> str | None:
         return None  # files that had their rows before
     if _may_come_first(race):
         return None
-    read = ours.read.metadata
+    read, adds = ours.read.metadata, _unsettled(race)
+    if not adds:
+        return None
     if ours.reads.whole_table:
-        return f"{_shown(winner.adds[0])} was added, and this transaction read the whole table"
+        return f"{_shown(adds[0])} was added, and this transaction read the whole table"
     if not read.partition_columns:
-        return f"{_shown(winner.adds[0])} was added, and the table has no partitions that would tell it apart"
-    return _overlap(ours.reads, winner.adds, read)
+        objection = f"{_shown(adds[0])} was added, and the table has no partitions that would tell it apart"
+        return objection if _selected(race, adds) else None
+    overlap = _overlap(ours.reads, adds, read)
+    return overlap if overlap is not None and _selected(race, adds) else None
+
+
+def _unsettled(race: Race) -> tuple[AddFile, ...]:
+    """The added files that may have rows which were not there before, for all that was judged row by row."""
+    work = race.ours.rows
+    if work is None:
+        return race.winner.adds
+    # Of a file that we remove too, a later rule speaks.
+    others = {remove.path for remove in race.winner.removes} & {
+        remove.path for remove in race.ours.writes.removes
+    }
+    return tuple(add for add in race.winner.adds if add.path not in work.settled | others)
+
+
+def _selected(race: Race, adds: tuple[AddFile, ...]) -> bool:
+    """Whether we would have read a row of these files, for all we know."""
+    return race.ours.rows is None or race.ours.rows.access.selects(adds)
 
 
 def _may_come_first(race: Race) -> bool:
@@ -50,7 +71,7 @@ def _winner_removed_a_file_we_read(race: Race) -> str | None:
     if reads.whole_table and race.winner.removes:
         return f"{_shown(race.winner.removes[0])} was removed, and this transaction read the whole table"
     for remove in race.winner.removes:
-        if remove.path in reads.files:
+        if remove.path in reads.files and not _is_settled(race, remove.path):
             return f"{_shown(remove)} was removed after this transaction read it"
     return None
 
@@ -59,8 +80,14 @@ def _both_removed_a_file(race: Race) -> str | None:
     if not race.winner.removes or not race.ours.writes.removes:
         return None
     ours = {remove.path for remove in race.ours.writes.removes}
-    shared = [remove for remove in race.winner.removes if remove.path in ours]
+    shared = [
+        remove for remove in race.winner.removes if remove.path in ours and not _is_settled(race, remove.path)
+    ]
     return f"{_shown(shared[0])} was removed by both transactions" if shared else None
+
+
+def _is_settled(race: Race, path: str) -> bool:
+    return race.ours.rows is not None and path in race.ours.rows.settled
 
 
 FILE_RULES: tuple[Rule, ...] = (

@@ -18,6 +18,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import comparisons, literals, predicates, sql_casts, sql_strings
 from headgate.protocol.literals import Literal
 from headgate.protocol.predicates import (
+    Always,
     Column,
     IsNull,
     NotNull,
@@ -48,6 +49,67 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
     except (SqlglotError, RecursionError):
         return Unknown(sql)
     return _Reader(schema, literals.zone(time_zone), alias, detached).read(tree)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a join: its alias, and its columns."""
+
+    alias: str
+    schema: Struct
+
+    def qualifies(self, parts: tuple[str, ...]) -> bool:
+        """Whether a name is one of its columns, behind its alias."""
+        named = len(parts) > 1 and parts[0].lower() == self.alias.lower()
+        return named and self.schema.find(parts[1]) is not None
+
+    def owns(self, parts: tuple[str, ...] | None, other: "Side") -> bool:
+        """Whether a name is a column of this side and cannot be one of the other; aliases come first."""
+        if parts is None or other.qualifies(parts):
+            return False
+        alone = self.schema.find(parts[0]) is not None and other.schema.find(parts[0]) is None
+        return self.qualifies(parts) or alone
+
+
+@dataclass(frozen=True, slots=True)
+class JoinPart:
+    """What a condition on two sides demands of the first: for all rows that it is true for."""
+
+    own: Predicate
+    equal: tuple[tuple[Column, tuple[str, ...]], ...] = ()
+    """Columns of the first side that must equal a column of the second, by its name there."""
+
+
+def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> JoinPart:
+    """What a join condition says of its first side."""
+    detached = sql_strings.detach(sql)
+    try:
+        tree = sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)
+    except (SqlglotError, RecursionError):
+        return JoinPart(Always())
+    reader = _Reader(first.schema, literals.zone(time_zone), first.alias, detached)
+    own: list[Predicate] = []
+    equal: list[tuple[Column, tuple[str, ...]]] = []
+    bare = tree.unnest()
+    for part in bare.flatten() if type(bare) is exp.And else (bare,):
+        names = [_parts(column) for column in part.find_all(exp.Column)]
+        if all(first.owns(name, second) for name in names):
+            own.append(reader.read(part))
+        elif type(part) is exp.EQ and len(names) == 2:
+            equal += _equal(part, first, second)
+    return JoinPart(all_of(own), tuple(equal))
+
+
+def _equal(part: exp.Expr, first: Side, second: Side) -> list[tuple[Column, tuple[str, ...]]]:
+    for one, other in ((part.this, part.expression), (part.expression, part.this)):
+        mine, theirs = _parts(one), _parts(other)
+        if mine is None or theirs is None:
+            continue
+        if first.owns(mine, second) and second.owns(theirs, first):
+            column = predicates.resolve(first.schema, mine, alias=first.alias)
+            name = theirs[1:] if second.qualifies(theirs) else theirs
+            return [] if column is None else [(column, name)]
+    return []
 
 
 @dataclass(frozen=True, slots=True)

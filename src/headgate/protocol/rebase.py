@@ -17,6 +17,7 @@ from headgate.protocol import (
     features,
     metadata_changes,
     replay,
+    row_conflicts,
     row_tracking,
     stamping,
     timestamps,
@@ -37,11 +38,15 @@ from headgate.protocol.conflicts import METADATA_RULES, OTHER_RULES, PROTOCOL_RU
 from headgate.protocol.file_conflicts import FILE_RULES
 from headgate.protocol.race import Fix, Race, Step
 from headgate.protocol.replay import State
+from headgate.protocol.row_conflicts import ROW_RULES
 from headgate.protocol.timestamps import Stamp
 
 NOT_PRESERVED = {"delta.rowTracking.preserved": "false"}
 CHECKPOINT_PROTECTION = "delta.requireCheckpointProtectionBeforeVersion"
-_REPLACES = ("REPLACE TABLE", "CREATE OR REPLACE TABLE")
+_REPLACES = (
+    "REPLACE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE AS SELECT",
+    "CREATE OR REPLACE TABLE AS SELECT",
+)  # fmt: skip
 
 
 def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attempt:
@@ -160,6 +165,8 @@ STEPS: tuple[Step, ...] = (
         "type-changes", _date_type_changes_anew, "move the version of type changes (preview of type widening)"
     ),
     Fix("checkpoint-protection", _protect_checkpoints_further, "move the version checkpoints protect"),
+    *ROW_RULES,
+    Fix("rows", row_conflicts.united, "unite deletion vectors that hide different rows of one file"),
     *FILE_RULES,
     Fix(
         "follow", _follow_the_winner, "take the next version, a later in-commit timestamp, and say since when"
