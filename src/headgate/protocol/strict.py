@@ -1,0 +1,155 @@
+"""Are these bytes a commit to the letter: one known action on every line, and nothing a reader could misread?
+
+Reading a log is lenient, since what is there is there (``codec``). What is about to enter a log is not:
+every reader must see in it what was checked here.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate.protocol.actions import (
+    Action,
+    AddCdcFile,
+    AddFile,
+    AppTransaction,
+    CommitInfo,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    RemoveFile,
+)
+
+DEEPEST = 64
+"""How deep JSON may be nested in a line."""
+
+_OPENING, _CLOSING = "[{", "]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """What is wrong, in which line and with which action; line 0 means the commit as a whole."""
+
+    line: int
+    kind: str
+    why: str
+    code: str | None = None
+    """Delta's code for it, where it is not the one of the rule."""
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    add: AddFile | None = None
+    remove: RemoveFile | None = None
+    commitInfo: CommitInfo | None = None  # noqa: N815 — the log's own names
+    metaData: Metadata | None = None  # noqa: N815
+    protocol: Protocol | None = None
+    txn: AppTransaction | None = None
+    domainMetadata: DomainMetadata | None = None  # noqa: N815
+    cdc: AddCdcFile | None = None
+
+
+KINDS: dict[type[Action], str] = {
+    AddFile: "add",
+    RemoveFile: "remove",
+    CommitInfo: "commitInfo",
+    Metadata: "metaData",
+    Protocol: "protocol",
+    AppTransaction: "txn",
+    DomainMetadata: "domainMetadata",
+    AddCdcFile: "cdc",
+}
+"""The kinds of actions a commit may have, by the log's names for them."""
+
+_LINES = msgspec.json.Decoder(_Line)
+
+
+def parse(content: bytes) -> tuple[Action, ...] | Breach:
+    """The actions, one a line, so that the n-th is in line n; or what is wrong with the first bad line."""
+    lines = content.removesuffix(b"\n").split(b"\n")
+    actions: list[Action] = []
+    for number, line in enumerate(lines, 1):
+        found = _action(line)
+        if isinstance(found, str):
+            return Breach(number, "", found)
+        actions.append(found)
+    if not _is_plain(content, actions):
+        for number, (line, action) in enumerate(zip(lines, actions, strict=True), 1):
+            if twice := _twice(line):
+                return Breach(number, KINDS[type(action)], f"{twice!r} is there twice")
+    return tuple(actions)
+
+
+def depth(text: str) -> int:
+    """How deep the JSON text is nested, which need not be whole; what stands in strings does not count."""
+    deepest = level = 0
+    in_string = escaped = False
+    for character in text:
+        if in_string:
+            in_string = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif character == '"':
+            in_string = True
+        elif character in _OPENING:
+            level += 1
+            deepest = max(deepest, level)
+        elif character in _CLOSING:
+            level -= 1
+    return deepest
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether it is nested more than ``DEEPEST`` levels."""
+    return text.count("{") + text.count("[") > DEEPEST and depth(text) > DEEPEST
+
+
+def _action(line: bytes) -> Action | str:
+    if line.count(b"{") + line.count(b"[") > DEEPEST and is_too_deep(line.decode(errors="replace")):
+        return f"it is nested more than {DEEPEST} levels deep"
+    try:
+        given = [part for part in msgspec.structs.astuple(_LINES.decode(line)) if part is not None]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        return f"it is not one action in one line of JSON: {exc}"
+    if len(given) != 1:
+        return f"it has {len(given)} actions instead of one"
+    action: Action = given[0]
+    return action
+
+
+def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
+    """Whether nothing in the commit can be there twice in an object, which is so for most commits.
+
+    Every file has one path, and so on: as many of these words as there are files that need them
+    leave none for a second one.
+    """
+    kinds = Counter(map(type, actions))
+    files, vectors = kinds[AddFile] + kinds[RemoveFile], content.count(b'"deletionVector"')
+    if b"\\u" in content or files + kinds[CommitInfo] != len(actions) or vectors:
+        return False
+    counted = ((b'"path"', files), (b'"dataChange"', files), (b'"add"', kinds[AddFile]))
+    once = (b'"inCommitTimestamp"', b'"txnId"', b'"commitInfo"')
+    return all(content.count(word) == count for word, count in counted) and all(
+        content.count(word) <= 1 for word in once
+    )
+
+
+def _twice(line: bytes) -> str | None:
+    """A name that one object of the line has twice."""
+    return next(_repeated(json.loads(line, object_pairs_hook=_Pairs)), None)
+
+
+class _Pairs(list[tuple[str, object]]):
+    """A JSON object as it is written."""
+
+
+def _repeated(value: object) -> Iterator[str]:
+    if isinstance(value, _Pairs):
+        keys = [key for key, _ in value]
+        yield from (key for key in keys if keys.count(key) > 1)
+        for _, part in value:
+            yield from _repeated(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _repeated(part)

@@ -1,0 +1,81 @@
+"""What looks like a credential, and what only might."""
+
+import pytest
+
+from headgate import secrecy
+from headgate.errors import InvalidRequest
+
+KEYS = {
+    "fs.s3a.secret.key",
+    "fs.azure.account.key.acme.dfs.core.windows.net",
+    "password",
+    "spring.datasource.password",
+    "apiToken",
+    "access_token",
+    "awsAccessKeyId",
+    "aws_secret_access_key",
+    "AWSSecretKey",
+    "clientSecret",
+    "api-key",
+    "private_key",
+    "my.credentials",
+    "PWD",
+}
+PLAIN = {
+    "delta.appendOnly",
+    "tokenizer",
+    "max_tokens",
+    "monkey.key",
+    "keys",
+    "primary.key",
+    "compassword",
+    "secretary",
+    "owner",
+    "delta.columnMapping.maxColumnId",
+    "sort_key",
+    "partition.key",
+}
+VALUES = {
+    "postgresql://ana:hunter2@host/db": "postgresql://ana:***@host/db",
+    "AKIAABCDEFGHIJKLMNOP": "***",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc-_": "***",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----": "***",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789": "***",
+    "https://a.blob.core.windows.net/c?sv=1&sig=abc%3D": "https://a.blob.core.windows.net/c?sv=1&sig=***",
+}
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_t15_names_of_credentials(key: str) -> None:
+    """T15"""
+    assert secrecy.names_a_secret(key)
+    assert secrecy.breach({key: "x"}) is not None
+    assert secrecy.shown(key, "x") == "***"
+
+
+@pytest.mark.parametrize("key", sorted(PLAIN))
+def test_names_that_only_sound_alike(key: str) -> None:
+    assert secrecy.breach({key: "10"}) is None
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_t15_values_of_credentials_are_refused_and_masked(value: str) -> None:
+    """T15"""
+    assert secrecy.breach({"acme": value}) is not None
+    assert secrecy.redacted(f"it was {value}, it said") == f"it was {VALUES[value]}, it said"
+    assert value not in str(InvalidRequest(f"it was {value}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "version 5 cannot be ratified: the latest is 3",
+        "the credentials: ask for new ones",
+        "s3://bucket/path@home",
+        "a=b, c=d",
+        "https://host:8080/path",
+        "lake.grant('APPEND', on=…, to='ana')",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert secrecy.redacted(text) == text
