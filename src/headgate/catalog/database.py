@@ -53,6 +53,8 @@ class Database:
         # Writers of this process take turns instead of polling the lock of SQLite's file.
         self._turn: AbstractContextManager[Any] = threading.Lock() if self.has_one_writer else nullcontext()
         self._before_commit = before_commit
+        self.writes = 0
+        """Greater after every transaction that may have changed something; not a count."""
 
     @property
     def has_one_writer(self) -> bool:
@@ -83,6 +85,7 @@ class Database:
             except BaseException:
                 transaction.rollback()
                 raise
+            self.writes += 1
             try:
                 transaction.commit()
             except DBAPIError as exc:

@@ -5,6 +5,7 @@ from pathlib import Path
 from headgate.catalog import warehouse as warehouses
 from headgate.catalog.database import open_sqlite
 from headgate.catalog.postgresql import open_postgresql
+from headgate.catalog.rules import LIMITS, Limits
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
 from headgate.settings import DatabaseSettings
@@ -14,7 +15,9 @@ DATABASE = "catalog.sqlite"
 WAREHOUSE = "warehouse"
 
 
-def open_catalog(folder: str | Path, *, files: Locate = locate, world: World | None = None) -> Catalog:
+def open_catalog(
+    folder: str | Path, *, files: Locate = locate, world: World | None = None, limits: Limits = LIMITS
+) -> Catalog:
     """The catalog of a lake folder, made if it does not exist; the folder may be moved as a whole."""
     root = Path(folder).expanduser().absolute()
     (root / WAREHOUSE).mkdir(parents=True, exist_ok=True)
@@ -23,6 +26,7 @@ def open_catalog(folder: str | Path, *, files: Locate = locate, world: World | N
         warehouse=str(root / WAREHOUSE),
         locate=files,
         world=world or SystemWorld(),
+        limits=limits,
     )
 
 
@@ -33,6 +37,7 @@ def open_shared_catalog(
     settings: DatabaseSettings | None = None,
     files: Locate = locate,
     world: World | None = None,
+    limits: Limits = LIMITS,
 ) -> Catalog:
     """The catalog in a PostgreSQL database; with a ``warehouse`` it is made if there is none."""
     database = open_postgresql(url, settings or DatabaseSettings(), create=warehouse is not None)
@@ -41,4 +46,4 @@ def open_shared_catalog(
     except BaseException:
         database.close()
         raise
-    return Catalog(database, warehouse=place, locate=files, world=world or SystemWorld())
+    return Catalog(database, warehouse=place, locate=files, world=world or SystemWorld(), limits=limits)

@@ -34,6 +34,8 @@ def entries(
 def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
     """The version a moment means."""
     enabled = _enablement(state)
+    if enabled is not None and (told := _told(store, frontier, enabled, moment)) is not None:
+        return told
     if enabled is None:
         stamps = timestamps.monotonic(_stamps(store, frontier, state, range(frontier.latest + 1)))
     elif moment >= enabled.at:
@@ -49,6 +51,21 @@ def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMill
             code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=moment,
         )  # fmt: skip
     return timestamps.version_at(stamps, moment)
+
+
+def _told(store: Store, frontier: Frontier, enabled: Stamp, moment: EpochMillis) -> Version | None:
+    """The version a moment means by the catalog's word, if its commit can still be read."""
+    if frontier.version_at is None or moment < enabled.at:
+        return None
+    found = frontier.version_at(moment)
+    if found is None or not enabled.version <= found <= frontier.latest:
+        return None
+    if found not in frontier.held:
+        try:
+            store.head(names.published(found))
+        except ObjectNotFound:
+            return None
+    return found
 
 
 def version_at_or_earliest(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:

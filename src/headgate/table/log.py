@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import msgspec
 
+from headgate.catalog import published
 from headgate.catalog.api import Inline, RatifiedCommit, Staged
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol import codec, names, segment
@@ -24,13 +25,15 @@ def content(store: Store, version: Version, held: RatifiedCommit | None) -> byte
     """The bytes of one version: the catalog's copy if it holds one, else the published file.
 
     ``ObjectNotFound`` says that a published file is gone, which clean-up may do; a staged file that
-    the catalog still names must be there.
+    the catalog still names must be there, and be what was ratified.
     """
-    match held.where if held is not None else None:
+    if held is None:
+        return store.read(names.published(version))
+    match held.where:
         case Inline(inline):
             return inline
         case Staged() as staged:
-            return _staged(store, version, staged)
+            return published.check_content(held, _staged(store, version, staged))
         case None:
             return store.read(names.published(version))
 

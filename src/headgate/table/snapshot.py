@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from headgate.errors import ObjectNotFound
-from headgate.protocol import replay
+from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
+from headgate.protocol import replay, segment
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.replay import State
+from headgate.protocol.segment import Segment
 from headgate.storage.api import Store
 from headgate.table import checkpoints, checksums, log
 from headgate.table.committer import Frontier
@@ -71,7 +72,15 @@ def _load(store: Store, frontier: Frontier, target: Version | None, known: Snaps
         missing = map(Version, range(known.version + 1, wanted + 1))
         with suppress(ObjectNotFound):  # cleaned up behind a checkpoint, or lost: the listing tells
             return known.after(log.fold(store, missing, frontier))
-    chosen = log.choose(store, frontier, target)
+    if frontier.expected is not None:
+        with suppress(ObjectNotFound, CorruptLog, VersionNotFound):  # not as expected: the listing tells
+            latest, held = frontier.bound, frontier.held
+            chosen = segment.build(frontier.expected, held=held, latest=latest, target=target)
+            return _from_segment(store, frontier, chosen)
+    return _from_segment(store, frontier, log.choose(store, frontier, target))
+
+
+def _from_segment(store: Store, frontier: Frontier, chosen: Segment) -> Snapshot:
     if chosen.checkpoint:
         state, files = checkpoints.load(store, chosen.checkpoint)
         following = chosen.commits

@@ -11,7 +11,11 @@ def ask(catalog: CommitCatalog, table_id: TableId) -> Tail:
 
     What is missing is not looked for in the log: a published file need not be what was ratified.
     """
-    tail = catalog.tail(table_id)
+    return checked(table_id, catalog.tail(table_id))
+
+
+def checked(table_id: TableId, tail: Tail) -> Tail:
+    """A tail in ascending order, if it is whole."""
     commits = tuple(sorted(tail.commits, key=lambda commit: commit.version))
     first = min(tail.published, tail.latest - len(commits)) + 1  # it may hold more than it must
     expected = range(first, tail.latest + 1)

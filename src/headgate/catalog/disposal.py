@@ -1,0 +1,160 @@
+"""How does a table go for good? In three steps, each of which can be repeated after a crash.
+
+First it is condemned: nobody can have it back. Then its files are deleted. Last goes what the catalog
+knows of it, so that what a crash leaves behind is always known to somebody.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Row
+
+from headgate.catalog import directory_store, events, store
+from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.database import Database
+from headgate.catalog.events import Happened, Kind
+from headgate.catalog.store import CONDEMNED, DROPPED, STAGING
+from headgate.clock import World
+from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+from headgate.protocol import names
+from headgate.storage.api import Store
+from headgate.storage.locate import Locate
+
+Objection = Callable[[Connection, TableId], str | None]
+"""Why a table must not go yet, if there is a reason."""
+
+
+class Disposal:
+    """The port ``TableDisposal`` over one database."""
+
+    def __init__(self, database: Database, absolute: Callable[[str], str], world: World) -> None:
+        self._database = database
+        self._absolute = absolute
+        self._world = world
+        self._objections: list[Objection] = []
+
+    def object_with(self, objection: Objection) -> None:
+        """Ask this too before a dropped table is condemned."""
+        self._objections.append(objection)
+
+    def abandoned(self) -> tuple[StagingTable, ...]:
+        with self._database.reading() as db:
+            found = directory_store.of_no_use(db, self._world.now_ms())
+        return tuple(StagingTable(item.table_id, self._absolute(item.location)) for item in found)
+
+    def condemn(self, table_id: TableId) -> StagingTable:
+        with self._database.writing() as db:
+            row = self._held(db, table_id)
+            if row.state != CONDEMNED:
+                self._check(db, row, keep_files=False)
+                self._tell(db, row)
+                directory_store.make_condemned(db, table_id)
+        return StagingTable(table_id, self._absolute(row.location))
+
+    def strike_out(self, table_id: TableId) -> None:
+        """Forget a dropped table and leave its files to whoever wants them; they are a whole table."""
+        with self._database.writing() as db:
+            row = self._held(db, table_id)
+            self._check(db, row, keep_files=True)
+            self._tell(db, row)
+            directory_store.delete_table(db, table_id)
+
+    def forget(self, table_id: TableId) -> None:
+        with self._database.writing() as db:
+            store.lock_names(db)
+            row = directory_store.find_row(db, table_id)
+            if row is None:
+                return
+            if row.state != CONDEMNED:
+                raise InvalidRequest(f"the table {table_id} is not condemned, so it is not forgotten")
+            directory_store.delete_table(db, table_id)
+
+    def _held(self, db: Connection, table_id: TableId) -> Row[Any]:
+        store.lock_names(db)
+        store.hold(db, table_id)
+        row = directory_store.find_row(db, table_id)
+        if row is None:
+            raise _unknown(table_id)
+        return row
+
+    def _tell(self, db: Connection, row: Row[Any]) -> None:
+        if row.state == DROPPED:
+            purged = Happened(Kind.PURGE, TableId(row.table_id), f"{row.schema_name}.{row.table_name}")
+            events.record(db, purged, now_ms=self._world.now_ms())
+
+    def _check(self, db: Connection, row: Row[Any], *, keep_files: bool) -> None:
+        name = f"{row.schema_name}.{row.table_name}"
+        if row.state == STAGING and not keep_files:
+            if row.expires_ms is None or row.expires_ms > self._world.now_ms():
+                raise NotAllowed(
+                    f"the place reserved for {name} is still in use: wait until its time is over"
+                )
+            return
+        if row.state != DROPPED:
+            raise NotAllowed(f"the table {name} is in use: drop it first", operation="purge")
+        if keep_files and row.latest > row.published:
+            raise NotAllowed(
+                f"versions {row.published + 1} to {row.latest} of {name} are only in the catalog, so its "
+                "files without them are no whole table: undrop it, publish, and drop it again; or delete its "
+                "files too",
+                operation="purge",
+            )
+        if not keep_files and row.location != row.table_id:
+            raise NotAllowed(
+                f"the files of {name} were there before the lake had it, and are not the lake's to delete: "
+                "purge it with files=False",
+                operation="purge",
+            )
+        for objection in self._objections:
+            if reason := objection(db, TableId(row.table_id)):
+                raise NotAllowed(f"the table {name} cannot be purged yet: {reason}", operation="purge")
+
+
+class Keeps(Protocol):
+    """A catalog as far as a purge needs it."""
+
+    disposal: Disposal
+
+    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]: ...
+
+    def check_may_purge(self, table_id: TableId) -> None: ...
+
+
+def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> None:
+    """Get rid of the table of that name that was dropped last, or of the one with that id.
+
+    With ``files``, who knows where they are, these go too.
+    """
+    wanted = TableName(name.schema.lower(), name.table.lower())
+    found = [
+        entry
+        for entry in catalog.dropped(name.schema)
+        if entry.name == wanted and table_id in (None, entry.table_id)
+    ]
+    if not found:
+        raise _unknown(name if table_id is None else table_id)
+    catalog.check_may_purge(found[0].table_id)
+    if files is None:
+        catalog.disposal.strike_out(found[0].table_id)
+        return
+    condemned = catalog.disposal.condemn(found[0].table_id)
+    delete_files(files(condemned.location))
+    catalog.disposal.forget(condemned.table_id)
+
+
+def delete_files(files: Store) -> int:
+    """Delete everything below a table's location; how many files.
+
+    The log goes last, its beginning last of all: until then, who finds the folder sees what it was.
+    """
+    found = [meta.path for meta in files.list_from("")]
+    log = [path for path in found if path.startswith(names.LOG)]
+    for path in (*(path for path in found if not path.startswith(names.LOG)), *reversed(log)):
+        files.delete(path)
+    return len(found)
+
+
+def _unknown(table: TableName | str) -> TableNotFound:
+    return TableNotFound(
+        f"no table {table} was dropped: lake.dropped() lists what can be purged", name=str(table)
+    )

@@ -1,0 +1,73 @@
+"""What a lake offers to those who name its tables: other names, drops that can be undone, purges."""
+
+from headgate.catalog import disposal
+from headgate.catalog.api import CommitRecord, TableEntry, TableId, TableName
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import Version
+from headgate.storage.locate import locate
+from headgate.tending import Tending
+
+
+class Naming(Tending):
+    """The part of a lake that is about which tables there are."""
+
+    def create_schema(self, name: str) -> None:
+        """Make a schema to put tables in; nothing happens if it exists."""
+        self._catalog.create_schema(name)
+
+    def tables(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
+        """What tables there are, in the lake or in one schema."""
+        return self._catalog.tables(schema_name)
+
+    def drop_table(self, name: str) -> None:
+        """Take the table's name away; its log and its data stay, and ``undrop`` brings it back."""
+        self._catalog.drop(parse_name(name))
+
+    def rename(self, name: str, to: str) -> None:
+        """Give the table another name, in another schema if need be; who has it open goes on."""
+        self._catalog.rename(parse_name(name), parse_name(to))
+
+    def dropped(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
+        """What was dropped and not purged, the latest first."""
+        return self._catalog.dropped(schema_name)
+
+    def undrop(self, name: str, *, table_id: str | None = None, to: str | None = None) -> None:
+        """Have back the table of that name that was dropped last, or the one with that id.
+
+        If the name is in use by now, say by which other one it shall come back.
+        """
+        target = None if to is None else parse_name(to)
+        wanted = None if table_id is None else TableId(table_id)
+        self._catalog.undrop(parse_name(name), table_id=wanted, to=target)
+
+    def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> None:
+        """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
+
+        Without ``files`` all its versions must be published, because what stays shall be a whole table.
+        """
+        disposal.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
+
+    def share_log(self, name: str) -> None:
+        """From now on let others publish versions of the table themselves, by creating ``<v>.json``.
+
+        Every commit then takes a conditional write to the log, and whoever asks for the latest version
+        has the catalog look there. This cannot be taken back.
+        """
+        self._open_table(self._catalog.resolve(parse_name(name))).publish()
+        self._catalog.share_log(parse_name(name))
+
+    def commits(
+        self, name: str, *, before: int | None = None, limit: int = 1_000
+    ) -> tuple[CommitRecord, ...]:
+        """What the catalog remembers of the table's commits, the latest first; its log is not read."""
+        entry = self._catalog.resolve(parse_name(name))
+        bound = None if before is None else Version(before)
+        return self._catalog.commits(entry.table_id, before=bound, limit=limit)
+
+
+def parse_name(name: str) -> TableName:
+    """``schema.table`` as its two parts."""
+    parts = name.split(".")
+    if len(parts) != 2 or not all(parts):
+        raise InvalidRequest(f"{name!r} is not a table's name: write it as schema.table")
+    return TableName(parts[0], parts[1])

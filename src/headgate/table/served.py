@@ -1,0 +1,96 @@
+"""What did the catalog tell when the table was opened, and what of it still counts?
+
+What a table was a moment ago may serve its first reading, so that opening and reading are one call; not
+if anything was written through the same catalog since, and not for longer than a moment. What the catalog
+knows of checkpoints is a hint: a log that is not as expected is listed.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from headgate.catalog.api import KnownLog, LoadedTable, TableId, TableServing, Tail
+from headgate.errors import HeadgateError
+from headgate.protocol import names
+from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.names import Kind, LogFile
+from headgate.storage.api import Store
+from headgate.table.checkpointing import Written
+from headgate.table.committer import Committer, HearsOfLog
+
+_LOG = logging.getLogger(__name__)
+_FEW = 64
+"""How many published commits are read one by one rather than looking for a newer checkpoint."""
+
+
+class Served:
+    """A table's catalog as its readers use it; safe to share between threads."""
+
+    def __init__(
+        self,
+        serving: TableServing,
+        table_id: TableId,
+        *,
+        loaded: LoadedTable | None = None,
+        fresh_seconds: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._serving = serving
+        self._table_id = table_id
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._tail = loaded.tail if loaded is not None else None
+        self._until = clock() + fresh_seconds
+        self._as_of = loaded.as_of if loaded is not None else 0
+        self._known = loaded.known if loaded is not None else KnownLog()
+
+    def first_tail(self) -> Tail | None:
+        """What the catalog told at the opening, once and only while that is no older than a moment."""
+        with self._lock:
+            found, self._tail = self._tail, None
+        fresh = self._clock() <= self._until and self._serving.writes == self._as_of
+        return found if fresh else None
+
+    def expected(self, tail: Tail) -> Sequence[LogFile] | None:
+        """The files that should make up the latest version; None if these are too many to go unseen."""
+        checkpoint = self._known.checkpoint
+        if checkpoint and checkpoint[0].version > tail.latest:  # the catalog's latest bounds everything (R3)
+            checkpoint = ()
+        start = checkpoint[0].version + 1 if checkpoint else 0
+        following = range(start, tail.published + 1)
+        if len(following) > _FEW:
+            return None
+        return (
+            *checkpoint,
+            *(
+                LogFile(Kind.PUBLISHED, Version(number), names.published(Version(number)))
+                for number in following
+            ),
+        )
+
+    def version_at(self, moment: EpochMillis) -> Version | None:
+        """The version a moment means, by the catalog's word."""
+        return self._serving.version_at(self._table_id, moment)
+
+    def note(self, heard: KnownLog) -> None:
+        """Tell the catalog of a checkpoint or a checksum."""
+        self._serving.note_log(self._table_id, heard)
+        if heard.checkpoint:
+            self._known = heard
+
+    def take_in(self) -> Version:
+        """Have the catalog look for versions that others published."""
+        return self._serving.take_in(self._table_id)
+
+
+def note(store: Store, committer: Committer, written: Written, *, checksum: bool) -> None:
+    """Make a checkpoint known to who decides the table's commits, if that one cares."""
+    if not isinstance(committer, HearsOfLog):
+        return
+    try:
+        size = store.head(written.path).size
+        file = LogFile(Kind.CHECKPOINT, written.version, written.path, size)
+        committer.note_log(KnownLog((file,), written.version if checksum else None))
+    except HeadgateError as exc:  # a hint that nobody gets is a listing more, not a failure
+        _LOG.info("the checkpoint of version %s was not made known: %s", written.version, exc)
