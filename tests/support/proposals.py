@@ -3,9 +3,11 @@
 import uuid
 from dataclasses import replace
 
+import msgspec
+
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
 from headgate.protocol import codec, names
-from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
+from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.storage.api import Store
 from tests.support.tables import named_file
 
@@ -38,6 +40,14 @@ def staged(table_id: TableId, version: int, txn_id: str, store: Store) -> Propos
     file_name = names.staged_file(Version(version), str(uuid.uuid4()))
     store.put(names.STAGED + file_name, content(version, txn_id))
     return Proposal(table_id, Version(version), TxnId(txn_id), Staged(file_name))
+
+
+def altered(store: Store, **properties: str) -> Metadata:
+    """The metadata of version 0 with more properties; keywords have ``_`` for ``.``."""
+    first = codec.decode(Version(0), store.read(names.published(Version(0)))).metadata
+    assert first is not None
+    more = {key.replace("_", "."): value for key, value in properties.items()}
+    return msgspec.structs.replace(first, configuration={**first.configuration, **more})
 
 
 def publish(store: Store, version: int, txn_id: str) -> None:

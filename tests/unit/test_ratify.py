@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from sqlalchemy import Connection
 
@@ -16,9 +17,8 @@ from headgate.catalog.ratify import Answer, Candidate
 from headgate.catalog.service import Catalog
 from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, TableNotFound
 from headgate.protocol import codec
-from headgate.protocol.actions import CommitInfo, TxnId, Version
+from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version
 from tests.support.catalogs import a_catalog
-from tests.support.commits import metadata
 from tests.support.proposals import content, inline, open_version, stamp
 from tests.support.tables import create_managed
 
@@ -33,6 +33,13 @@ class Two:
 
     def together(self, *proposals: Proposal, database: Any = None) -> list[Answer]:
         return ratify.ratify(database or self.catalog._database, [_candidate(each) for each in proposals])
+
+    def altered(self) -> Metadata:
+        """The metadata of the first table with one property more."""
+        told = self.catalog.tail(self.first).told
+        assert told is not None
+        configuration = {**told.metadata.configuration, "acme": "1"}
+        return msgspec.structs.replace(told.metadata, configuration=configuration)
 
     def versions(self, table_id: TableId | None = None) -> dict[str, int]:
         commits = self.catalog.tail(table_id or self.first).commits
@@ -83,21 +90,21 @@ def test_who_loses_within_its_group_is_told_all_winners_as_they_will_be_read(two
 
 
 def test_an_open_version_after_a_change_of_the_table_in_the_same_group_is_lost(two: Two) -> None:
-    info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("ddl"))
-    change = inline(two.first, 1, "ddl", data=codec.encode((info, metadata(acme="1"))))
+    changed = two.altered()
+    change = inline(two.first, 1, "ddl", data=_line(1, "ddl", changed))
 
     answers = two.together(change, open_version(two.first, 1, "open"), open_version(two.first, 2, "after"))
 
     assert [type(answer) for answer in answers] == [Ratified, Lost, Ratified]
     told = two.catalog.tail(two.first).told
-    assert told is not None and told.metadata == metadata(acme="1")
+    assert told is not None and told.metadata == changed
 
 
 def test_changes_of_the_table_in_one_group_are_told_like_changes_one_by_one(two: Two) -> None:
-    before = two.catalog.tail(two.first).told
+    before, changed = two.catalog.tail(two.first).told, two.altered()
     assert before is not None
     steps = [
-        inline(two.first, 1, "x", data=_line(1, "x", metadata(acme="1"))),
+        inline(two.first, 1, "x", data=_line(1, "x", two.altered())),
         inline(two.first, 2, "y"),
         inline(two.first, 3, "z", data=_line(3, "z", before.protocol)),
     ]
@@ -105,7 +112,7 @@ def test_changes_of_the_table_in_one_group_are_told_like_changes_one_by_one(two:
     two.together(*steps)
 
     told = two.catalog.tail(two.first).told
-    assert told is not None and (told.protocol, told.metadata) == (before.protocol, metadata(acme="1"))
+    assert told is not None and (told.protocol, told.metadata) == (before.protocol, changed)
 
 
 @pytest.mark.parametrize("landed", [False, True], ids=["rolled back", "committed"])

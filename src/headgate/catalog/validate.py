@@ -1,13 +1,26 @@
-"""What the content of a proposal must satisfy before it can be ratified."""
+"""What the content of a proposal must satisfy before it can be ratified.
 
-from dataclasses import dataclass
+Most of it are rows: ``content_rules`` of the commit alone, ``table_rules`` of the commit and its table.
+A refusal names the rule and the offending action, and nothing has changed.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 import msgspec
 
-from headgate.catalog.api import Inline, Proposal, Staged
-from headgate.errors import CorruptLog, InvalidRequest
-from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, EpochMillis
+from headgate.catalog import content_rules, inside, table_rules
+from headgate.catalog.api import Inline, Proposal, Staged, Told
+from headgate.catalog.content_rules import MALFORMED, Proposed, Rule, first_breach
+from headgate.errors import InvalidRequest
+from headgate.protocol import names, strict
+from headgate.protocol.actions import Action, AddFile, Commit, EpochMillis, TxnId, Version, sort
+from headgate.protocol.strict import Breach
+
+MOST_INLINE_BYTES = 16 * 1024 * 1024
+"""What a proposal may hold; a larger commit is staged."""
+MOST_STAGED_BYTES = 1024 * 1024 * 1024
+"""What is read of a staged file before it is refused."""
 
 _NAME_RULE = "<20-digit version>.<uuid>.json"
 
@@ -21,6 +34,12 @@ def check_name(proposal: Proposal) -> None:
                 f"it must be {_NAME_RULE}",
                 file_name=file_name,
             )
+        case Inline(content) if len(content) > MOST_INLINE_BYTES:
+            raise InvalidRequest(
+                f"an inline commit of {len(content)} bytes is too large: stage what is larger than "
+                f"{MOST_INLINE_BYTES} bytes as a file",
+                code=MALFORMED, rule="size",
+            )  # fmt: skip
         case _:
             return
 
@@ -33,34 +52,81 @@ class Checked:
     changes_table: bool
     """Whether it does more than add and remove files."""
     commit: Commit
+    actions: tuple[Action, ...] = field(default=(), repr=False)
+    """The same in the order of its lines."""
+    concerns_table: bool = True
+    """Whether it must be compared with the table, as all but plain files added to it must."""
 
 
 def check_content(proposal: Proposal, content: bytes) -> Checked:
-    """The facts of a proposal's content, after checking that its first action identifies it."""
-    try:
-        info = codec.commit_info(proposal.target, content)
-        commit = codec.decode(proposal.target, content)
-    except CorruptLog as exc:
-        raise InvalidRequest(f"the proposed commit cannot be parsed: {exc.message}") from exc
-    if info is None:
-        raise InvalidRequest("a commit must begin with a commitInfo action", code="DELTA_MISSING_COMMIT_INFO")
-    if info.in_commit_timestamp is None:
-        raise InvalidRequest(
-            "commitInfo must have an inCommitTimestamp on a catalog-managed table",
-            code="DELTA_MISSING_COMMIT_TIMESTAMP",
-        )
-    if info.txn_id != proposal.txn_id:
-        raise InvalidRequest(
-            f"commitInfo.txnId is {info.txn_id!r} but the proposal's is {proposal.txn_id!r}: they must agree"
-        )
-    file_actions = len(commit.adds) + len(commit.removes)
-    # What we do not know might be anything, so only a commit of nothing but files counts as one.
-    changes_table = 1 + file_actions != len(content.splitlines())
-    if proposal.any_version and (changes_table or commit.removes or not isinstance(proposal.content, Inline)):
+    """The facts of a proposal's content, after checking what can be checked without its table."""
+    actions = _parsed(content)
+    commit = sort(proposal.target, actions)
+    changes_table = 1 + len(commit.adds) + len(commit.removes) != len(actions)
+    is_inline = isinstance(proposal.content, Inline)
+    if proposal.any_version and (changes_table or commit.removes or not is_inline):
         raise InvalidRequest(
             "only an inline commit that adds files and does nothing else may leave its version open"
         )
-    return Checked(info.in_commit_timestamp, changes_table, commit)
+    return _checked(proposal.txn_id, actions, commit, changes_table=changes_table)
+
+
+def check_first(content: bytes, sources: Collection[str] = ()) -> Checked:
+    """The facts of version 0 of a table, after checking all that can be without a table before it."""
+    actions = _parsed(content)
+    commit = sort(Version(0), actions)
+    checked = _checked(_txn_id(commit), actions, commit, changes_table=True)
+    check_against(checked, None, sources)
+    return checked
+
+
+def check_against(checked: Checked, before: Told | None, sources: Collection[str] = ()) -> None:
+    """Refuse a commit that its table forbids; ``before`` is what the table is, as far as that is known."""
+    commit = checked.commit
+    proposed = Proposed(_txn_id(commit), checked.actions, commit, before, sources)
+    if found := first_breach(table_rules.RULES, proposed):
+        raise _refusal(*found)
+
+
+def _checked(txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, changes_table: bool) -> Checked:
+    if found := first_breach(content_rules.RULES, Proposed(txn_id, actions, commit)):
+        raise _refusal(*found)
+    stamp = commit.info.in_commit_timestamp if commit.info is not None else None
+    concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain, commit.adds))
+    return Checked(stamp or EpochMillis(0), changes_table, commit, actions, concerns_table)
+
+
+def _parsed(content: bytes) -> tuple[Action, ...]:
+    found = strict.parse(content)
+    if isinstance(found, Breach):
+        raise _refusal(PARSED, found)
+    return found
+
+
+def _txn_id(commit: Commit) -> TxnId:
+    return (commit.info.txn_id if commit.info is not None else None) or TxnId("")
+
+
+def _is_plain(add: AddFile) -> bool:
+    return add.deletion_vector is None and add.base_row_id is None and not inside.is_outside(add.path)
+
+
+def _refusal(rule: Rule, breach: Breach) -> InvalidRequest:
+    where = f" (line {breach.line}, {breach.kind or 'unknown'})" if breach.line else ""
+    return InvalidRequest(
+        f"the proposed commit breaks the rule {rule.name}{where}: {breach.why}; nothing was committed",
+        code=breach.code or rule.code,
+        rule=rule.name, line=breach.line, action=breach.kind,
+    )  # fmt: skip
+
+
+PARSED = Rule(
+    "ndjson",
+    content_rules.always,
+    lambda _: None,
+    f"every line is one action of a known kind, nested at most {strict.DEEPEST} levels, without a name twice",
+)
+"""The rule that makes all others possible; it is asked by parsing."""
 
 
 def with_timestamp(content: bytes, timestamp: EpochMillis) -> bytes:
@@ -75,5 +141,6 @@ def check_timestamp(proposed: EpochMillis, latest: EpochMillis) -> None:
     """Refuse a timestamp that does not come after the latest commit's (I8)."""
     if proposed <= latest:
         raise InvalidRequest(
-            f"inCommitTimestamp {proposed} does not come after {latest}, that of the latest commit"
-        )
+            f"inCommitTimestamp {proposed} does not come after {latest}, that of the latest commit",
+            code=MALFORMED, rule="timestamps-increase",
+        )  # fmt: skip

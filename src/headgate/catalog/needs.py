@@ -1,0 +1,108 @@
+"""What must somebody be allowed in order to make this commit?
+
+Derived from the actions, never from what the request or its commitInfo says about itself (T13). The one
+thing actions claim that cannot be seen from them is ``dataChange``: whoever may MAINTAIN is trusted to
+rewrite files with the same rows. So what adds or removes rows without a counterpart takes more than that.
+"""
+
+from collections.abc import Iterator
+
+from headgate.catalog.api import Told
+from headgate.catalog.grants import Privilege
+from headgate.protocol import domains
+from headgate.protocol.actions import (
+    Action,
+    AddCdcFile,
+    AddFile,
+    AppTransaction,
+    CommitInfo,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    RemoveFile,
+)
+from headgate.protocol.schema import evolution
+
+Need = tuple[Privilege, Action]
+
+
+def of(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
+    """The privileges that a commit takes, each with an action for which it does.
+
+    ``before`` is what the table is; where that is not known, whatever is written counts as a change.
+    """
+    yield from _of_files(actions)
+    for action in actions:
+        match action:
+            case Metadata():
+                yield from _of_metadata(action, before, actions)
+            case Protocol() if before is None or action != before.protocol:
+                yield Privilege.ALTER_PROTOCOL, action
+            case DomainMetadata(domain=domains.ROW_TRACKING, removed=False):
+                continue  # follows from the files that are added
+            case DomainMetadata():
+                yield Privilege.ALTER_PROPERTIES, action
+            case AppTransaction():
+                yield Privilege.APPEND, action
+            case CommitInfo() if len(actions) == 1:
+                yield Privilege.APPEND, action
+            case _:
+                continue
+
+
+def _of_files(actions: tuple[Action, ...]) -> Iterator[Need]:
+    added = next((action for action in actions if isinstance(action, AddFile)), None)
+    removed = {action.path: action for action in actions if isinstance(action, RemoveFile)}
+    for action in actions:
+        match action:
+            case AddCdcFile():
+                yield Privilege.CHANGE_DATA, action
+            case RemoveFile(data_change=True):
+                yield Privilege.CHANGE_DATA, action
+            case AddFile(data_change=True):
+                yield Privilege.APPEND, action
+            case RemoveFile():
+                yield (Privilege.CHANGE_DATA if added is None else Privilege.MAINTAIN), action
+            case AddFile() if _deleted(action) != _deleted(removed.get(action.path, action)):
+                yield Privilege.CHANGE_DATA, action
+            case AddFile():
+                yield Privilege.MAINTAIN, action
+                if not removed:
+                    yield Privilege.APPEND, action
+            case _:
+                continue
+
+
+def _deleted(file: AddFile | RemoveFile) -> int:
+    return 0 if file.deletion_vector is None else file.deletion_vector.cardinality
+
+
+def _of_metadata(after: Metadata, before: Told | None, actions: tuple[Action, ...]) -> Iterator[Need]:
+    if before is None:
+        yield Privilege.ALTER_SCHEMA, after
+        yield Privilege.ALTER_PROPERTIES, after
+        return
+    if _columns(before.metadata) != _columns(after):
+        yield Privilege.ALTER_SCHEMA, after
+        written = (action for action in actions if isinstance(action, Protocol))
+        if evolution.breach(before.metadata, after, next(written, before.protocol)):
+            yield Privilege.CHANGE_DATA, after  # the rows that were there do not fit any more
+    if _rest(before.metadata) != _rest(after):
+        yield Privilege.ALTER_PROPERTIES, after
+
+
+def _columns(metadata: Metadata) -> tuple[object, ...]:
+    return metadata.schema_string, metadata.partition_columns
+
+
+def _rest(metadata: Metadata) -> tuple[object, ...]:
+    # Adding a mapped column counts it, which is no wish about properties.
+    configuration = {key: value for key, value in metadata.configuration.items() if key != evolution.MAX_ID}
+    return (
+        metadata.id,
+        metadata.name,
+        metadata.description,
+        metadata.format,
+        metadata.created_time,
+        configuration,
+    )

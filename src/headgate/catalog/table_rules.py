@@ -1,0 +1,244 @@
+"""What must hold of a commit that does more than add files, given the table it follows: the rules, as rows.
+
+They are asked inside the transaction that ratifies, so that nobody changes the table in between.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from headgate import secrecy
+from headgate.catalog import inside
+from headgate.catalog.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
+from headgate.errors import HeadgateError
+from headgate.protocol import commit_checks, domains, features, strict
+from headgate.protocol.actions import (
+    Action,
+    AddCdcFile,
+    AddFile,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    RemoveFile,
+)
+from headgate.protocol.properties import STAMPS
+from headgate.protocol.property_changes import CATALOG_KEPT
+from headgate.protocol.schema import evolution
+from headgate.protocol.strict import Breach
+
+KEPT = STAMPS | CATALOG_KEPT
+"""The properties that a catalog depends on, which no commit changes."""
+
+
+def _changes_known_metadata(proposed: Proposed) -> bool:
+    return writes_metadata(proposed) and proposed.before is not None
+
+
+def _changes_table(proposed: Proposed) -> bool:
+    known = proposed.protocol is not None and proposed.metadata is not None
+    return known and (proposed.commit.metadata is not None or proposed.commit.protocol is not None)
+
+
+def _knows_protocol(proposed: Proposed) -> bool:
+    return proposed.protocol is not None
+
+
+def _knows_table(proposed: Proposed) -> bool:
+    return proposed.before is not None
+
+
+def _changed(proposed: Proposed) -> tuple[Metadata, Metadata]:
+    """The metadata before and after a commit that changes it."""
+    after = proposed.commit.metadata
+    before = proposed.before.metadata if proposed.before is not None else after
+    if before is None or after is None:
+        raise LookupError("the rule applies to commits with a metaData action")
+    return before, after
+
+
+def _another_table(proposed: Proposed) -> Breach | None:
+    before, after = _changed(proposed)
+    if before.id == after.id:
+        return None
+    why = f"its id is {after.id}, and this table's is {before.id}: it was made for another table"
+    return proposed.breach(after, why)
+
+
+def _what_the_catalog_keeps(proposed: Proposed) -> Breach | None:
+    before, after = _changed(proposed)
+    for key in sorted(KEPT):
+        values = before.configuration.get(key), after.configuration.get(key)
+        if values[0] != values[1]:
+            why = f"{key} changes from {values[0]!r} to {values[1]!r}, and the catalog depends on it"
+            return proposed.breach(after, why)
+    return None
+
+
+def _illegal_evolution(proposed: Proposed) -> Breach | None:
+    before, after = _changed(proposed)
+    protocol = proposed.protocol
+    if protocol is None or proposed.replaces_table:
+        return None
+    unchanged = (before.schema_string, before.partition_columns) == (
+        after.schema_string,
+        after.partition_columns,
+    )
+    why = None if unchanged else evolution.breach(before, after, protocol)
+    if why is None:
+        return None
+    return proposed.breach(after, f"{why}; only a commit that replaces the whole table may do that")
+
+
+def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
+    protocol, metadata = proposed.protocol, proposed.metadata
+    written: Action | None = proposed.commit.protocol or proposed.commit.metadata
+    if protocol is None or metadata is None or written is None:
+        return None
+    try:
+        features.check_maintainable(protocol, metadata)
+    except HeadgateError as exc:
+        return proposed.breach(written, exc.message, exc.code)
+    named = features.named(protocol)
+    for feature in features.FEATURES:
+        listed = not named.isdisjoint({feature.name, *feature.formerly})
+        if feature.needed(metadata) and feature.used(metadata) and not listed:
+            return proposed.breach(
+                written, f"the protocol does not name {feature.name}, which the table uses"
+            )
+        for required in feature.requires if feature.name in named else ():
+            if required not in named:
+                why = f"the protocol names {feature.name} without {required}, which that needs"
+                return proposed.breach(written, why)
+    return None
+
+
+def _used(proposed: Proposed) -> Iterator[tuple[Action, str, tuple[str, ...]]]:
+    """What actions use of the protocol: what it is called, and by which features it is allowed."""
+    for action in proposed.actions:
+        match action:
+            case AddFile(deletion_vector=vector) | RemoveFile(deletion_vector=vector) if vector is not None:
+                yield action, "a deletion vector", ("deletionVectors",)
+            case AddFile(base_row_id=row_id) if row_id is not None:
+                yield action, "row ids", ("rowTracking",)
+            case AddCdcFile():
+                yield action, "changed rows", ("changeDataFeed",)
+            case DomainMetadata():
+                yield action, "a metadata domain", (domains.FEATURE,)
+            case _:
+                continue
+
+
+def _without_its_feature(proposed: Proposed) -> Breach | None:
+    protocol = proposed.protocol or Protocol(min_reader_version=3, min_writer_version=7)
+    named = features.named(protocol)
+    for action, what, allowing in _used(proposed):
+        if named.isdisjoint(allowing):
+            return proposed.breach(action, f"it has {what}, and the protocol does not name {allowing[0]}")
+    return None
+
+
+def _domains_twice(proposed: Proposed) -> Breach | None:
+    try:
+        if proposed.protocol is not None:
+            domains.check_commit(proposed.protocol, proposed.commit.domains)
+    except HeadgateError as exc:
+        return proposed.breach(proposed.commit.domains[-1], exc.message, exc.code)
+    return None
+
+
+class _Mark(msgspec.Struct, frozen=True, rename="camel"):
+    row_id_high_water_mark: int
+
+
+def _row_ids_given_again(proposed: Proposed) -> Breach | None:
+    known = proposed.before.domains if proposed.before is not None else None
+    said = next((each for each in proposed.commit.domains if each.domain == domains.ROW_TRACKING), None)
+    last = (known or {}).get(domains.ROW_TRACKING)
+    if said is None or said.removed or last is None:
+        return None
+    marks = [
+        msgspec.json.decode(each.configuration, type=_Mark).row_id_high_water_mark for each in (last, said)
+    ]
+    if marks[1] >= marks[0]:
+        return None
+    return proposed.breach(said, f"the high-water mark of row ids goes back from {marks[0]} to {marks[1]}")
+
+
+def _secrets(proposed: Proposed) -> Breach | None:
+    metadata = proposed.commit.metadata
+    if metadata is not None:
+        known = proposed.before.metadata.configuration if proposed.before is not None else {}
+        new = {key: value for key, value in metadata.configuration.items() if known.get(key) != value}
+        if found := secrecy.breach(new):
+            return proposed.breach(metadata, f"the property {found[0]!r} must not be in a log: {found[1]}")
+    for action in proposed.commit.domains:
+        if not action.removed and (form := secrecy.form_of(action.configuration)):
+            why = f"the domain {action.domain!r} must not be in a log: it looks like {form}"
+            return proposed.breach(action, why)
+    return None
+
+
+def _writes_text(proposed: Proposed) -> bool:
+    return writes_metadata(proposed) or writes_domains(proposed)
+
+
+def _files_of_others(proposed: Proposed) -> Breach | None:
+    for line, action in enumerate(proposed.actions, 1):
+        for path in inside.paths((action,)):
+            if inside.is_outside(path) and not inside.is_granted(path, proposed.sources):
+                why = f"{path!r} is outside the table, which was not granted files from there"
+                return Breach(line, strict.KINDS[type(action)], why)
+    return None
+
+
+_ASKED_ALREADY = ("one-protocol-one-metadata", "files-once", "applications-once")
+
+
+def _as_writers_check(check: commit_checks.Check) -> Callable[[Proposed], Breach | None]:
+    def breach(proposed: Proposed) -> Breach | None:
+        why = check.breach(proposed.attempt)
+        return None if why is None else Breach(0, "", why, check.code)
+
+    return breach
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("files-inside", always, _files_of_others, "every file is in the table, or where a grant allows"),
+    Rule("same-table", _changes_known_metadata, _another_table, "metaData has the id of the table"),
+    Rule(
+        "catalog-properties", _changes_known_metadata, _what_the_catalog_keeps,
+        f"these properties stay as they are: {', '.join(f'`{key}`' for key in sorted(KEPT))}",
+        "DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+    ),
+    Rule(
+        "schema-evolution", _changes_known_metadata, _illegal_evolution,
+        "types are widened at most, columns dropped only if they are mapped, ids and physical names kept",
+        "DELTA_METADATA_MISMATCH",
+    ),
+    Rule(
+        "protocol-fits", _changes_table, _protocol_and_metadata_apart,
+        "the protocol is well-formed and known, and names what the table uses and what that needs",
+        "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+    ),
+    Rule(
+        "features-used", _knows_protocol, _without_its_feature,
+        "deletion vectors, row ids, changed rows and domains are there only with their feature",
+        "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+    ),
+    Rule("domains-once", writes_domains, _domains_twice, "a metadata domain is written once"),
+    Rule(
+        "row-ids", writes_domains, _row_ids_given_again, "the high-water mark of row ids never goes back"
+    ),
+    Rule(
+        "no-secrets", _writes_text, _secrets,
+        "no new property or domain looks like a credential", "HEADGATE_SECRET_IN_LOG",
+    ),
+    *(
+        Rule(
+            row.name, _knows_table, _as_writers_check(row),
+            "as its writer checks it ([conflicts](conflicts.md))", row.code,
+        )
+        for row in commit_checks.CHECKS
+        if row.name not in _ASKED_ALREADY
+    ),
+)  # fmt: skip
