@@ -1,10 +1,11 @@
 """A catalog in dicts that decides by the real rules, and a catalog at the far end of a wire."""
 
 import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from headgate.catalog import rules, validate
+from headgate.catalog import rules, transfers, validate
 from headgate.catalog.api import (
     CommitCatalog,
     Inline,
@@ -19,7 +20,17 @@ from headgate.catalog.api import (
     Tail,
     Unknown,
 )
+from headgate.catalog.group_api import (
+    Group,
+    GroupCatalog,
+    GroupId,
+    GroupLost,
+    GroupOutcome,
+    GroupRatified,
+)
 from headgate.catalog.rules import Decision, Head
+from headgate.catalog.service import Catalog
+from headgate.catalog.validate import Checked
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -51,6 +62,11 @@ class _Table:
         latest = self.commits[-1]
         return Head(latest.version, self.published, latest.in_commit_timestamp, self.latest_change)
 
+    def add(self, commit: RatifiedCommit, content: bytes) -> None:
+        self.commits[commit.version :] = [commit]
+        self.contents[commit.version :] = [content]
+        self.first_ratified_as.setdefault(commit.txn_id, commit.version)
+
     def since(self, start: int) -> tuple[RatifiedCommit, ...]:
         return tuple(
             commit
@@ -60,11 +76,27 @@ class _Table:
         )
 
 
+@dataclass
+class _Ready:
+    """A commit that will be ratified once it is written down."""
+
+    table: _Table
+    commit: RatifiedCommit
+    content: bytes
+    changes_table: bool
+
+    def write(self) -> None:
+        self.table.add(self.commit, self.content)
+        if self.changes_table:
+            self.table.latest_change = self.commit.version
+
+
 class SimulatedCatalog:
     """Both the decision and the checks of a proposal are the product's own; only the database is not."""
 
     def __init__(self) -> None:
         self._tables: dict[TableId, _Table] = {}
+        self._groups: dict[GroupId, GroupRatified] = {}
         self._lock = threading.Lock()
 
     def add_table(self, table_id: TableId, store: Store) -> None:
@@ -74,37 +106,95 @@ class SimulatedCatalog:
         if info is None or info.txn_id is None or info.in_commit_timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
         table = self._tables[table_id] = _Table(store, Version(0))
-        self._ratify(table, RatifiedCommit(Version(0), info.txn_id, info.in_commit_timestamp, None), content)
+        table.add(RatifiedCommit(Version(0), info.txn_id, info.in_commit_timestamp, None), content)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
+        table, content, checked = self._checked(proposal)
+        with self._lock:
+            answer = self._decided(table, proposal, content, checked)
+            if isinstance(answer, _Ready):
+                answer.write()
+                return Ratified(answer.commit.version)
+            return answer
+
+    def _checked(self, proposal: Proposal) -> tuple[_Table, bytes, Checked]:
         validate.check_name(proposal)
         table = self._table(proposal.table_id)
         content = _content(table.store, proposal)
-        checked = validate.check_content(proposal, content)
+        return table, content, validate.check_content(proposal, content)
+
+    def _decided(
+        self, table: _Table, proposal: Proposal, content: bytes, checked: Checked
+    ) -> "Ratified | Lost[RatifiedCommit] | _Ready":
         version, timestamp = proposal.target, checked.timestamp
+        first = table.first_ratified_as.get(proposal.txn_id)
+        match rules.decide(table.head, proposal.target, first, any_version=proposal.any_version):
+            case Decision.REPLAY:
+                return Ratified(Version(first or 0))
+            case Decision.LOST:
+                return Lost(table.since(proposal.target))
+            case Decision.GAP:
+                raise InvalidRequest(
+                    f"version {proposal.target} leaves a gap after {table.head.latest}",
+                    asked=proposal.target, latest=table.head.latest,
+                )  # fmt: skip
+            case Decision.FROZEN:
+                raise transfers.frozen(proposal.table_id)
+            case Decision.RATIFY:
+                validate.check_timestamp(timestamp, table.head.latest_timestamp)
+            case Decision.ASSIGN:
+                version = Version(table.head.latest + 1)
+                timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)
+                content = validate.with_timestamp(content, timestamp)
+        where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+        commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
+        return _Ready(table, commit, content, changes_table=checked.changes_table)
+
+    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        """Without creations and drops: there is no directory."""
+        asked = [(proposal, *self._checked(proposal)) for proposal in group.proposals]
         with self._lock:
-            first = table.first_ratified_as.get(proposal.txn_id)
-            match rules.decide(table.head, proposal.target, first, any_version=proposal.any_version):
-                case Decision.REPLAY:
-                    return Ratified(Version(first or 0))
-                case Decision.LOST:
-                    return Lost(table.since(proposal.target))
-                case Decision.GAP:
-                    raise InvalidRequest(
-                        f"version {proposal.target} leaves a gap after {table.head.latest}",
-                        asked=proposal.target, latest=table.head.latest,
-                    )  # fmt: skip
-                case Decision.RATIFY:
-                    validate.check_timestamp(timestamp, table.head.latest_timestamp)
-                case Decision.ASSIGN:
-                    version = Version(table.head.latest + 1)
-                    timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)
-                    content = validate.with_timestamp(content, timestamp)
-            where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
-            self._ratify(table, RatifiedCommit(version, proposal.txn_id, timestamp, where), content)
-            if checked.changes_table:
-                table.latest_change = version
-        return Ratified(version)
+            if group.group_id in self._groups:
+                return self._groups[group.group_id]
+            if moved := self._moved(group):
+                return GroupLost(moved)
+            versions: dict[TableId, Version] = {}
+            ready: list[_Ready] = []
+            for proposal, table, content, checked in asked:
+                answer = self._decided(table, proposal, content, checked)
+                if not isinstance(answer, _Ready):
+                    raise InvalidRequest(f"transaction {proposal.txn_id} was ratified without this group")
+                ready.append(answer)
+                versions[proposal.table_id] = answer.commit.version
+            for each in ready:
+                each.write()
+            self._groups[group.group_id] = GroupRatified(versions)
+            return self._groups[group.group_id]
+
+    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+        with self._lock:
+            if group.group_id in self._groups:
+                return self._groups[group.group_id]
+            moved = self._moved(group)
+        return GroupLost(moved) if moved else Open()
+
+    def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
+        tables = {table_id: self._table(table_id) for table_id in table_ids}
+        with self._lock:
+            return {
+                table_id: Tail(table.head.latest, table.published, table.since(table.published + 1))
+                for table_id, table in tables.items()
+            }
+
+    def _moved(self, group: Group) -> dict[TableId, tuple[RatifiedCommit, ...]]:
+        wanted = {proposal.table_id: (proposal.target, proposal.any_version) for proposal in group.proposals}
+        wanted |= {table_id: (Version(read + 1), False) for table_id, read in group.read_only.items()}
+        return {
+            table_id: self._table(table_id).since(target)
+            for table_id, (target, any_version) in wanted.items()
+            if rules.decide(self._table(table_id).head, target, None, any_version=any_version)
+            is Decision.LOST
+        }
 
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
@@ -147,11 +237,6 @@ class SimulatedCatalog:
         except KeyError:
             raise TableNotFound(f"there is no table {table_id}", name=table_id) from None
 
-    def _ratify(self, table: _Table, commit: RatifiedCommit, content: bytes) -> None:
-        table.commits[commit.version :] = [commit]
-        table.contents[commit.version :] = [content]
-        table.first_ratified_as.setdefault(commit.txn_id, commit.version)
-
 
 def _content(store: Store, proposal: Proposal) -> bytes:
     match proposal.content:
@@ -171,16 +256,34 @@ class RemoteCatalog:
         self._catalog = catalog
         self._wire = wire
 
-    def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
-        def unanswered(untouched: bool) -> Unknown:
-            if untouched:
-                raise CatalogUnavailable("the catalog could not be reached")
-            return Unknown("no answer")
+    @property
+    def _groups(self) -> GroupCatalog:
+        assert isinstance(self._catalog, (SimulatedCatalog, Catalog))
+        return self._catalog
 
+    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        return self._wire.call(
+            "propose_group", lambda: self._groups.propose_group(group), unanswered=_unanswered, writes=True
+        )
+
+    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+        return self._wire.call(
+            "outcome_of_group",
+            lambda: self._groups.outcome_of_group(group),
+            unanswered=lambda untouched: Unknown("no answer"),
+            writes=False,
+        )
+
+    def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
+        return self._wire.call(
+            "tails", lambda: self._groups.tails(table_ids), unanswered=_unreachable, writes=False
+        )
+
+    def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         return self._wire.call(
             f"propose version {proposal.target}",
             lambda: self._catalog.propose(proposal),
-            unanswered=unanswered,
+            unanswered=_unanswered,
             writes=True,
         )
 
@@ -215,3 +318,9 @@ class RemoteCatalog:
 
 def _unreachable(untouched: bool) -> NoReturn:
     raise CatalogUnavailable("the catalog could not be reached")
+
+
+def _unanswered(untouched: bool) -> Unknown:
+    if untouched:
+        raise CatalogUnavailable("the catalog could not be reached")
+    return Unknown("no answer")

@@ -4,8 +4,10 @@ One loop serves every route. It ends in exactly one of three ways: the version t
 became, an error that proves it was not committed, or ``CommitUnknown``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from headgate.catalog.api import Lost, Open, Outcome, Ratified, Unknown
 from headgate.clock import World
@@ -15,11 +17,14 @@ from headgate.settings import Settings
 from headgate.table.committer import Committer
 from headgate.table.transaction import Transaction
 
+Answer = TypeVar("Answer")
+
 _FREE_LOSSES = 4
 _LONGEST_PAUSE = 0.1
 
 Doubt = Unknown | HeadgateError | None
 """Nothing, an error before anything was proposed, or a proposal that was not answered."""
+NO_DOUBT: Doubt = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,8 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
     if txn.may_be_left_out:
         return Committed(txn.base, ())
     winners: tuple[Commit, ...] = ()
-    unanswered = losses = 0
-    doubt: Doubt = None
-    while unanswered < settings.max_unanswered:
+    patience, doubt = Patience(settings, world), NO_DOUBT
+    while patience.lasts:
         outcome, doubt = _propose(txn, committer, doubt)
         match outcome:
             case Ratified(version):
@@ -50,46 +54,93 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
             case Lost(more):
                 if _is_ours(more, txn):
                     return _committed(txn, txn.target, winners)
-                txn, winners = txn.rebased_onto(more), winners + more
-                unanswered, losses, doubt = 0, losses + 1, None
-                if losses >= settings.max_attempts:
-                    raise RetriesExhausted(
-                        f"{losses} attempts lost their race, the last one to version {txn.target - 1}; "
-                        "nothing was committed, run the operation again",
-                        winner=txn.target - 1,
-                    )
-                _pause(losses - _FREE_LOSSES, world)
+                txn, winners, doubt = txn.rebased_onto(more), winners + more, NO_DOUBT
+                patience.lost(f"the last one to version {txn.target - 1}", winner=txn.target - 1)
             case Open() | Unknown():
                 # The proposal may still be on its way, so only the same one again is safe.
-                unanswered += 1
-                _pause(unanswered, world)
+                patience.unanswered()
     raise _unresolved(txn, doubt)
 
 
-def _propose(txn: Transaction, committer: Committer, doubt: Doubt) -> tuple[Outcome[Commit], Doubt]:
-    """Propose once; ``doubt`` says why an earlier proposal of this version may have been ratified unseen."""
+class Patience:
+    """How long a loop goes on that loses races and misses answers, and with which pauses."""
+
+    def __init__(self, settings: Settings, world: World) -> None:
+        self._settings = settings
+        self._world = world
+        self._unanswered = self._losses = 0
+
+    @property
+    def lasts(self) -> bool:
+        """Whether to try once more."""
+        return self._unanswered < self._settings.max_unanswered
+
+    def lost(self, to: str, *, winner: int) -> None:
+        """A race was lost; ``RetriesExhausted`` if it was one too many."""
+        self._unanswered, self._losses = 0, self._losses + 1
+        if self._losses >= self._settings.max_attempts:
+            raise RetriesExhausted(
+                f"{self._losses} attempts lost their race, {to}; nothing was committed, run the operation "
+                "again",
+                winner=winner,
+            )
+        self._pause(self._losses - _FREE_LOSSES)
+
+    def unanswered(self) -> None:
+        """There was no answer, or none that settles it."""
+        self._unanswered += 1
+        self._pause(self._unanswered)
+
+    def _pause(self, step: int) -> None:
+        if step > 0:
+            self._world.sleep(min(0.001 * 2**step, _LONGEST_PAUSE) * self._world.jitter())
+
+
+def ask(
+    propose: Callable[[], Answer],
+    outcome_of: Callable[[], Answer],
+    doubt: Doubt,
+    unresolved: Callable[[Doubt], HeadgateError],
+) -> tuple[Answer | Unknown, Doubt]:
+    """Propose once, and ask what became of it if there is no answer.
+
+    ``doubt`` says why an earlier proposal of the same may have been ratified unseen. An error then
+    proves nothing: it is ``unresolved``.
+    """
     try:
-        outcome = committer.propose(txn)
+        outcome = propose()
         if isinstance(outcome, Unknown):
             doubt = outcome
-            outcome = committer.outcome_of(txn)
+            outcome = outcome_of()
     except HeadgateError as exc:  # whatever it is, an unanswered proposal before it stays unanswered
         if exc.retry is Retry.SAME:
             return Unknown(exc.message), doubt or exc
         if isinstance(doubt, Unknown):
-            raise _unresolved(txn, doubt) from exc
+            raise unresolved(doubt) from exc
         raise
     return outcome, doubt
 
 
+def _propose(txn: Transaction, committer: Committer, doubt: Doubt) -> tuple[Outcome[Commit], Doubt]:
+    return ask(
+        partial(committer.propose, txn), partial(committer.outcome_of, txn), doubt, partial(_unresolved, txn)
+    )
+
+
 def _unresolved(txn: Transaction, doubt: Doubt) -> HeadgateError:
+    what = f"transaction {txn.txn_id} was proposed as version {txn.target}"
+    return gave_up(doubt, what, txn_id=txn.txn_id, target=txn.target)
+
+
+def gave_up(doubt: Doubt, what: str, *, txn_id: str, target: object) -> HeadgateError:
+    """The error at the end of all patience; ``what`` was proposed, if anything was."""
     if isinstance(doubt, HeadgateError):
         return doubt  # every attempt failed before anything was proposed
     reason = doubt.reason if doubt is not None else "no answer"
     return CommitUnknown(
-        f"transaction {txn.txn_id} was proposed as version {txn.target} and its fate is unknown ({reason}): "
-        "keep its files, and look for its txnId in the history before running the operation again",
-        txn_id=txn.txn_id, target=txn.target,
+        f"{what} and its fate is unknown ({reason}): keep its files, and look for its txnId in the history "
+        "before running the operation again",
+        txn_id=txn_id, target=target,
     )  # fmt: skip
 
 
@@ -101,8 +152,3 @@ def _is_ours(winners: Sequence[Commit], txn: Transaction) -> bool:
 
 def _committed(txn: Transaction, version: Version, winners: tuple[Commit, ...]) -> Committed:
     return Committed(version, (*winners, txn.commit) if version == txn.target else ())
-
-
-def _pause(step: int, world: World) -> None:
-    if step > 0:
-        world.sleep(min(0.001 * 2**step, _LONGEST_PAUSE) * world.jitter())

@@ -1,11 +1,11 @@
 """How a table's commits become versions: the port its routes implement."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
-from headgate.catalog.api import Outcome, RatifiedCommit, Told
-from headgate.protocol.actions import Commit, Metadata, Version
+from headgate.catalog.api import KnownLog, Outcome, RatifiedCommit, Told
+from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
 from headgate.protocol.names import LogFile
 from headgate.table.transaction import Transaction
 
@@ -22,6 +22,10 @@ class Frontier:
     managed: bool
     listing: Sequence[LogFile] | None = None
     """What was listed to find this out, from some checkpoint on, so that nobody lists it again."""
+    expected: Sequence[LogFile] | None = None
+    """What should be in the log for the latest version, so that nobody lists it; it need not be true."""
+    version_at: Callable[[EpochMillis], Version | None] | None = field(default=None, compare=False)
+    """Who tells which version a moment means, if there is somebody; None from it if that is not known."""
     told: Told | None = None
     """What the catalog says the table is at the latest version, if it says so."""
 
@@ -65,4 +69,13 @@ class Committer(Protocol):
 
     def publish(self) -> Version:
         """Make every ratified version a published one, in order; the latest of them."""
+        ...
+
+
+@runtime_checkable
+class HearsOfLog(Protocol):
+    """A committer who passes on which checkpoints and checksums were written, to spare others a look."""
+
+    def note_log(self, heard: KnownLog) -> None:
+        """Hear of a file of the log."""
         ...

@@ -1,8 +1,13 @@
 """The route of catalog-managed tables: the catalog ratifies, the log is published afterwards."""
 
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
 from headgate.catalog.api import (
     CommitCatalog,
     Inline,
+    KnownLog,
     Lost,
     Open,
     Outcome,
@@ -11,16 +16,23 @@ from headgate.catalog.api import (
     RatifiedCommit,
     Staged,
     TableId,
+    Tail,
     Unknown,
 )
 from headgate.clock import World
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Metadata, Version
 from headgate.storage.api import Store
 from headgate.table import log, publish, tail
 from headgate.table.committer import Frontier
+from headgate.table.served import Served
 from headgate.table.transaction import Transaction
+
+Answer = TypeVar("Answer")
+
+_PUBLISH_FIRST = 3
+"""How often one proposal makes room for itself."""
 
 
 class ManagedCommitter:
@@ -34,17 +46,23 @@ class ManagedCommitter:
         *,
         world: World,
         inline_limit_bytes: int,
+        served: Served | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
         self._table_id = table_id
         self._world = world
         self._inline_limit = inline_limit_bytes
+        self._served = served
 
     def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — the catalog tells all
-        found = tail.ask(self._catalog, self._table_id)
-        held = {commit.version: commit for commit in found.commits}
-        return Frontier(found.latest, held, managed=True, told=found.told)
+        served = self._served
+        told = served.first_tail() if served is not None else None
+        found = tail.checked(self._table_id, told) if told else tail.ask(self._catalog, self._table_id)
+        frontier = frontier_of(found)
+        if served is None:
+            return frontier
+        return replace(frontier, expected=served.expected(found), version_at=served.version_at)
 
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False
@@ -53,11 +71,15 @@ class ManagedCommitter:
         pass
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
-        _check_route(txn)
+        proposal = self.proposal(txn)
+        return self._with_content(with_room(lambda: self._catalog.propose(proposal), self.publish))
+
+    def proposal(self, txn: Transaction) -> Proposal:
+        """The transaction as it is proposed to the catalog, staged if it is large."""
+        check_route(txn)
         content = txn.content
         place = Inline(content) if self._is_inline(content) else self._stage(txn.target, content)
-        proposal = Proposal(self._table_id, txn.target, txn.txn_id, place, self._any_version(txn, content))
-        return self._with_content(self._catalog.propose(proposal))
+        return Proposal(self._table_id, txn.target, txn.txn_id, place, self._any_version(txn, content))
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
         any_version = self._any_version(txn, txn.content)
@@ -66,7 +88,20 @@ class ManagedCommitter:
         )
 
     def publish(self) -> Version:
-        return publish.publish(self._store, self._catalog, self._table_id)
+        reached = publish.publish(self._store, self._catalog, self._table_id)
+        if self._served is None:
+            return reached
+        try:
+            self._store.head(names.published(Version(reached + 1)))
+        except ObjectNotFound:
+            return reached
+        # Of somebody who was quicker, or of somebody who told nobody (K8).
+        return max(reached, self._served.take_in())
+
+    def note_log(self, heard: KnownLog) -> None:
+        """Hear of a file of the log, for those who open the table."""
+        if self._served is not None:
+            self._served.note(heard)
 
     def _any_version(self, txn: Transaction, content: bytes) -> bool:
         # A staged file is named after its version, so only an inline commit can leave it open.
@@ -85,15 +120,38 @@ class ManagedCommitter:
     def _with_content(self, outcome: Outcome[RatifiedCommit]) -> Outcome[Commit]:
         match outcome:
             case Lost(winners):
-                return Lost(tuple(self._read(winner) for winner in winners))
+                return Lost(self.read(winners))
             case Ratified() | Open() | Unknown():
                 return outcome
 
-    def _read(self, winner: RatifiedCommit) -> Commit:
-        return codec.decode(winner.version, log.content(self._store, winner.version, winner))
+    def read(self, winners: Iterable[RatifiedCommit]) -> tuple[Commit, ...]:
+        """What these commits do, wherever their content is."""
+        return tuple(
+            codec.decode(winner.version, log.content(self._store, winner.version, winner))
+            for winner in winners
+        )
 
 
-def _check_route(txn: Transaction) -> None:
+def with_room(propose: Callable[[], Answer], publish: Callable[[], object]) -> Answer:
+    """What ``propose`` answers, after publishing if the catalog would hold too much for its readers (K7).
+
+    As often as others use up the room meanwhile, within reason; then it says so.
+    """
+    for _ in range(_PUBLISH_FIRST):
+        try:
+            return propose()
+        except TooManyUnpublished:
+            publish()
+    return propose()
+
+
+def frontier_of(found: Tail) -> Frontier:
+    """How far a table reaches by its catalog's word."""
+    held = {commit.version: commit for commit in found.commits}
+    return Frontier(found.latest, held, managed=True, told=found.told)
+
+
+def check_route(txn: Transaction) -> None:
     """Refuse what does not go through the catalog, or would end that; asked anew at each attempt (W11)."""
     if False in txn.is_catalog_managed:
         raise InvalidRequest(

@@ -2,11 +2,24 @@
 
 import threading
 from collections.abc import Iterable
+from typing import Protocol
 
-from headgate.protocol.actions import AppTransaction
+from headgate.protocol.actions import AppTransaction, Version
 from headgate.protocol.attempt import Reads
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.replay import State
+
+
+class Observer(Protocol):
+    """Wants to know what is read of a table, by version; safe to share between threads."""
+
+    def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:
+        """Rows were asked for, by a predicate or all of them; they are in these files, by path."""
+        ...
+
+    def looked_up_domains(self, version: Version) -> None:
+        """The metadata domains were asked for."""
+        ...
 
 
 class ReadLog:
@@ -21,6 +34,7 @@ class ReadLog:
         self._files: set[str] = set()
         self._app_ids: set[str] = set()
         self._whole_table = False
+        self._domains = False
 
     def scanned(self, predicate: Predicate, files: Iterable[str]) -> None:
         """Rows were asked for by ``predicate``, and found in these files, by path."""
@@ -40,6 +54,11 @@ class ReadLog:
             self._app_ids.add(app_id)
         return state.txns.get(app_id)
 
+    def domains(self) -> None:
+        """Metadata domains were looked up."""
+        with self._lock:
+            self._domains = True
+
     def freeze(self) -> Reads:
         """What was read so far."""
         with self._lock:
@@ -48,4 +67,5 @@ class ReadLog:
                 files=frozenset(self._files),
                 whole_table=self._whole_table,
                 app_ids=frozenset(self._app_ids),
+                domains=self._domains,
             )

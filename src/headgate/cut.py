@@ -1,0 +1,168 @@
+"""Tables as they were at one moment, each standing still there while it is read and written to.
+
+Who uses several tables at once asks for all of them in one question, so that of each group of commits
+either everything is there or nothing.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from headgate import domains
+from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName, Tail
+from headgate.catalog.group_api import GroupCatalog
+from headgate.clock import World
+from headgate.errors import InvalidRequest, TableNotFound
+from headgate.protocol import codec, read_checks
+from headgate.protocol.actions import Commit, Version
+from headgate.protocol.attempt import BLIND, Attempt
+from headgate.settings import Publish, Settings
+from headgate.table import collected, combine, log, managed, tail, transaction
+from headgate.table.after_commit import AfterCommit
+from headgate.table.collected import Collector, InsideGuard, RememberingWorld
+from headgate.table.committer import Frontier
+from headgate.table.create import Definition
+from headgate.table.managed import ManagedCommitter
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+from headgate.table.transaction import Transaction
+
+Opened = tuple[ManagedCommitter, OpenedTable]
+Open = Callable[[TableEntry], Opened]
+
+_RESOLUTIONS = 3
+_KEPT = 32
+_QUIET = AfterCommit(Settings(publish=Publish.ON_DEMAND))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a lake lends to those who use several of its tables at once."""
+
+    catalog: GroupCatalog
+    find: Callable[[Iterable[TableName]], Sequence[TableEntry]]
+    parse: Callable[[str], TableName]
+    open: Open
+    stage: Callable[[TableName, Definition], StagingTable]
+    """Reserve a place for a table and write its version 0 there."""
+    settings: Settings
+    world: World
+
+    def resolve(self, *names: str) -> Sequence[TableEntry]:
+        """The tables of these names."""
+        for name in names:
+            if "`" in name or "/" in name:
+                raise InvalidRequest(
+                    f"{name!r} is a path, and only tables of the lake are used together with others: take it "
+                    "in with lake.adopt(path, 'schema.table')"
+                )
+        return self.find(map(self.parse, names))
+
+
+class Lately:
+    """Opens tables, and keeps those that were used lately: of these only what is new must be read."""
+
+    def __init__(self, opening: Open) -> None:
+        self._opening = opening
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[TableId, Opened] = OrderedDict()
+
+    def __call__(self, entry: TableEntry) -> Opened:
+        with self._lock:
+            found = self._kept.pop(entry.table_id, None) or self._opening(entry)
+            self._kept[entry.table_id] = found
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return found
+
+
+class Participant:
+    """A table that stands still, with what was read of it and written to it."""
+
+    def __init__(
+        self, access: Access, entry: TableEntry, frontier: Frontier, *, refusal: str | None = None
+    ) -> None:
+        self.entry = entry
+        self.name = str(entry.name)
+        self.route, self.opened = access.open(entry)
+        self.world = RememberingWorld(access.world)
+        self.collector = Collector(self.opened.store, frontier, refusal=refusal)
+        self.inside = OpenedTable(
+            entry.location,
+            self.opened.store,
+            self.collector,
+            after_commit=_QUIET,
+            settings=self.opened.settings,
+            world=self.world,
+            handlers=domains.registered,
+            observer=self.collector,
+            guard=InsideGuard(self.opened.guard),
+        )
+        known = self.opened.known
+        if known is not None and known.version <= frontier.latest:
+            self.inside.know(known)
+        self.pinned = self._load()
+
+    def stand_at(self, frontier: Frontier) -> None:
+        """Bring the table to the moment at which another one was opened."""
+        if frontier.latest == self.collector.version:
+            return
+        if self.collector.is_idle:
+            self.collector.pin(frontier)
+            self.pinned = self._load()
+        else:
+            self.collector.moved(lambda: self.pinned.state, self._since_pinned(frontier))
+
+    def part(self, *, serializable: bool) -> Transaction | Attempt | None:
+        """What is to be proposed for the table, or to be checked: what it writes, or what it only read."""
+        self.collector.check_whole()
+        written, reads = self.collector.collected, self.collector.reads
+        if written:
+            change = combine.combine(self.pinned, written, reads)
+            change = replace(change, is_strict=serializable and reads != BLIND)
+            reads = change.reads
+            txn = transaction.begin(self.pinned.state, change, world=self.world, handlers=domains.registered)
+            if not txn.may_be_left_out:
+                return txn
+        if serializable and reads != BLIND:
+            return read_checks.reading(self.pinned.state, reads)
+        return None
+
+    def discard(self) -> None:
+        """Delete what was written, which is proven to belong to no version."""
+        collected.discard(self.opened.store, self.world, self.collector.collected)
+
+    def _load(self) -> Snapshot:
+        found = self.inside.snapshot()
+        self.opened.know(found)  # for who opens it next
+        return found
+
+    def _since_pinned(self, frontier: Frontier) -> tuple[Commit, ...]:
+        versions = map(Version, range(self.collector.version + 1, frontier.latest + 1))
+        store = self.opened.store
+        return tuple(
+            codec.decode(version, log.content(store, version, frontier.held.get(version)))
+            for version in versions
+        )
+
+
+def take(
+    access: Access, names: tuple[str, ...], open_ids: Iterable[TableId]
+) -> tuple[dict[str, TableEntry], dict[TableId, Frontier]]:
+    """The tables of these names, and how far they and those that are open reached, all at one moment."""
+    attempt = 1
+    while True:
+        entries = dict(zip(map(str.lower, names), access.resolve(*names), strict=True))
+        try:
+            found = access.catalog.tails([*open_ids, *(entry.table_id for entry in entries.values())])
+        except TableNotFound:
+            if attempt == _RESOLUTIONS:
+                raise
+            attempt += 1  # another table may have the name by now
+            continue
+        return entries, {table_id: _frontier(table_id, told) for table_id, told in found.items()}
+
+
+def _frontier(table_id: TableId, told: Tail) -> Frontier:
+    return managed.frontier_of(tail.checked(table_id, told))
