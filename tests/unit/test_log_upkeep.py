@@ -265,7 +265,7 @@ def test_cleaning_up_a_managed_table_needs_permission(tmp_path: Path) -> None:
     """S180, U8"""
     opened = managed(tmp_path, 2, published=2).opened()
 
-    with pytest.raises(NotAllowed, match="permits it") as refused:
+    with pytest.raises(NotAllowed, match=r"cleanup_log is metadata cleanup .* has not permitted") as refused:
         opened.cleanup_log()
 
     assert refused.value.code == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"

@@ -1,5 +1,7 @@
 """Publishing after a commit: soon, now or on demand, and never to the commit's harm."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,13 @@ from headgate.protocol import names
 from headgate.protocol.actions import Version
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import alter, publish
+from headgate.table import alter, keeper, publish
 from tests.support.altered import new
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.simulated_catalog import RemoteCatalog
-from tests.support.tables import append_change, create_managed, named_file, open_managed
+from tests.support.tables import NAME, append_change, create_managed, named_file, open_managed
 from tests.support.versions import INLINE, STAGED, managed, paths
+from tests.support.waiting import until
 from tests.unit.test_catalog_commits import Cut
 
 
@@ -186,3 +189,83 @@ def test_publishing_changes_nothing_that_a_reader_sees(tmp_path: Path, settings:
         assert after.files.columns.equals(before.files.columns)
         assert [entry.timestamp for entry in reader.history()] == moments
     assert before.state.domains
+
+
+def test_the_publisher_keeps_up_with_a_writer_that_never_pauses(tmp_path: Path) -> None:
+    """How far it is behind does not grow with what was committed."""
+    catalog = open_catalog(tmp_path)
+    staging = create_managed(catalog)
+    table = open_managed(catalog, staging.table_id, staging.location, settings=Settings(checkpoints=False))
+    behind: list[int] = []
+
+    for number in range(1_200):
+        table.commit(append_change(named_file(f"{number}")), base=table.newest_known())
+        if number % 50 == 49:
+            tail = catalog.tail(staging.table_id)
+            behind.append(tail.latest - tail.published)
+    table.close()
+
+    assert sorted(behind)[len(behind) // 2] < 300, behind
+    assert catalog.tail(staging.table_id).published == 1_200
+
+
+def test_what_could_not_be_published_is_tried_again_without_another_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "RETRY_SECONDS", 0.05)
+    catalog = open_catalog(tmp_path)
+    staging = create_managed(catalog)
+    wire = Cut(f"put_if_absent {names.published(Version(2))}")
+    store = FaultyStore(locate(staging.location), wire)
+    settings = Settings(publish_quiet_seconds=0.01)
+    table = open_managed(catalog, staging.table_id, staging.location, settings=settings, store=store)
+    for number in range(3):
+        table.commit(append_change(named_file(f"{number}")), base=table.newest_known())
+    until((Path(staging.location) / names.published(Version(1))).exists)
+    assert not (Path(staging.location) / names.published(Version(2))).exists()
+
+    wire.mended = True
+
+    until(lambda: catalog.tail(staging.table_id).published == 3)
+    table.close()
+
+
+_PROGRAM = """
+import sys
+from pathlib import Path
+from headgate.catalog.embedded import open_catalog
+from headgate.settings import Settings
+from tests.support.tables import append_change, create_managed, named_file, open_managed
+
+catalog = open_catalog(Path(sys.argv[1]))
+staging = create_managed(catalog)
+settings = Settings(publish_quiet_seconds=60, inline_limit_bytes=int(sys.argv[2]))
+table = open_managed(catalog, staging.table_id, staging.location, settings=settings)
+for number in range(12):
+    table.commit(append_change(named_file(str(number))), base=table.newest_known())
+"""
+
+
+def test_a_program_that_ends_without_closing_anything_publishes_first(tmp_path: Path) -> None:
+    """When it ends, Python starts no more threads in pools."""
+    program = [sys.executable, "-c", _PROGRAM, str(tmp_path), "0"]
+
+    ran = subprocess.run(program, capture_output=True, text=True, check=False)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    catalog = open_catalog(tmp_path)
+    assert catalog.tail(catalog.resolve(NAME).table_id).published == 12
+    catalog.close()
+
+
+def test_many_versions_are_published_in_batches_and_those_before_a_failure_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "_AT_ONCE", 4)
+    found = managed(tmp_path, 10)
+    (Path(found.location) / names.published(Version(7))).write_bytes(b"stray")
+
+    with pytest.raises(CorruptLog, match="version 7"):
+        found.opened().publish()
+
+    assert found.catalog.tail(found.table_id).published == 6

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from headgate.catalog import owner_rules
+from headgate.catalog import owner_rules, published
 from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.catalog.ledger import Known, Ledger
 from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
@@ -13,14 +13,11 @@ from headgate.clock import SystemWorld, World
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
-    CorruptLog,
     HeadgateError,
     InvalidRequest,
-    ObjectExists,
 )
 from headgate.protocol import coordination, names
 from headgate.protocol.actions import TxnId, Version
-from headgate.storage.api import Store
 
 TABLE_ID = "tableId"
 
@@ -119,7 +116,7 @@ class LedgerOwner:
     def _publish(self, table: OwnedTable, record: Record, version: Version) -> None:
         for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
             if commit.version <= version and isinstance(commit.where, Staged):
-                _copy(table.store, commit.where.path, commit.version)
+                published.place(table.store, commit.version, table.store.read(commit.where.path))
         if version > record.published:
             self.ledger.publish(record.table_id, version)
 
@@ -131,16 +128,3 @@ def _releases(proposal: OwnedProposal) -> bool:
 
 def _as_known(commit: RatifiedCommit, record: Record) -> RatifiedCommit:
     return replace(commit, where=None) if commit.version <= record.published else commit
-
-
-def _copy(store: Store, staged: str, version: Version) -> None:
-    content, path = store.read(staged), names.published(version)
-    try:
-        store.put_if_absent(path, content)
-    except ObjectExists as exc:
-        if store.read(path) != content:
-            raise CorruptLog(
-                f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
-                "find out who wrote it, move it away and publish again",
-                code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
-            ) from exc  # fmt: skip

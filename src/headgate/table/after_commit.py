@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from headgate.protocol.actions import Version
 from headgate.settings import Publish, Settings
-from headgate.table.keeper import Keeper
+from headgate.table.keeper import RETRY_SECONDS, Keeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +95,20 @@ class AfterCommit:
 
     def _keep(self, keeper: Keeper, work: _Work) -> None:
         if work.at_once and not work.checkpoint and not self._closed:
-            keeper.publish()
+            if keeper.publish():
+                self._come_again(keeper, work, RETRY_SECONDS)
             return
         if self._closed:
             keeper.rest_over()
         again = keeper.keep(work.version, interval=work.interval, urgent=work.at_once, due=work.checkpoint)
-        if again is None or self._closed:
-            return
+        if again is not None and not self._closed:
+            self._come_again(keeper, work, again)
+
+    def _come_again(self, keeper: Keeper, work: _Work, seconds: float) -> None:
         with self._wake:
-            later = _Work(work.version, work.interval, time.monotonic() + again, checkpoint=True)
+            later = _Work(work.version, work.interval, time.monotonic() + seconds, work.checkpoint)
             newer = self._waiting.get(keeper)
-            if newer is None:
-                self._waiting[keeper] = later
-            else:
-                self._waiting[keeper] = _Work(newer.version, newer.interval, newer.at, checkpoint=True)
+            if newer is not None:
+                due = newer.checkpoint or work.checkpoint
+                later = _Work(newer.version, newer.interval, newer.at, due)
+            self._waiting[keeper] = later

@@ -40,6 +40,7 @@ class Written:
     version: Version
     state: State
     totals: Totals
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,9 @@ def _write(task: _Task, source: Source, state: State) -> Written:
     write = _write_v2 if task.upkeep.v2_checkpoints else _write_classic
     pointer = write(task, columns, list(_small_rows(state, task)), files)
     _point_to(task.store, pointer)
-    return Written(task.version, state, Totals(files.adds, files.size_bytes))
+    v2 = pointer.v2_checkpoint
+    path = names.classic_checkpoint(task.version) if v2 is None else names.LOG + v2.path
+    return Written(task.version, state, Totals(files.adds, files.size_bytes), path)
 
 
 class _Counted:

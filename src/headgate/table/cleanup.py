@@ -12,14 +12,22 @@ from headgate.protocol.replay import State
 from headgate.storage.api import Store
 from headgate.table import checkpoints, history, log
 from headgate.table.committer import Frontier
+from headgate.table.guard import Guard
 
 _LOG = logging.getLogger(__name__)
+_SWITCH = "delta.enableExpiredLogCleanup"
 
 
 def clean_up(
-    store: Store, frontier: Frontier, state: State, *, now_ms: int, retention_ms: int | None = None
+    store: Store,
+    frontier: Frontier,
+    state: State,
+    guard: Guard,
+    *,
+    now_ms: int,
+    retention_ms: int | None = None,
 ) -> tuple[str, ...]:
-    """Delete what the table's properties allow; the paths of what was deleted, in order.
+    """Delete what the table's properties and the guard allow; the paths of what was deleted, in order.
 
     ``retention_ms`` counts in place of ``delta.logRetentionDuration``.
     A crash in the middle leaves a log that is cleaned up less far.
@@ -27,19 +35,45 @@ def clean_up(
     asked = upkeep.of(state.protocol, state.metadata)
     stamps = history.stamps(store, frontier, state)
     retention = asked.log_retention_ms if retention_ms is None else retention_ms
-    commit = cleanup.cut_off_commit(stamps, cleanup.cut_off(now_ms, retention))
+    commit = _unneeded(guard, cleanup.cut_off_commit(stamps, cleanup.cut_off(now_ms, retention)))
     listing = log.listed(store)
     staged = [meta.path.removeprefix(names.STAGED) for meta in store.list_from(names.STAGED)]
     found = cleanup.plan(listing, commit, staged=staged, held=frontier.held, latest=frontier.bound)
     if commit is None or not found.deletions or not _is_allowed(store, state, found, commit, listing):
         return ()
     _check_whole(store, found)
+    if guard.give_up(before=found.version).version != found.version:
+        return ()  # somebody has just begun to need one of these versions
     for path in found.deletions:
         store.delete(path)
     stale = _stale_sidecars(store, now_ms)
     for path in stale:
         store.delete(path)
     return (*found.deletions, *stale)
+
+
+def is_due(store: Store, state: State, *, now_ms: int) -> bool:
+    """Whether there may be something to delete, by the times of files alone: one listing tells.
+
+    A checkpoint is never older than its version, so this is late rather than early.
+    """
+    if state.metadata.configuration.get(_SWITCH, "true").lower() != "true":
+        return False
+    moment = cleanup.cut_off(now_ms, upkeep.of(state.protocol, state.metadata).log_retention_ms)
+    first: Version | None = None
+    for meta in store.list_from(names.LOG):
+        file = names.parse(meta.path, size=meta.size)
+        if file is None:
+            continue
+        first = file.version if first is None else min(first, file.version)
+        if file.kind is names.Kind.CHECKPOINT and file.version > first and meta.modified_ms <= moment:
+            return True
+    return False
+
+
+def _unneeded(guard: Guard, commit: Version | None) -> Version | None:
+    needed = guard.horizon().version
+    return commit if commit is None or needed is None else min(commit, needed)
 
 
 def _is_allowed(store: Store, state: State, found: Plan, commit: Version, listing: Sequence[LogFile]) -> bool:

@@ -9,19 +9,20 @@ from collections.abc import Iterator
 from itertools import chain
 
 from headgate.clock import World
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, Retry
 from headgate.protocol import checksum, codec, replay
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.checksum import NOTHING, Totals
 from headgate.protocol.replay import State
 from headgate.settings import Settings
 from headgate.storage.api import Store
-from headgate.table import checkpointing, checksums, log
+from headgate.table import checkpointing, checksums, log, served
 from headgate.table.committer import Committer, Frontier
 
 _LOG = logging.getLogger(__name__)
 _REST = 20
 _PATIENCE_SECONDS = 1.0
+RETRY_SECONDS = 2.0
 _FEW, _MANY = 64, 256
 """How many commits are read to find the totals of a version: from nothing, and from known ones."""
 
@@ -44,19 +45,20 @@ class Keeper:
         What waits for a quiet moment is left to whoever commits later versions, unless it is
         ``urgent``. With ``due`` a checkpoint is to be made of every ``interval`` versions. While
         others are in the middle of committing, or checkpoints would take more than a twentieth of
-        the time, the answer is in how many seconds to come again.
+        the time, or if the store or the catalog did not answer, the answer is in how many seconds to come
+        again.
         """
         try:
             frontier = self._committer.frontier(known=version)
         except HeadgateError as exc:
             _LOG.warning("version %s is committed and safe; it will be published later: %s", version, exc)
-            return None
+            return RETRY_SECONDS if exc.retry is Retry.SAME else None
         if frontier.latest > version and not urgent and not (due and self._waited):
             self._waited = due
             return _PATIENCE_SECONDS if due else None
         self._waited = False
-        if frontier.held:
-            self.publish()
+        if frontier.held and self.publish():
+            return RETRY_SECONDS
         return self._describe(version, frontier, interval=interval, due=due)
 
     def rest_over(self) -> None:
@@ -64,14 +66,16 @@ class Keeper:
         self._rested = 0.0
         self._waited = True
 
-    def publish(self) -> None:
-        """Publish, and nothing else: in the middle of many commits."""
+    def publish(self) -> bool:
+        """Publish, and nothing else: in the middle of many commits. Whether it should be tried again soon."""
         try:
             self._committer.publish()
         except HeadgateError as exc:
             _LOG.warning(
                 "a ratified commit could not be published yet; it is safe and will be tried again: %s", exc
             )
+            return exc.retry is Retry.SAME
+        return False
 
     def _describe(self, version: Version, frontier: Frontier, *, interval: int, due: bool) -> float | None:
         left = None
@@ -101,6 +105,8 @@ class Keeper:
         if written is not None and self._settings.checksums:
             self._known = written.state, written.totals
             checksums.write(self._store, *self._known)
+        if written is not None:
+            served.note(self._store, self._committer, written, checksum=self._settings.checksums)
         return None
 
     def _checksum(self, version: Version, frontier: Frontier) -> None:

@@ -1,35 +1,64 @@
 """Copying ratified commits to ``_delta_log``, in order, each exactly as it was ratified."""
 
-from headgate.catalog.api import CommitCatalog, TableId
-from headgate.errors import CorruptLog, ObjectExists
-from headgate.protocol import names
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from headgate.catalog import published
+from headgate.catalog.api import CommitCatalog, RatifiedCommit, TableId
+from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol.actions import Version
+from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import log, tail
+
+_AT_ONCE, _AT_ONCE_BYTES = 256, 16 * 1024 * 1024
 
 
 def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     """Publish everything ratified so far; the last published version.
 
     Anyone may do this at any time, and several at once: a version that is there already is left
-    as it is. It stops at the first version that fails, so no gap can arise (I3).
+    as it is. It stops at the first version that fails, so no gap can arise (I3). A file that is not what
+    was ratified is shown to the catalog, which makes it an incident.
     """
     told = tail.ask(catalog, table_id)
-    for commit in told.commits:
-        _publish_one(store, commit.version, log.content(store, commit.version, commit))
-    if told.commits:
-        catalog.mark_published(table_id, told.commits[-1].version)
+    reading = _Reading(store, told.commits)
+    for batch in published.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+        try:
+            published.place_all(store, batch)
+        except CorruptLog as exc:
+            _show(catalog, table_id, exc)
+            raise
+        catalog.mark_published(table_id, batch[-1][0])
+    if reading.problem is not None:
+        _show(catalog, table_id, reading.problem)
+        raise reading.problem
     return told.latest
 
 
-def _publish_one(store: Store, version: Version, content: bytes) -> None:
-    path = names.published(version)
-    try:
-        store.put_if_absent(path, content)
-    except ObjectExists as exc:
-        if store.read(path) != content:
-            raise CorruptLog(
-                f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
-                "find out who wrote it, move it away and publish again",
-                code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
-            ) from exc  # fmt: skip
+class _Reading:
+    """The contents of commits, up to one that cannot be read: what came before it is published first."""
+
+    def __init__(self, store: Store, commits: Sequence[RatifiedCommit]) -> None:
+        self._store = store
+        self._commits = commits
+        self.problem: HeadgateError | None = None
+
+    def __iter__(self) -> Iterator[tuple[Version, bytes]]:
+        try:
+            yield from together.in_order(
+                self._store, self._read, self._commits, size=lambda found: len(found[1])
+            )
+        except HeadgateError as exc:
+            self.problem = exc
+
+    def _read(self, commit: RatifiedCommit) -> tuple[Version, bytes]:
+        return commit.version, log.content(self._store, commit.version, commit)
+
+
+def _show(catalog: CommitCatalog, table_id: TableId, problem: HeadgateError) -> None:
+    """Have the catalog look at it; that finds the same, and what it says is no news here."""
+    version = problem.fields.get("version")
+    if isinstance(problem, CorruptLog) and isinstance(version, int):
+        with suppress(HeadgateError):
+            catalog.mark_published(table_id, Version(version))

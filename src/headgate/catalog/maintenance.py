@@ -1,0 +1,139 @@
+"""May a table be maintained in this way? What the managing catalog allows, kind by kind; denied by default.
+
+Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
+
+from headgate.catalog import events, grants, store
+from headgate.catalog.api import TableId
+from headgate.catalog.database import Database
+from headgate.catalog.events import Happened
+from headgate.catalog.grants import OWNER, On, Principal, Privilege, Scope
+from headgate.clock import World
+from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+
+
+class Maintenance(Enum):
+    """The kinds of maintenance."""
+
+    CHECKPOINT = "checkpoint"
+    LOG_COMPACTION = "log compaction"
+    CHECKSUM = "checksum"
+    DATA_REORGANISATION = "data reorganisation"
+    """OPTIMIZE, Z-order, clustering, REORG: rows move to other files, none changes."""
+    DATA_CLEANUP = "data cleanup"
+    """VACUUM: files that no readable version needs are deleted."""
+    METADATA_CLEANUP = "metadata cleanup"
+    """Old versions are deleted from the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds for one kind unless the catalog says otherwise of a table."""
+
+    kind: Maintenance
+    operations: str
+    """What asks for it."""
+    always: bool
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
+    Rule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
+    Rule(Maintenance.CHECKSUM, "version checksum files", always=True),
+    Rule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
+    Rule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
+    Rule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),
+)
+ALWAYS = frozenset(rule.kind for rule in RULES if rule.always)
+ON_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
+
+permissions = Table(
+    "permissions",
+    store.metadata,
+    Column("table_id", String, ForeignKey("tables.table_id"), primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("granted_ms", BigInteger, nullable=False),
+)
+
+
+def kind_of(name: str | Maintenance) -> Maintenance:
+    """The kind of that name."""
+    try:
+        return Maintenance(name)
+    except ValueError as exc:
+        known = ", ".join(repr(kind.value) for kind in Maintenance if kind in ON_PERMISSION)
+        raise InvalidRequest(f"{name!r} is no kind of maintenance: there is {known}") from exc
+
+
+def refusal(kind: Maintenance, operation: str) -> NotAllowed:
+    """The error for what a catalog did not permit."""
+    return NotAllowed(
+        f"{operation} is {kind.value} of a catalog-managed table, which its catalog has not permitted: ask "
+        f"those who run it for lake.permit(table, {kind.value!r})",
+        code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation=operation, kind=kind.value,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What is permitted in one catalog; safe to share between threads and processes."""
+
+    database: Database
+    world: World
+    principal: Principal = OWNER
+
+    def check(self, table_id: TableId, kind: Maintenance, operation: str) -> None:
+        """``NotAllowed``, naming the operation, unless the table may be maintained so, by this principal."""
+        if kind in ALWAYS:
+            return
+        with self.database.reading() as db:
+            grants.require(db, self.principal, Privilege.MAINTAIN, On(Scope.TABLE, table_id), operation)
+            if kind not in _granted(db, table_id):
+                raise refusal(kind, operation)
+
+    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+        """What may be done with the table now."""
+        with self.database.reading() as db:
+            return ALWAYS | _granted(db, table_id)
+
+    def permit(self, table_id: TableId, kind: Maintenance) -> bool:
+        """Permit a kind of maintenance; whether that is new."""
+        return self._change(table_id, kind, permitted=True)
+
+    def forbid(self, table_id: TableId, kind: Maintenance) -> bool:
+        """Take a permission away; whether there was one. What is under way is not stopped."""
+        if kind in ALWAYS:
+            raise InvalidRequest(f"{kind.value} is part of keeping a log and cannot be forbidden")
+        return self._change(table_id, kind, permitted=False)
+
+    def _change(self, table_id: TableId, kind: Maintenance, *, permitted: bool) -> bool:
+        now = self.world.now_ms()
+        with self.database.writing() as db:
+            store.hold(db, table_id)
+            if store.find_head(db, table_id) is None:
+                raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+            on = On(Scope.TABLE, table_id)
+            grants.require(db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about its maintenance")
+            if kind in ALWAYS or (kind in _granted(db, table_id)) is permitted:
+                return False
+            if permitted:
+                db.execute(insert(permissions), {"table_id": table_id, "kind": kind.value, "granted_ms": now})
+            else:
+                db.execute(
+                    delete(permissions).where(
+                        permissions.c.table_id == table_id, permissions.c.kind == kind.value
+                    )
+                )
+            details = {"kind": kind.value, "permitted": permitted}
+            events.record(db, Happened(events.Kind.PERMISSION, table_id, details=details), now_ms=now)
+        return True
+
+
+def _granted(db: Connection, table_id: TableId) -> frozenset[Maintenance]:
+    found = db.scalars(select(permissions.c.kind).where(permissions.c.table_id == table_id))
+    return frozenset(map(Maintenance, found))

@@ -1,0 +1,58 @@
+"""``headgate worker``: tend the tables of a lake, once or for as long as it runs."""
+
+import signal
+import threading
+from typing import Annotated
+
+import typer
+
+from headgate.cli import console, folder
+from headgate.cli.options import DEFAULT_LAKE, AsJson
+from headgate.worker import Deed, Outcome
+
+_SECONDS = 10.0
+
+
+def worker(
+    lake: Annotated[
+        str,
+        typer.Argument(
+            metavar="LAKE",
+            envvar="HEADGATE_LAKE",
+            help="The folder of the lake, or the postgresql:// address of its database.",
+        ),
+    ] = str(DEFAULT_LAKE),
+    once: Annotated[bool, typer.Option("--once", help="Do what is due now, and end.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due, and end.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two rounds.", min=0.1)] = _SECONDS,
+    as_json: AsJson = False,
+) -> None:
+    """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
+    with folder.opened(lake) as opened:
+        tender = opened.lake.worker()
+        if once or dry_run:
+            deeds = tender.run_once(dry_run=dry_run)
+            if as_json:
+                console.show_json(deeds)
+            else:
+                _show(deeds)
+            failed = any(deed.outcome is Outcome.FAILED for deed in deeds)
+            raise typer.Exit(1 if failed else 0)
+        stop = threading.Event()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, lambda *_: stop.set())
+        console.out().print(f"tending {folder.shown(lake)} every {every:g} s; stop with Ctrl-C", markup=False)
+        tender.run(every=every, stop=stop, tell=_tell)
+
+
+def _show(deeds: tuple[Deed, ...]) -> None:
+    for deed in deeds:
+        _tell(deed)
+    if not deeds:
+        console.out().print("nothing is due")
+
+
+def _tell(deed: Deed) -> None:
+    console.out().print(
+        f"{deed.subject}  {deed.chore}: {deed.outcome.value}, {deed.detail}", markup=False, soft_wrap=True
+    )

@@ -1,0 +1,66 @@
+"""What stands between a table and whoever maintains it: what is permitted, and what is still needed."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from headgate.catalog import maintenance
+from headgate.catalog.api import TableId
+from headgate.catalog.leases import Horizon, Leases
+from headgate.catalog.maintenance import ALWAYS, Maintenance, Permissions
+from headgate.protocol.actions import EpochMillis, Version
+from headgate.table.committer import Committer
+
+
+class Guard(Protocol):
+    """Asked before each maintenance of one table."""
+
+    def check(self, kind: Maintenance, operation: str) -> None:
+        """``NotAllowed``, naming the operation, unless that kind of maintenance is permitted (U8)."""
+        ...
+
+    def horizon(self) -> Horizon:
+        """What somebody still needs, and must not be deleted."""
+        ...
+
+    def give_up(self, *, before: Version | None = None, moment: EpochMillis | None = None) -> Horizon:
+        """To be called before anything is deleted: nobody may begin to need it from here on.
+
+        ``before`` are versions of the log, ``moment`` is for files that were removed, or written and never
+        committed, before it. Only what the answer says may be deleted, which can be less than was asked.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogGuard:
+    """The word of the catalog that manages the table."""
+
+    permissions: Permissions
+    leases: Leases
+    table_id: TableId
+
+    def check(self, kind: Maintenance, operation: str) -> None:
+        self.permissions.check(self.table_id, kind, operation)
+
+    def horizon(self) -> Horizon:
+        return self.leases.horizon(self.table_id)
+
+    def give_up(self, *, before: Version | None = None, moment: EpochMillis | None = None) -> Horizon:
+        return self.leases.give_up(self.table_id, before=before, moment=moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Unguarded:
+    """Nobody to ask: an ordinary table may be maintained by all, one of a catalog as all of those may be."""
+
+    committer: Committer
+
+    def check(self, kind: Maintenance, operation: str) -> None:
+        if kind not in ALWAYS and self.committer.frontier().managed:
+            raise maintenance.refusal(kind, operation)
+
+    def horizon(self) -> Horizon:
+        return Horizon(None, None)
+
+    def give_up(self, *, before: Version | None = None, moment: EpochMillis | None = None) -> Horizon:
+        return Horizon(before, moment)

@@ -1,0 +1,115 @@
+"""What a lake offers to those who follow and tend it: events, leases, permissions and the worker."""
+
+import getpass
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from headgate.catalog import maintenance
+from headgate.catalog.api import TableEntry, TableId, TableName
+from headgate.catalog.event_log import ALL, Listener
+from headgate.catalog.events import Event, Kind
+from headgate.catalog.grants import OWNER
+from headgate.catalog.leasing import Lease
+from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.service import Catalog
+from headgate.clock import World
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import Version
+from headgate.table.chores import WorkerPolicy
+from headgate.table.opened import OpenedTable
+from headgate.worker import Worker
+
+_MINUTE = timedelta(minutes=1)
+
+
+class Tending:
+    """The part of a lake that is about what happens in it."""
+
+    def __init__(self, catalog: Catalog, world: World, opened: Callable[[TableEntry], OpenedTable]) -> None:
+        self._catalog = catalog
+        self._world = world
+        self._open_table = opened
+        self._listeners: list[Listener] = []
+
+    def events(self, *, after: int = 0, limit: int = 1_000) -> tuple[Event, ...]:
+        """What happened after the event with that ``cursor``, the oldest first; 0 is before everything.
+
+        The events of a table come in the order of its versions, and none is ever left out. They are kept for
+        some time (the worker forgets old ones); a cursor from before that is refused.
+        """
+        return self._catalog.events.after(after, limit=limit)
+
+    def listen(
+        self,
+        callback: Callable[[Event], None],
+        *,
+        kinds: Iterable[str | Kind] | None = None,
+        after: int | None = None,
+        name: str | None = None,
+        every: float = 0.5,
+    ) -> Listener:
+        """Have ``callback`` called for each event from now on, in order, on a thread of its own.
+
+        At least once: should it raise, it is called again with the same event, and no commit waits for it.
+        With a ``name`` the lake remembers how far it came, and a listener of that name goes on from there;
+        else say ``after`` which cursor to begin. ``kinds`` are such as ``"commit"``; the listener looks
+        ``every`` so many seconds.
+        """
+        wanted = ALL if kinds is None else frozenset(_kind(kind) for kind in kinds)
+        listener = Listener(self._catalog.events, callback, kinds=wanted, after=after, name=name, every=every)
+        self._listeners.append(listener)
+        return listener
+
+    def lease(self, table: str, *, version: int | None = None, ttl: timedelta = _MINUTE) -> Lease:
+        """Have a version of a table kept while you read it: clean-up and VACUUM delete nothing it needs.
+
+        Without a ``version`` the files are kept that you write from now on and have not committed yet. To be
+        used in a ``with`` statement. It is renewed in the background; should the process die, it ends after
+        ``ttl``. Before relying on it after a pause, ``check()`` it.
+        """
+        millis = ttl // timedelta(milliseconds=1)
+        wanted = None if version is None else Version(version)
+        leases, principal = self._catalog.leases, self._catalog.granting.principal
+        holder = f"{OWNER} {getpass.getuser()}" if principal == OWNER else principal
+        held = leases.on_version(self._table_id(table), wanted, holder=holder, ttl_ms=millis)
+        return Lease(leases, held, ttl_ms=millis)
+
+    def permit(self, table: str, kind: str) -> None:
+        """Permit a kind of maintenance of a table: data reorganisation, data cleanup or metadata cleanup.
+
+        Nothing of the kind is permitted unless it is said here; checkpoints, log compactions and checksums
+        always are.
+        """
+        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind))
+
+    def forbid(self, table: str, kind: str) -> None:
+        """Take a permission back; what is under way is not stopped."""
+        self._catalog.permissions.forbid(self._table_id(table), maintenance.kind_of(kind))
+
+    def permissions(self, table: str) -> tuple[str, ...]:
+        """Which kinds of maintenance may be done with a table."""
+        allowed = self._catalog.permissions.of(self._table_id(table))
+        return tuple(kind.value for kind in Maintenance if kind in allowed)
+
+    def worker(self, policy: WorkerPolicy | None = None) -> Worker:
+        """Who does what is due for the tables: ``run_once()`` now, or ``run()`` again and again."""
+        holder = f"worker {self._world.uuid()}"
+        return Worker(self._catalog, self._open_table, self._world, holder, policy or WorkerPolicy())
+
+    def _stop_listening(self) -> None:
+        while self._listeners:
+            self._listeners.pop().close()
+
+    def _table_id(self, table: str) -> TableId:
+        schema, dot, name = table.partition(".")
+        if not dot:
+            raise InvalidRequest(f"{table!r} is not a table's name: write it as schema.table")
+        return self._catalog.resolve(TableName(schema, name)).table_id
+
+
+def _kind(kind: str | Kind) -> Kind:
+    try:
+        return Kind(kind)
+    except ValueError as exc:
+        known = ", ".join(repr(one.value) for one in Kind)
+        raise InvalidRequest(f"{kind!r} is no kind of event: there is {known}") from exc

@@ -1,0 +1,195 @@
+"""The worker: does what is due for the tables of a lake, and tells what it did.
+
+Several may run at once, each table is tended by one at a time. Whatever fails is told and tried again by
+the next round; whatever is interrupted is finished by it.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import Enum
+from functools import partial
+
+from headgate.catalog import disposal
+from headgate.catalog.api import TableEntry
+from headgate.catalog.leasing import Lease
+from headgate.catalog.service import Catalog
+from headgate.clock import World
+from headgate.errors import HeadgateError, TableNotFound
+from headgate.storage.locate import locate
+from headgate.table.chores import CHORES, Chore, Chores, WorkerPolicy
+from headgate.table.opened import OpenedTable
+
+LAKE = "the lake"
+_LEASE_MS = 60_000
+_ABANDONED = "delete an abandoned place"
+_LOG = logging.getLogger(__name__)
+
+
+class Outcome(Enum):
+    """What became of a chore."""
+
+    DONE = "done"
+    DUE = "due"
+    """There is something to do, and this was a dry run."""
+    LEFT = "left"
+    """Another worker is tending the table."""
+    FAILED = "failed"
+    """Tried again in the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One chore of one table, or of the lake."""
+
+    subject: str
+    chore: str
+    outcome: Outcome
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Tends the tables of one lake; safe to share between threads."""
+
+    catalog: Catalog
+    open: Callable[[TableEntry], OpenedTable]
+    world: World
+    holder: str
+    policy: WorkerPolicy = field(default_factory=WorkerPolicy)
+
+    def run_once(self, *, tables: Iterable[str] | None = None, dry_run: bool = False) -> tuple[Deed, ...]:
+        """Do what is due now, for all tables or some, by their names; with ``dry_run`` only say what is."""
+        return tuple(self._deeds(None if tables is None else frozenset(tables), dry_run=dry_run))
+
+    def run(
+        self,
+        *,
+        every: float,
+        stop: threading.Event,
+        tell: Callable[[Deed], None] = lambda _deed: None,
+    ) -> None:
+        """Do what is due, again and again, until somebody sets ``stop``."""
+        while not stop.is_set():
+            for deed in self._deeds(None, dry_run=False):
+                tell(deed)
+                if stop.is_set():
+                    return
+            stop.wait(every)
+
+    def _deeds(self, wanted: frozenset[str] | None, *, dry_run: bool) -> Iterator[Deed]:
+        try:
+            entries = self.catalog.tables()
+        except HeadgateError as exc:
+            yield Deed(LAKE, "list the tables", Outcome.FAILED, exc.message)
+            return
+        for entry in entries:
+            if wanted is None or str(entry.name) in wanted:
+                yield from self._tend(entry, dry_run=dry_run)
+        if wanted is None:
+            yield from self._tend_lake(dry_run=dry_run)
+
+    def _tend(self, entry: TableEntry, *, dry_run: bool) -> Iterator[Deed]:
+        name = str(entry.name)
+        if dry_run:
+            yield from self._chores(entry, None)
+            return
+        try:
+            leases = self.catalog.leases
+            held = leases.on_work(f"worker/{entry.table_id}", holder=self.holder, ttl_ms=_LEASE_MS)
+        except HeadgateError as exc:
+            yield Deed(name, "tend", Outcome.FAILED, exc.message)
+            return
+        if held is None:
+            yield Deed(name, "tend", Outcome.LEFT, "another worker is tending it")
+            return
+        with Lease(leases, held, ttl_ms=_LEASE_MS) as lease:
+            yield from self._chores(entry, lease)
+
+    def _chores(self, entry: TableEntry, lease: Lease | None) -> Iterator[Deed]:
+        name = str(entry.name)
+        try:
+            permitted = self.catalog.permissions.of(entry.table_id)
+            chores = Chores(
+                entry.table_id,
+                self.open(entry),
+                partial(self.catalog.tail, entry.table_id),
+                self.catalog.publications,
+                partial(self.catalog.leases.vacuumed, entry.table_id),
+                self.policy,
+            )
+        except HeadgateError as exc:
+            yield Deed(name, "tend", Outcome.FAILED, exc.message)
+            return
+        for chore in CHORES:
+            if chore.kind is not None and chore.kind not in permitted:
+                continue
+            try:
+                deed = _done(name, chore, chores, lease)
+            except TableNotFound:  # dropped in the middle of it
+                return
+            if deed is not None:
+                yield deed
+
+    def _tend_lake(self, *, dry_run: bool) -> Iterator[Deed]:
+        if self.policy.sweep:
+            yield from self._dispose(dry_run=dry_run)
+        if dry_run:
+            return
+        for chore, do in (
+            ("forget events", self._forget_events),
+            ("sweep leases", self.catalog.leases.sweep),
+        ):
+            try:
+                count = do()
+            except HeadgateError as exc:
+                yield Deed(LAKE, chore, Outcome.FAILED, exc.message)
+            else:
+                if count:
+                    yield Deed(LAKE, chore, Outcome.DONE, str(count))
+
+    def _forget_events(self) -> int:
+        self.catalog.events.list_pending()
+        return self.catalog.events.forget(self.policy.events_kept // timedelta(milliseconds=1))
+
+    def _dispose(self, *, dry_run: bool) -> Iterator[Deed]:
+        """Delete the files of tables that were never made, or are purged and not gone yet."""
+        try:
+            places = self.catalog.disposal.abandoned()
+        except HeadgateError as exc:
+            yield Deed(LAKE, _ABANDONED, Outcome.FAILED, exc.message)
+            return
+        for place in places:
+            if dry_run:
+                yield Deed(LAKE, _ABANDONED, Outcome.DUE, place.location)
+                continue
+            try:
+                self.catalog.disposal.condemn(place.table_id)
+                disposal.delete_files(locate(place.location))
+                self.catalog.disposal.forget(place.table_id)
+            except HeadgateError as exc:
+                yield Deed(LAKE, _ABANDONED, Outcome.FAILED, exc.message)
+            else:
+                yield Deed(LAKE, _ABANDONED, Outcome.DONE, place.location)
+
+
+def _done(name: str, chore: Chore, chores: Chores, lease: Lease | None) -> Deed | None:
+    """The chore, done under the lease, or without one only looked at; None if there is nothing to do."""
+    try:
+        due = chore.due(chores)
+        if due is None:
+            return None
+        if lease is None:
+            return Deed(name, chore.name, Outcome.DUE, due)
+        lease.check()
+        did = chore.do(chores)
+        return None if did is None else Deed(name, chore.name, Outcome.DONE, did)
+    except TableNotFound:
+        raise
+    except HeadgateError as exc:
+        return Deed(name, chore.name, Outcome.FAILED, exc.message)
+    except Exception as exc:  # one table's trouble must not keep the worker from the others
+        _LOG.exception("%s of %s failed", chore.name, name)
+        return Deed(name, chore.name, Outcome.FAILED, repr(exc))
