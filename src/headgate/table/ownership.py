@@ -91,7 +91,8 @@ def create_coordinated(
     coordinated.make_folder(table.store, CURRENT.staged)
     protocol, metadata = coordination.taken(metadata, protocol, name, conf, table_conf)
     info = msgspec.structs.replace(info, in_commit_timestamp=info.timestamp)
-    create.place(table.store, codec.encode((info, protocol, metadata)), managed=False)
+    content = codec.encode((info, protocol, metadata, *ordinary.domains))
+    create.place(table.store, content, managed=False)
 
 
 def _started(commit: Commit) -> tuple[CommitInfo, Protocol, Metadata]:

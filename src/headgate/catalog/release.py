@@ -1,0 +1,202 @@
+"""How does a table leave the catalog?
+
+Nothing of it is ratified any more (``freeze``), everything is published, the catalog agrees to what comes
+(``let_go``), and then version n + 1, created as a file by who asked, no longer names a catalog. That
+creation is the one moment at which the table leaves; ``settle`` makes the catalog agree with it.
+
+Who freezes a table and is never heard of again cannot hold it for ever. Nor can it come back late and take a
+table away to which others commit again: before anything is ratified, an empty commit takes the version that
+was to be the last.
+"""
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from enum import Enum, auto
+
+from headgate.catalog import events, store, transfers
+from headgate.catalog.api import TableId
+from headgate.catalog.events import Happened, Kind
+from headgate.catalog.handover import FREEZE_MS, Handover, record
+from headgate.catalog.transfers import Phase, Transfer
+from headgate.errors import ConcurrentWrite, InvalidRequest, ObjectExists, StorageUnavailable
+from headgate.protocol import codec, names
+from headgate.protocol.actions import CommitInfo, TxnId
+from headgate.protocol.timestamps import next_in_commit_timestamp
+
+WITHDRAWN = "RELEASE WITHDRAWN"
+_LOOKS = 3
+
+
+class Leaving(Enum):
+    """What became of a release."""
+
+    OPEN = auto()
+    """Nothing yet."""
+    RELEASED = auto()
+    STAYED = auto()
+    """The table takes commits again."""
+
+
+class Releases:
+    """Tables on their way out of one catalog; safe to share between threads and processes."""
+
+    def __init__(self, handover: Handover) -> None:
+        self._handover = handover
+        self._database = handover.database
+
+    def freeze(self, table_id: TableId, proposer: str) -> Transfer:
+        """Ratify nothing of the table from now on; its latest version is the transfer's base.
+
+        Whoever froze it gets the same again, with more time; anybody else is refused meanwhile.
+        """
+        self.settle(table_id)
+        expires = self._handover.expiry(FREEZE_MS)
+        with self._database.writing() as db:
+            store.hold(db, table_id)
+            known, entry = store.find_head(db, table_id), transfers.live(db, table_id)
+            if known is None or entry is None:
+                raise transfers.not_live(db, table_id)
+            found = transfers.find(db, table_id)
+            if found is not None and found.proposer != proposer:
+                raise transfers.frozen(table_id)
+            if found is not None:
+                transfers.advance(db, table_id, found.phase, expires)
+                return replace(found, expires_ms=expires)
+            txn_id, base = TxnId(self._handover.world.uuid()), known.head.latest
+            new = Transfer(
+                table_id, Phase.FROZEN, entry.name, entry.location, base, txn_id, proposer, expires
+            )
+            self._handover.review(db, new)
+            transfers.add(db, new)
+            transfers.freeze(db, table_id, self._handover.world.now_ms())
+        return new
+
+    def let_go(self, transfer: Transfer) -> None:
+        """Agree that the table leaves with version ``base + 1``; all before it must be published."""
+        table_id = transfer.table_id
+        with self._database.writing() as db:
+            store.hold(db, table_id)
+            known, found = store.find_head(db, table_id), transfers.find(db, table_id)
+            if found is None or found.txn_id != transfer.txn_id:
+                raise ConcurrentWrite(
+                    f"giving back {transfer.name} took too long, and the table takes commits again; nothing "
+                    "happened: run it again",
+                    winner=transfer.target,
+                )
+            if found.phase is Phase.GONE:
+                return
+            if known is None:
+                raise transfers.not_live(db, table_id)
+            if known.head.published < found.base:
+                raise InvalidRequest(
+                    f"version {found.base} of {found.name} must be published before the table leaves"
+                )
+            transfers.advance(db, table_id, Phase.LEAVING, self._handover.expiry(FREEZE_MS))
+
+    def stay(self, transfer: Transfer) -> Leaving:
+        """Give up on a release, unless the table has left."""
+        with self._database.writing() as db:
+            store.hold(db, transfer.table_id)
+            found = transfers.find(db, transfer.table_id)
+            if found is not None and found.txn_id == transfer.txn_id and found.phase is not Phase.GONE:
+                transfers.advance(db, found.table_id, found.phase, 0)
+        return self.settle(transfer.table_id)
+
+    def gone(self, table_id: TableId) -> Transfer | None:
+        """How a table left, if it has."""
+        self.settle(table_id)
+        with self._database.reading() as db:
+            found = transfers.find(db, table_id)
+        return found if found is not None and found.phase is Phase.GONE else None
+
+    def settle_those_leaving(self, table_ids: Collection[TableId]) -> None:
+        """Make the catalog agree with the log about those of these tables that are leaving."""
+        with self._database.reading() as db:
+            waiting = transfers.under_way(db)
+        for found in waiting:
+            if found.table_id in table_ids and found.phase is Phase.LEAVING:
+                self.settle(found.table_id)
+
+    def settle(self, table_id: TableId) -> Leaving:
+        """Make the catalog agree with what the log says of a table that leaves."""
+        with self._database.reading() as db:
+            found = transfers.find(db, table_id)
+        match found.phase if found is not None else None:
+            case Phase.GONE:
+                return Leaving.RELEASED
+            case Phase.FROZEN if found is not None and self._handover.is_expired(found):
+                return self._thaw(found, None)
+            case Phase.LEAVING if found is not None:
+                return self._settle_leaving(found)
+            case _:
+                return Leaving.OPEN
+
+    def _settle_leaving(self, leaving: Transfer) -> Leaving:
+        for _ in range(_LOOKS):
+            content = self._handover.decisive(leaving)
+            if content is not None:
+                return self._settle_last(leaving, content)
+            if not self._handover.is_expired(leaving):
+                return Leaving.OPEN
+            # Whoever was first is told by the next look, so no answer is needed.
+            with suppress(ObjectExists, StorageUnavailable):
+                path = names.published(leaving.target)
+                self._handover.files(leaving).put_if_absent(path, self._withdrawal(leaving))
+        return Leaving.OPEN
+
+    def _settle_last(self, leaving: Transfer, content: bytes) -> Leaving:
+        info = codec.decode(leaving.target, content).info
+        txn_id = info.txn_id if info is not None else None
+        if txn_id == leaving.txn_id:
+            return self._leave(leaving)
+        # Any other file is by somebody who does not keep the rules: it is no version, but in the way.
+        return self._thaw(leaving, content if txn_id == _withdrawn(leaving) else None)
+
+    def _leave(self, leaving: Transfer) -> Leaving:
+        with self._database.writing() as db:
+            store.lock_names(db)
+            store.hold(db, leaving.table_id)
+            found = transfers.find(db, leaving.table_id)
+            if found is not None and found.phase is Phase.LEAVING:
+                name, at = str(found.name), self._handover.world.now_ms()
+                happened = Happened(Kind.RELEASE, found.table_id, name, found.target, found.txn_id)
+                events.record(db, happened, now_ms=at)
+                transfers.leave(db, found, self._handover.place(found.location))
+        return Leaving.RELEASED
+
+    def _thaw(self, frozen: Transfer, content: bytes | None) -> Leaving:
+        """Ratify again; ``content`` is the empty commit that keeps the table from leaving later."""
+        table_id = frozen.table_id
+        with self._database.writing() as db:
+            store.hold(db, table_id)
+            found, known = transfers.find(db, table_id), store.find_head(db, table_id)
+            if found is None or (found.txn_id, found.phase) != (frozen.txn_id, frozen.phase):
+                return Leaving.OPEN  # it went on meanwhile
+            if content is not None and known is not None:
+                written = record(codec.decode(frozen.target, content), content)
+                store.insert_commits(db, table_id, [written], latest_change=known.head.latest_change)
+                store.advance_published(db, table_id, frozen.base, frozen.target)
+            transfers.remove(db, table_id)
+            transfers.freeze(db, table_id, None)
+        return Leaving.STAYED
+
+    def _withdrawal(self, leaving: Transfer) -> bytes:
+        """A commit of nothing, which takes the version after the base."""
+        with self._database.reading() as db:
+            known = store.find_head(db, leaving.table_id)
+        previous = None if known is None else known.head.latest_timestamp
+        moment = next_in_commit_timestamp(self._handover.world.now_ms(), previous)
+        info = CommitInfo(
+            in_commit_timestamp=moment,
+            timestamp=moment,
+            operation=WITHDRAWN,
+            operation_parameters={},
+            engine_info="Headgate",
+            txn_id=_withdrawn(leaving),
+        )
+        return codec.encode((info,))
+
+
+def _withdrawn(leaving: Transfer) -> TxnId:
+    return TxnId(f"{leaving.txn_id}-withdrawn")

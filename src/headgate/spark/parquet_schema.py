@@ -1,0 +1,141 @@
+"""What are the columns of a parquet file, in the log's types?
+
+The types are those of parquet itself, not what its writer noted for readers of its own kind: all engines see
+only those. A type that some engine reads as another, or not at all, is refused. The rows are in ``TYPES``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headgate.errors import UnsupportedFeature
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+
+Annotation = Mapping[str, Any]
+_UNBOUNDED = Primitive("binary")
+"""A type without bounds, which stands for columns whose bounds cannot be trusted."""
+_CAREFUL = "parquet-mr"
+"""The writer whose bounds are left out where a column has a NaN; others ignore it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A physical type and an annotation of parquet, and what a column of them is."""
+
+    physical: str
+    annotation: str
+    means: Callable[[Annotation], str | None]
+    """The log's type; None if some engine could not read it."""
+    bounds: bool = True
+    """Whether the bounds in a footer can be taken as they are."""
+
+
+def _is(name: str) -> Callable[[Annotation], str | None]:
+    return lambda _: name
+
+
+def _integer(found: Annotation) -> str | None:
+    return (
+        {8: "byte", 16: "short", 32: "integer", 64: "long"}[found["bitWidth"]] if found["isSigned"] else None
+    )
+
+
+def _decimal(found: Annotation) -> str | None:
+    precision = int(found["precision"])
+    return f"decimal({precision},{int(found['scale'])})" if precision <= 38 else None
+
+
+def _moment(found: Annotation) -> str | None:
+    if found["timeUnit"] == "nanoseconds":
+        return None
+    return "timestamp" if found["isAdjustedToUTC"] else "timestamp_ntz"
+
+
+TYPES: tuple[Row, ...] = (
+    Row("BOOLEAN", "None", _is("boolean")),
+    Row("INT32", "None", _is("integer")),
+    Row("INT32", "Int", _integer),
+    Row("INT32", "Date", _is("date")),
+    Row("INT32", "Decimal", _decimal),
+    Row("INT64", "None", _is("long")),
+    Row("INT64", "Int", _integer),
+    Row("INT64", "Decimal", _decimal),
+    Row("INT64", "Timestamp", _moment),
+    Row("INT96", "None", _is("timestamp"), bounds=False),
+    Row("FLOAT", "None", _is("float")),
+    Row("DOUBLE", "None", _is("double")),
+    Row("BYTE_ARRAY", "None", _is("binary")),
+    Row("BYTE_ARRAY", "String", _is("string")),
+    Row("BYTE_ARRAY", "Enum", _is("string")),
+    Row("BYTE_ARRAY", "JSON", _is("string")),
+    Row("BYTE_ARRAY", "BSON", _is("binary")),
+    Row("BYTE_ARRAY", "Decimal", _decimal),
+    Row("FIXED_LEN_BYTE_ARRAY", "Decimal", _decimal),
+)
+_BY_TYPE = {(row.physical, row.annotation): row for row in TYPES}
+
+
+def columns(footer: pq.FileMetaData, path: str) -> Struct:
+    """The columns of a file, all nullable; refused by name if it has one that not everybody can read."""
+    parquet = footer.schema
+    leaves = iter([_leaf(parquet.column(number), path) for number in range(footer.num_columns)])
+    return _struct(parquet.to_arrow_schema(), leaves)
+
+
+def with_trusted_bounds(footer: pq.FileMetaData, path: str) -> Struct:
+    """The same columns, where those whose bounds in the footer may be wrong have a type without bounds."""
+    parquet = footer.schema
+    careful = (footer.created_by or "").startswith(_CAREFUL)
+    leaves = []
+    for number in range(footer.num_columns):
+        found = parquet.column(number)
+        leaf = _leaf(found, path)
+        uncertain = leaf.name in ("float", "double") and not careful
+        leaves.append(_UNBOUNDED if uncertain or not _has_bounds(found) else leaf)
+    return _struct(parquet.to_arrow_schema(), iter(leaves))
+
+
+def _leaf(column: pq.ColumnSchema, path: str) -> Primitive:
+    annotation = _annotation(column)
+    row = _BY_TYPE.get((column.physical_type, annotation["Type"]))
+    name = row.means(annotation) if row is not None else None
+    if name is None:
+        raise UnsupportedFeature(
+            f"the column {column.path!r} of {path!r} is {column.physical_type} ({column.logical_type}) in "
+            "parquet, which not every Delta client can read: write the file anew with another type, such as "
+            "microseconds for nanoseconds, or a signed integer",
+            code="DELTA_UNSUPPORTED_DATA_TYPES",
+        )
+    return Primitive(name)
+
+
+def _has_bounds(column: pq.ColumnSchema) -> bool:
+    annotation = _annotation(column)
+    exact = annotation.get("timeUnit", "microseconds") == "microseconds"
+    return exact and _BY_TYPE[column.physical_type, annotation["Type"]].bounds
+
+
+def _annotation(column: pq.ColumnSchema) -> Annotation:
+    found: Annotation = msgspec.json.decode(column.logical_type.to_json())
+    return found
+
+
+def _struct(fields: pa.Schema | pa.StructType, leaves: Iterator[DataType]) -> Struct:
+    return Struct(tuple(Field(field.name, _type(field.type, leaves)) for field in fields))
+
+
+def _type(found: pa.DataType, leaves: Iterator[DataType]) -> DataType:
+    if isinstance(found, pa.BaseExtensionType):
+        return _type(found.storage_type, leaves)
+    if pa.types.is_struct(found):
+        return _struct(found, leaves)
+    if pa.types.is_map(found):
+        key = _type(found.key_type, leaves)
+        return Map(key, _type(found.item_type, leaves), value_contains_null=True)
+    if pa.types.is_list(found) or pa.types.is_large_list(found) or pa.types.is_fixed_size_list(found):
+        return Array(_type(found.value_type, leaves), contains_null=True)
+    return next(leaves)
