@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 from typing_extensions import override
 
 import headgate
-from headgate.cli import console, history, publish, show, tables
+from headgate.cli import check, console, history, publish, show, tables, worker
 from headgate.cli.demo import command as demo
 from headgate.errors import HeadgateError
 
@@ -57,3 +57,5 @@ app.command()(tables.tables)
 app.command()(history.history)
 app.command()(show.show)
 app.command()(publish.publish)
+app.command()(worker.worker)
+app.command()(check.check)

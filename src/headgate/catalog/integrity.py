@@ -1,0 +1,170 @@
+"""Are the catalog's own rows of a table consistent, and what do they say of its log?"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlalchemy import bindparam, case, exists, null, or_, select, update
+
+from headgate.catalog import described, store
+from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.database import Database
+from headgate.catalog.groups import group_members
+from headgate.catalog.ratify import fingerprint, no_table
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.findings import Finding, found
+
+BOOKS = "the catalog's database"
+
+_MEMBER, _MINE = group_members.alias("member"), group_members.alias("mine")
+_TORN = (
+    select(_MEMBER.c.group_id, _MEMBER.c.table_id, _MEMBER.c.version)
+    .where(
+        _MEMBER.c.group_id.in_(select(_MINE.c.group_id).where(_MINE.c.table_id == bindparam("id"))),
+        _MEMBER.c.version.is_not(None),
+        exists().where(store.tables.c.table_id == _MEMBER.c.table_id),
+        ~exists().where(
+            store.commits.c.table_id == _MEMBER.c.table_id,
+            store.commits.c.version == _MEMBER.c.version,
+            or_(_MEMBER.c.txn_id.is_(None), store.commits.c.txn_id == _MEMBER.c.txn_id),
+        ),
+    )
+    .order_by(_MEMBER.c.group_id, _MEMBER.c.table_id)
+)
+"""Members of groups, in tables that are still there, whose commit is not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One commit as the catalog has it written down; the content only while it is not published."""
+
+    version: Version
+    txn_id: TxnId
+    in_commit_timestamp: EpochMillis
+    size: int
+    sha256: str
+    file_name: str | None
+    content: bytes | None
+
+    @property
+    def held(self) -> RatifiedCommit:
+        where = Staged(self.file_name) if self.file_name is not None else Inline(self.content or b"")
+        return RatifiedCommit(self.version, self.txn_id, self.in_commit_timestamp, where)
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether this is what was ratified."""
+        return len(content) == self.size and fingerprint(content) == self.sha256
+
+
+@dataclass(frozen=True)
+class Books:
+    """All that the catalog knows of one table, as of one moment."""
+
+    table_id: TableId
+    latest: Version
+    published: Version
+    latest_timestamp: EpochMillis
+    told: Told | None
+    rows: tuple[Row, ...]
+    torn: tuple[str, ...] = ()
+    """What is missing in other tables of groups that this one was part of."""
+
+    @cached_property
+    def by_version(self) -> dict[Version, Row]:
+        return {row.version: row for row in self.rows}
+
+    @property
+    def held(self) -> dict[Version, RatifiedCommit]:
+        """The commits that are not yet published, where they can be had."""
+        return {
+            row.version: row.held
+            for row in self.rows
+            if row.version > self.published and (row.content is not None or row.file_name is not None)
+        }
+
+
+class BookKeeper:
+    """The catalog's books of one table: to be read, and corrected in the two ways that can lose nothing."""
+
+    def __init__(
+        self, database: Database, table_id: TableId, mark: Callable[[TableId, Version], None]
+    ) -> None:
+        self._database = database
+        self._table_id = table_id
+        self._mark = mark
+
+    def read(self) -> Books:
+        """Everything, in one transaction."""
+        known, rows = store.tables.c, store.commits.c
+        with self._database.reading() as db:
+            head = db.execute(
+                select(known.latest, known.published, known.latest_timestamp).where(
+                    known.table_id == self._table_id
+                )
+            ).one_or_none()
+            if head is None:
+                raise no_table(self._table_id)
+            told = described.told(db, self._table_id)
+            content = case((rows.version > head.published, rows.content), else_=null())
+            found_rows = db.execute(
+                select(
+                    rows.version, rows.txn_id, rows.in_commit_timestamp, rows.size, rows.sha256,
+                    rows.file_name, content.label("content"),
+                )
+                .where(rows.table_id == self._table_id)
+                .order_by(rows.version)
+            ).all()  # fmt: skip
+            torn = db.execute(_TORN, {"id": self._table_id}).all()
+        return Books(
+            self._table_id,
+            Version(head.latest),
+            Version(head.published),
+            EpochMillis(head.latest_timestamp),
+            told,
+            tuple(Row(*row) for row in found_rows),
+            tuple(f"group {row.group_id}: version {row.version} of table {row.table_id}" for row in torn),
+        )
+
+    def mark_published(self, version: Version) -> None:
+        """Move the watermark; the catalog reads and hashes every file on the way."""
+        self._mark(self._table_id, version)
+
+    def forget_description(self) -> None:
+        """Let clients read the log in place of what the catalog keeps of it."""
+        with self._database.writing() as db:
+            db.execute(
+                update(store.tables)
+                .where(store.tables.c.table_id == self._table_id)
+                .values(described_by=None, domains_by=None, protocol=None, metadata=None)
+            )
+
+
+def check(books: Books) -> Iterator[Finding]:
+    """What can be said of the rows without looking at the log."""
+    versions = [row.version for row in books.rows]
+    last = max(versions, default=None)
+    if last != books.latest:
+        yield found(
+            "latest-differs", BOOKS,
+            f"the table's row says that version {books.latest} is the latest, its last commit is {last}",
+            version=books.latest,
+        )  # fmt: skip
+    expected = range(min(versions, default=0), (last if last is not None else -1) + 1)
+    for version in sorted(set(expected) - set(versions)):
+        yield found("rows-gap", BOOKS, f"there is no row of version {version}", version=version)
+    if books.published > books.latest:
+        yield found(
+            "watermark-ahead", BOOKS,
+            f"version {books.published} is recorded as published, and {books.latest} is the latest",
+            version=books.published,
+        )  # fmt: skip
+    newest = books.by_version.get(books.latest)
+    if newest is not None and newest.in_commit_timestamp != books.latest_timestamp:
+        yield found(
+            "head-timestamp", BOOKS,
+            f"the table's row says {books.latest_timestamp}, that of version {books.latest} says "
+            f"{newest.in_commit_timestamp}",
+            version=books.latest,
+        )  # fmt: skip
+    for what in books.torn:
+        yield found("group-torn", BOOKS, f"{what} was ratified with this table, and is not there")

@@ -1,0 +1,103 @@
+"""``headgate check``: whether tables are whole, what is wrong with them, and repairing what can be."""
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headgate import lake as lakes
+from headgate.cli import console, folder
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.errors import InvalidRequest
+from headgate.protocol.findings import Finding, Severity
+from headgate.table.integrity import Report
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold"}
+
+
+def check(
+    table: Annotated[
+        str | None, typer.Argument(help="The table, as schema.table; all if none is given.")
+    ] = None,
+    lake: LakePlace = str(DEFAULT_LAKE),
+    path: Annotated[
+        str | None, typer.Option("--path", metavar="PATH", help="A Delta table by its path, without a lake.")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write anew what can be derived from the rest.")
+    ] = False,
+    data: Annotated[
+        bool, typer.Option("--data/--no-data", help="Also look for data files and deletion vectors.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Check that tables are whole: log, catalog, checkpoints, checksums, data files.
+
+    Ends with status 1 if there is an error or a warning; notes are no reason to worry.
+    """
+    if path is not None and table is not None:
+        raise InvalidRequest("check a table of a lake or one by its path, not both: leave one out")
+    if path is not None:
+        reports: tuple[Report, ...] = (lakes.check_path(path, repair=repair, data=data),)
+    else:
+        with folder.opened(lake) as opened:
+            reports = opened.lake.check(table, repair=repair, data=data)
+    if as_json:
+        console.show_json(reports)
+    else:
+        show(console.out(), reports)
+        if not reports:
+            console.out().print(f"no tables in {folder.shown(lake)}, so nothing to check")
+    if not all(report.is_clean for report in reports):
+        raise typer.Exit(1)
+
+
+def show(out: Console, reports: Iterable[Report]) -> None:
+    """A line for each table, and below it what was found."""
+    for report in reports:
+        out.print(Text.assemble((report.table, "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
+        for finding in report.repaired:
+            out.print(
+                Text.assemble("  ", ("repaired", "bold green"), f" {_headline(finding)}"), soft_wrap=True
+            )
+        for finding in report.findings:
+            _show(out, finding)
+
+
+def _verdict(report: Report) -> str:
+    if report.is_clean:
+        return "whole"
+    counts = {
+        severity: sum(finding.severity is severity for finding in report.findings) for severity in Severity
+    }
+    return ", ".join(
+        console.counted(counts[severity], severity.value)
+        for severity in (Severity.ERROR, Severity.WARNING)
+        if counts[severity]
+    )
+
+
+def _looked_at(report: Report) -> str:
+    things = [
+        console.counted(report.commits, "commit"),
+        console.counted(report.checkpoints, "checkpoint"),
+        console.counted(report.checksums, "checksum"),
+    ]
+    if report.data_files is not None:
+        things.append(console.counted(report.data_files, "data file"))
+    if report.deletion_vectors:
+        things.append(console.counted(report.deletion_vectors, "deletion vector"))
+    return f"version {report.version}, {', '.join(things)}"
+
+
+def _show(out: Console, finding: Finding) -> None:
+    style = _STYLES[finding.severity]
+    out.print(Text.assemble("  ", (finding.severity.value, style), f" {_headline(finding)}"), soft_wrap=True)
+    out.print(f"    {finding.explanation}", soft_wrap=True)
+    out.print(Text.assemble("    ", ("fix", "bold green"), f": {finding.remedy}"), soft_wrap=True)
+
+
+def _headline(finding: Finding) -> str:
+    return f"{finding.rule} ({finding.invariant}) {finding.where}"

@@ -1,0 +1,168 @@
+"""What can be wrong with a table at rest: the rules of ``headgate check``, as rows.
+
+A rule cites the invariant it looks after. What a crash may leave behind is a note; what no
+writer should have done but no reader suffers from, a warning; a broken invariant, an error.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+import msgspec
+
+
+class Severity(Enum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: what is wrong, which invariant that breaks, and what can be done about it."""
+
+    name: str
+    invariant: str
+    severity: Severity
+    says: str
+    remedy: str
+    repair: str = ""
+    """What a repair does where it is provably safe; empty if there is none."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is wrong, and where."""
+
+    rule: str
+    invariant: str
+    severity: Severity
+    where: str
+    explanation: str
+    remedy: str
+    version: int | None = None
+    repairable: bool = False
+
+
+_RESTORE = "restore the file from a backup, or restore the table to a version that can be read"
+_ASK = "find out who wrote it, move it away, and run the check again"
+_DERIVED = "run the check with repair: it is made anew from the log"
+_HARMLESS = "nothing must be done"
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+
+RULES: tuple[Rule, ...] = (
+    Rule("latest-differs", "I1", ERROR, "the catalog's latest version is not that of its last commit row",
+         "restore the catalog's database from a backup"),
+    Rule("rows-gap", "I2", ERROR, "the catalog's commit rows are not contiguous",
+         "restore the catalog's database from a backup"),
+    Rule("head-timestamp", "I8", ERROR, "the catalog's rows differ on when the latest commit was",
+         "restore the catalog's database from a backup"),
+    Rule("watermark-ahead", "I3", ERROR, "more is recorded as published than is ratified",
+         "restore the catalog's database from a backup"),
+    Rule("content-missing", "I4", ERROR, "the catalog lost the content of an unpublished commit",
+         "restore the catalog's database from a backup",
+         "the watermark moves past it, if its published file is what was ratified"),
+    Rule("content-damaged", "I4", ERROR, "the catalog's copy of an unpublished commit is damaged",
+         "restore the catalog's database from a backup",
+         "the watermark moves past it, if its published file is what was ratified"),
+    Rule("staged-missing", "I4", ERROR, "the staged file of an unpublished commit is gone", _RESTORE,
+         "the watermark moves past it, if its published file is what was ratified"),
+    Rule("staged-damaged", "I4", ERROR, "the staged file of an unpublished commit is not what was ratified",
+         _RESTORE, "the watermark moves past it, if its published file is what was ratified"),
+    Rule("description-differs", "I6", ERROR, "the catalog describes the table otherwise than its log does",
+         "run the check with repair: clients then read the log", "the catalog forgets its description"),
+    Rule("row-differs", "I9", ERROR, "a commit's txnId or timestamp is not the one in the catalog's row",
+         "find out which of the two is right; the catalog's hash tells"),
+    Rule("watermark-lags", "I3", NOTE, "more is published than the catalog was told",
+         "nothing must be done: the next publication tells it", "the catalog is told"),
+    Rule("published-missing", "I3", ERROR, "a published commit is gone from the log", _RESTORE,
+         "it is published again, if its staged file is still there"),
+    Rule("published-differs", "I3", ERROR, "a published commit is not what was ratified",
+         "readers see another table than the catalog ratified: " + _ASK),
+    Rule("publish-order", "I3", ERROR, "a version is published before the one that precedes it",
+         "publish the table", "what is missing is published"),
+    Rule("beyond-latest", "I6", ERROR, "the log has a file of a version that was never ratified",
+         "it will stand in the way of that version: " + _ASK),
+    Rule("log-gap", "I2", ERROR, "a version is missing from the log", _RESTORE),
+    Rule("history-gap", "I2", WARNING, "an old version is missing, with a checkpoint after it",
+         "the versions before that checkpoint cannot be read; the latest one can"),
+    Rule("commit-damaged", "I6", ERROR, "a commit cannot be parsed", _RESTORE),
+    Rule("no-protocol", "I6", ERROR, "the log begins without a protocol or metadata", _RESTORE),
+    Rule("said-twice", "I18", ERROR, "a commit says the same thing twice",
+         "readers may differ on what it means: have its writer corrected and commit again"),
+    Rule("added-and-removed", "I18", ERROR, "a commit both adds and removes the same file",
+         "readers may differ on what it means: have its writer corrected and commit again"),
+    Rule("added-twice", "I9", ERROR, "a file is added that is there already",
+         "rows may have been committed twice: compare the two commits"),
+    Rule("live-twice", "I9", ERROR, "a data file is there with two deletion vectors",
+         "its rows are read twice: delete or rewrite the file's rows"),
+    Rule("removed-absent", "I9", WARNING, "a file is removed that is not there", _HARMLESS),
+    Rule("txn-twice", "I9", ERROR, "two versions have the same txnId",
+         "one operation may have been committed twice: compare the two commits"),
+    Rule("application-order", "I13", WARNING, "an application's transactions do not count up",
+         "look whether the application wrote something twice"),
+    Rule("timestamp-missing", "I8", ERROR, "a commit does not begin with the timestamp its table promises",
+         "time travel by timestamp fails: have its writer corrected"),
+    Rule("timestamp-order", "I8", ERROR, "an in-commit timestamp does not come after the one before",
+         "time travel by timestamp may choose a wrong version: have its writer corrected"),
+    Rule("timestamp-enablement", "I8", ERROR, "the properties do not say since when there are timestamps",
+         "switch delta.enableInCommitTimestamps off and on again"),
+    Rule("row-ids", "I15", ERROR, "row ids are missing, overlap, or exceed their mark",
+         "switch row tracking off and on again"),
+    Rule("not-managed", "I16", ERROR, "the catalog decides a table whose protocol does not say so",
+         "drop the table from the catalog, or restore its log from a backup"),
+    Rule("managed-elsewhere", "I16", NOTE, "a catalog decides this table, and was not asked",
+         "check it through its catalog, which alone knows how far it reaches"),
+    Rule("checkpoint-unpublished", "I5", ERROR, "a checkpoint or compaction is of an unpublished version",
+         "publish the table", "what is missing is published"),
+    Rule("checkpoint-damaged", "I6", ERROR, "a checkpoint cannot be read", _DERIVED,
+         "it is written anew, if the log can be read without it"),
+    Rule("checkpoint-differs", "I6", ERROR, "a checkpoint is not what the commits come to", _DERIVED,
+         "it is written anew"),
+    Rule("checkpoint-incomplete", "I6", NOTE, "parts of a checkpoint are missing; nobody uses it", _HARMLESS),
+    Rule("compaction-damaged", "I6", ERROR, "a compaction cannot be read", _DERIVED, "it is written anew"),
+    Rule("compaction-differs", "I6", ERROR, "a compaction is not what its commits come to", _DERIVED,
+         "it is written anew"),
+    Rule("pointer-damaged", "I6", WARNING, "_last_checkpoint does not point to a checkpoint",
+         "readers list the log instead, which takes longer", "it is written anew"),
+    Rule("pointer-lags", "I6", NOTE, "_last_checkpoint does not point to the newest checkpoint",
+         "nothing must be done: the next checkpoint corrects it", "it is written anew"),
+    Rule("checksum-damaged", "I17", WARNING, "a checksum file cannot be read", _DERIVED,
+         "it is written anew"),
+    Rule("checksum-differs", "I17", ERROR, "a checksum file does not say what its version is", _DERIVED,
+         "it is written anew"),
+    Rule("data-missing", "I7", ERROR, "a data file is gone",
+         "restore it from a backup; until then its rows are lost"),
+    Rule("data-size", "I7", ERROR, "a data file does not have the size it was committed with",
+         "restore it from a backup; until then reading it fails or gives other rows"),
+    Rule("vector-missing", "I7", ERROR, "the file of a deletion vector is gone",
+         "restore it from a backup; until then the data file cannot be read"),
+    Rule("vector-damaged", "I7", ERROR, "a deletion vector is not what was committed",
+         "restore it from a backup; until then the data file cannot be read"),
+    Rule("group-torn", "I19", ERROR, "a group of commits is not ratified in all its tables",
+         "restore the catalog's database from a backup"),
+    Rule("staged-orphans", "I7", NOTE, "staged files that no commit names",
+         "log clean-up deletes them in time"),
+    Rule("orphans", "I7", NOTE, "files that the log does not name", "VACUUM deletes them in time"),
+)  # fmt: skip
+
+BY_NAME: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in RULES})
+
+
+def found(
+    rule: str, where: str, explanation: str, *, version: int | None = None, repairable: bool = False
+) -> Finding:
+    """A breach of the rule of this name."""
+    row = BY_NAME[rule]
+    return Finding(
+        rule=rule,
+        invariant=row.invariant,
+        severity=row.severity,
+        where=where,
+        explanation=explanation,
+        remedy=f"run the check with repair: {row.repair}" if repairable and row.repair else row.remedy,
+        version=version,
+        repairable=repairable,
+    )
