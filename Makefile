@@ -2,11 +2,12 @@
 ARGS   ?=
 SEEDS  ?= 10000
 ROUNDS ?= 200
+OPERATIONS ?= 200000
 
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench sim mutants chaos versions clean setup
+.PHONY: help demo test lint format docs bench sim mutants linear chaos versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +39,9 @@ sim: setup ## Play seeded races, crashes and lost replies (SEEDS=10000)
 
 mutants: setup ## Change the code in small ways, each of which a test must notice (ARGS="protocol.rebase")
 	@.venv/bin/python -m tests.mutation $(ARGS)
+
+linear: setup ## Check that histories of many processes with faults are linearizable (OPERATIONS=200000)
+	@.venv/bin/python -m tests.linear --operations $(OPERATIONS) $(ARGS)
 
 chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
 	@$(on_java) HEADGATE_CHAOS_ROUNDS=$(ROUNDS) .venv/bin/python -m pytest tests/chaos --timeout 0 $(ARGS)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
-from headgate.protocol.actions import TxnId
+from headgate.protocol.actions import AddFile, AppTransaction, TxnId
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table import create
@@ -95,7 +95,7 @@ def _commit(assignment: Assignment, crash: Crash) -> None:
     base = table.snapshot()
     add = tables.parquet_file(table.location, assignment.data_file, [1], writer="killed")
     crash.at("data-file-written")
-    table.commit(_with_id(tables.append_change(add), assignment.txn_id), base=base)
+    table.commit(change_of(assignment.route, add, assignment.txn_id), base=base)
     crash.at("committed")
 
 
@@ -105,6 +105,15 @@ def _create(assignment: Assignment, crash: Crash) -> None:
     store = CrashingStore(locate(staging.location), crash)
     create.write_version_0(store, Definition(tables.SCHEMA), managed=True, world=SystemWorld())
     catalog.register(staging, NEW)
+
+
+def change_of(route: Route, add: AddFile, txn_id: TxnId) -> Change:
+    """An append; one that shall not leave its version open says something besides, which nobody disputes."""
+    change = tables.append_change(add)
+    if route is not Route.OPEN:
+        mark = AppTransaction(app_id=f"killed-{txn_id}", version=1)
+        change = Change(change.operation, (*change.actions, mark))
+    return _with_id(change, txn_id)
 
 
 def _with_id(change: Change, txn_id: TxnId) -> Change:

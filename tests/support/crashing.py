@@ -9,7 +9,7 @@ calls of ``os`` that a local store writes files with.
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -30,6 +30,7 @@ from headgate.catalog.api import (
     Tail,
     Unknown,
 )
+from headgate.catalog.group_api import Group, GroupLost, GroupRatified
 from headgate.catalog.service import Catalog
 from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
@@ -43,7 +44,10 @@ class Route(Enum):
     """What the killed writer was doing."""
 
     INLINE = "inline"
+    OPEN = "open version"
     STAGED = "staged"
+    GROUP = "group"
+    PUBLISH = "publish"
     FILESYSTEM = "filesystem"
     CREATE = "create"
 
@@ -59,8 +63,12 @@ class Point:
     """The routes on which the writer's transaction has happened by now; on the others it never will."""
 
 
-MANAGED = (Route.INLINE, Route.STAGED)
+MANAGED = (Route.INLINE, Route.OPEN, Route.STAGED)
+DECIDED = (*MANAGED, Route.GROUP)
+"""By the catalog's database."""
+PUBLISHED = (*MANAGED, Route.PUBLISH)
 COMMIT = (*MANAGED, Route.FILESYSTEM)
+FILES = (*COMMIT, Route.PUBLISH)
 STAGED, FILESYSTEM, CREATE = (Route.STAGED,), (Route.FILESYSTEM,), (Route.CREATE,)
 
 POINTS: tuple[Point, ...] = (
@@ -69,19 +77,24 @@ POINTS: tuple[Point, ...] = (
     Point("staged-file-half-written", "Half of the staged file is written, under a hidden name.", STAGED),
     Point("staged-file-nameless", "The staged file is whole and synced, but still hidden.", STAGED),
     Point("staged", "The staged file is there, nothing is proposed.", STAGED),
-    Point("before-propose", "The proposal is about to leave.", MANAGED),
-    Point("ratify-before-commit", "The catalog's transaction is done but for its commit.", MANAGED),
-    Point("ratify-after-commit", "The catalog's database has committed, nobody was told.", MANAGED, MANAGED),
-    Point("ratified", "The writer knows the answer, nothing is published.", MANAGED, MANAGED),
-    Point("before-log-file", "The first `<v>.json` is about to be written.", COMMIT, MANAGED),
-    Point("log-file-half-written", "Half of `<v>.json` is written, under a hidden name.", COMMIT, MANAGED),
-    Point("log-file-nameless", "`<v>.json` is whole and synced, but still hidden.", COMMIT, MANAGED),
-    Point("log-file-linked", "`<v>.json` is there; its hidden name and the sync remain.", COMMIT, COMMIT),
-    Point("log-file-written", "The first `<v>.json` is written, its put has returned.", COMMIT, COMMIT),
-    Point("between-two-versions", "One version is published, the next one is about to be.", MANAGED, MANAGED),
-    Point("before-mark-published", "Every version is published, the catalog was not told.", MANAGED, MANAGED),
-    Point("mark-before-commit", "The catalog is about to record what is published.", MANAGED, MANAGED),
-    Point("mark-after-commit", "The catalog has recorded what is published.", MANAGED, MANAGED),
+    Point("before-propose", "The proposal is about to leave.", DECIDED),
+    Point("ratify-half-written", "The catalog's transaction has written its first row.", DECIDED),
+    Point("ratify-before-commit", "The catalog's transaction is done but for its commit.", DECIDED),
+    Point("ratify-after-commit", "The catalog's database has committed, nobody was told.", DECIDED, DECIDED),
+    Point("ratified", "The writer knows the answer, nothing is published.", DECIDED, DECIDED),
+    Point("before-log-file", "The first `<v>.json` is about to be written.", FILES, PUBLISHED),
+    Point("log-file-half-written", "Half of `<v>.json` is written, under a hidden name.", FILES, PUBLISHED),
+    Point("log-file-nameless", "`<v>.json` is whole and synced, but still hidden.", FILES, PUBLISHED),
+    Point("log-file-linked", "`<v>.json` is there; its hidden name and the sync remain.", FILES, FILES),
+    Point("log-file-written", "The first `<v>.json` is written, its put has returned.", FILES, FILES),
+    Point(
+        "between-two-versions", "One version is published, the next one is about to be.", PUBLISHED, PUBLISHED
+    ),
+    Point(
+        "before-mark-published", "Every version is published, the catalog was not told.", PUBLISHED, PUBLISHED
+    ),
+    Point("mark-before-commit", "The catalog is about to record what is published.", PUBLISHED, PUBLISHED),
+    Point("mark-after-commit", "The catalog has recorded what is published.", PUBLISHED, PUBLISHED),
     Point("committed", "The commit has returned to its caller.", COMMIT, COMMIT),
     Point("stage-before-commit", "The catalog is about to reserve a place for a new table.", CREATE),
     Point("place-reserved", "The place is reserved, nothing is in it.", CREATE),
@@ -134,6 +147,7 @@ class Crash:
         def executed(_connection: object, _cursor: object, statement: str, *_: object) -> None:
             if statement.startswith(("INSERT", "UPDATE")):
                 changed.append(kind())
+                self.at(f"{kind()}-half-written")
 
         @event.listens_for(engine, "commit")
         def before(_connection: Connection) -> None:
@@ -170,6 +184,15 @@ class CrashingStore:
         self._crash.at(f"{kind}-written")
         self._log_files += 1
 
+    def put_in_order(self, objects: Sequence[tuple[str, bytes]]) -> None:
+        """As a local store does it, in two parts, so that there is a moment between two versions."""
+        for part in filter(None, (objects[:1], objects[1:])):
+            self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
+            self._crash.at_files("log-file")
+            self._inner.put_in_order(part)
+            self._crash.at("log-file-written")
+            self._log_files += len(part)
+
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         return self._inner.read(path, last=last, at=at)
 
@@ -197,6 +220,14 @@ class CrashingCatalog:
         self._doing = "ratify"
         outcome = self._inner.propose(proposal)
         if isinstance(outcome, Ratified):
+            self._crash.at("ratified")
+        return outcome
+
+    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        self._crash.at("before-propose")
+        self._doing = "ratify"
+        outcome = self._inner.propose_group(group)
+        if isinstance(outcome, GroupRatified):
             self._crash.at("ratified")
         return outcome
 
