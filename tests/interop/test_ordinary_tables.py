@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Table
-from headgate.errors import UnsupportedFeature
 from tests.support import duck, rows
 from tests.support.rows import Rows
 
@@ -141,14 +140,15 @@ def test_files_are_pruned_by_partition_and_no_python_runs(spark: SparkSession, t
     assert scan.metrics().apply("numFiles").value() == 1
 
 
-def test_a_partitioned_table_cannot_be_written_yet(spark: SparkSession, tmp_path: Path) -> None:
+def test_partitions_that_others_made_get_more_rows(spark: SparkSession, tmp_path: Path) -> None:
     theirs = pa.table({"id": [1], "n": [1]})
     deltalake.write_deltalake(tmp_path, theirs, partition_by=["n"])
 
-    with pytest.raises(UnsupportedFeature, match="partitioned"):
-        headgate.at_path(tmp_path).append(spark.sql("SELECT 1L AS id, 1L AS n"))
+    headgate.at_path(tmp_path).append(spark.sql("SELECT id, id % 2 AS n FROM range(2, 4)"))
 
-    assert deltalake.DeltaTable(tmp_path).version() == 0
+    assert sorted(by_delta_rs(tmp_path)) == sorted(by_duckdb(tmp_path))
+    assert deltalake.DeltaTable(tmp_path).version() == 1
+    assert len(by_delta_rs(tmp_path, where="n = 1")) == 2
 
 
 def _leaves(plan: object) -> list[object]:

@@ -6,7 +6,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate.errors import UnsupportedFeature
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
 from tests.support.handmade import column, write_log
@@ -38,11 +37,3 @@ def test_rows_that_are_written_get_ids(spark: SparkSession, tmp_path: Path) -> N
     ]  # fmt: skip
     assert [(add.base_row_id, add.default_row_commit_version) for add in commit.adds] == [(5, 3)]
     assert [domain.configuration for domain in commit.domains] == ['{"rowIdHighWaterMark":5}']
-
-
-def test_rows_of_partitioned_tables_are_not_written_yet(spark: SparkSession, tmp_path: Path) -> None:
-    location = tmp_path / "t"
-    write_log(location, [column("id", "long"), column("p", "long")], [], partitioned_by=("p",))
-
-    with pytest.raises(UnsupportedFeature, match="partitioned"):
-        headgate.at_path(str(location)).append(spark.sql("SELECT 1L AS id, 1L AS p"))

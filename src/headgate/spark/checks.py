@@ -1,41 +1,152 @@
-"""Which rows a table refuses, decided by Spark while it writes them."""
+"""Which rows a table refuses, decided by Spark while it writes them.
+
+Every rule becomes a condition on the rows. The first that is met fails the job, with the number of the
+rule and the values of the row in the message, from which the error is made.
+"""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
+import msgspec
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.errors import ConstraintViolated
+from headgate.protocol.actions import Metadata
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.spark import columns
+from headgate.spark import schema as spark_schema
 
 Condition = Callable[[Column], Column]
 
-_MARK = re.compile(r"HEADGATE_NOT_NULL\(([^()]*)\)")
+GENERATED = "delta.generationExpression"
+INVARIANT = "delta.invariants"
+_CONSTRAINT = "delta.constraints."
+_SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
+_RULE = re.compile(r"HEADGATE_RULE\((\d+)\)\[(.*?)\]HEADGATE", re.DOTALL)
+_CAST = re.compile(r"HEADGATE_CAST\(([^)]*(?:\([^)]*\))?)\)\[(.*?)\]HEADGATE", re.DOTALL)
 
 
-def not_null(column: Column, field: Field) -> Column:
-    """``column``, failing the job at the first row with a null where ``field`` allows none."""
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What every row must be, and what is said of one that is not."""
+
+    constraint: str
+    says: str
+    broken: Column
+    code: str = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+
+
+def rules(schema: Struct, metadata: Metadata) -> tuple[Rule, ...]:
+    """The rules of a table for rows with its columns under their own names."""
+    return (
+        *(rule for field in schema.fields for rule in _not_null(field)),
+        *(rule for field in schema.fields for rule in _invariants(field)),
+        *(rule for field in schema.fields for rule in _generated(field)),
+        *_constraints(metadata),
+    )
+
+
+def enforced(column: Column, given: Sequence[Rule], schema: Struct) -> Column:
+    """``column``, failing the job at the first row that breaks a rule."""
     checked: Column | None = None
-    for path, broken in _places(field.name, field.type, nullable=field.nullable):
-        failure = F.raise_error(F.lit(f"HEADGATE_NOT_NULL({path})"))
-        condition = broken(column)
-        checked = F.when(condition, failure) if checked is None else checked.when(condition, failure)
+    for number, rule in enumerate(given):
+        told = F.concat(F.lit(f"HEADGATE_RULE({number})["), _row(schema, rule.constraint), F.lit("]HEADGATE"))
+        failure = F.raise_error(told)
+        checked = F.when(rule.broken, failure) if checked is None else checked.when(rule.broken, failure)
     return column if checked is None else checked.otherwise(column)
 
 
-def violation(failure: Exception) -> ConstraintViolated | None:
+def cast_failure(column: Column, type_name: str) -> Column:
+    """What fails the job at a value that a column of that type cannot hold."""
+    shown = F.substring(column.cast("string"), 1, _SHOWN_CHARACTERS)
+    return F.raise_error(F.concat(F.lit(f"HEADGATE_CAST({type_name})["), shown, F.lit("]HEADGATE")))
+
+
+def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViolated | None:
     """The broken rule behind a failed job, or None if it failed for another reason."""
     # Some versions of Spark tell the cause only in the stack trace.
-    found = _MARK.search(f"{failure} {getattr(failure, '_stackTrace', '')}")
-    if found is None:
+    told = f"{failure} {getattr(failure, '_stackTrace', '')}"
+    if (found := _CAST.search(told)) is not None:
+        return ConstraintViolated(
+            f"the value {found[2]!r} does not fit into a column of type {found[1]}; nothing was committed: "
+            "cast or filter such rows, or widen the column",
+            code="DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+            if "char" in found[1]
+            else "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
+            constraint=found[1],
+        )
+    if (found := _RULE.search(told)) is None:
         return None
+    rule = given[int(found[1])]
     return ConstraintViolated(
-        f"column {found[1]!r} is NOT NULL in the table and a row has no value for it; nothing was "
-        "committed: fill or filter such rows",
-        code="DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
-        constraint=f"{found[1]} IS NOT NULL",
+        f"{rule.says}; nothing was committed: fix or filter such rows. The first one found has {found[2]}",
+        code=rule.code,
+        constraint=rule.constraint,
+        row=found[2],
     )
+
+
+def _constraints(metadata: Metadata) -> Iterator[Rule]:
+    for key, expression in sorted(metadata.configuration.items()):
+        if key.startswith(_CONSTRAINT):
+            name = key[len(_CONSTRAINT) :]
+            yield Rule(
+                f"CHECK {name} ({expression})",
+                f"the CHECK constraint {name!r} of the table, {expression}, is not true for a row",
+                ~F.coalesce(F.expr(expression), F.expr("false")),
+            )
+
+
+def _invariants(field: Field) -> Iterator[Rule]:
+    if INVARIANT not in field.metadata:
+        return
+    expression = msgspec.json.decode(field.metadata[INVARIANT])["expression"]["expression"]
+    yield Rule(
+        f"INVARIANT {field.name} ({expression})",
+        f"the invariant of column {field.name!r}, {expression}, is not true for a row",
+        ~F.coalesce(F.expr(expression), F.expr("false")),
+    )
+
+
+def _generated(field: Field) -> Iterator[Rule]:
+    if GENERATED not in field.metadata:
+        return
+    expression = field.metadata[GENERATED]
+    computed = F.expr(expression).cast(columns.spark_type(field.type))
+    yield Rule(
+        f"Generated Column ({field.name} <=> {expression})",
+        f"column {field.name!r} is generated as {expression}, and a row has another value for it",
+        ~spark_schema.column(field.name).eqNullSafe(computed),
+    )
+
+
+def _not_null(field: Field) -> Iterator[Rule]:
+    for path, broken in _places(field.name, field.type, nullable=field.nullable):
+        yield Rule(
+            f"{path} IS NOT NULL",
+            f"column {path!r} is NOT NULL in the table and a row has no value for it",
+            broken(spark_schema.column(field.name)),
+            "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+        )
+
+
+def _row(schema: Struct, about: str) -> Column:
+    """The values of a row as text: of columns that a rule is about first, of others while there is room."""
+    plain = [field for field in schema.fields if _is_showable(field.type)]
+    words = set(re.findall(r"\w+", about.lower()))
+    plain.sort(key=lambda field: field.name.lower() not in words)
+    return F.concat_ws(", ", *map(_shown, plain[:_SHOWN_COLUMNS]))
+
+
+def _shown(field: Field) -> Column:
+    value = F.substring(spark_schema.column(field.name).cast("string"), 1, _SHOWN_CHARACTERS)
+    return F.concat(F.lit(f"{field.name} = "), F.coalesce(value, F.lit("null")))
+
+
+def _is_showable(data_type: DataType) -> bool:
+    return isinstance(data_type, Primitive) and data_type.name not in ("void", "variant", "binary")
 
 
 def _places(path: str, data_type: DataType, *, nullable: bool) -> Iterator[tuple[str, Condition]]:

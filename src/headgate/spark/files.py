@@ -6,23 +6,28 @@ local files, so that is done here too, before anybody can commit them.
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
 
+from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
-from headgate.protocol.actions import AddFile, EpochMillis
-from headgate.protocol.schema.types import Struct
-from headgate.spark import checks, footers, paths, sessions
+from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
+from headgate.protocol.indexed import physical_paths
+from headgate.protocol.schema.mapping import Path
+from headgate.protocol.schema.types import Field, Primitive
+from headgate.spark import arrange, checks, footers, partition_folders, paths, sessions
 from headgate.spark import schema as spark_schema
+from headgate.spark.arrange import Arranged
+from headgate.spark.checks import Rule
 from headgate.storage.api import ObjectMeta, Store
 from headgate.storage.settle import settle
-from headgate.table.opened import OpenedTable
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
@@ -34,7 +39,28 @@ _OPTIONS = {
     _MARK_SUCCESS: "false",
 }
 _FOOTER_READERS = 8
+CHANGES = "_change_data"
+CHANGE_TYPE = Field("_change_type", Primitive("string"))
 _session_conf = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are written."""
+
+    max_records: int | None = None
+    """The most rows a file may have."""
+    compression: str | None = None
+    """One of parquet's codecs, such as ``zstd``; Spark's default if not given."""
+    data_change: bool = True
+    """Whether the rows are new to the table; False for those that are only put elsewhere."""
+    optimize: bool = False
+    """Whether to shuffle the rows first, so that there are few files of a good size."""
+    rules: tuple[Rule, ...] = ()
+    """What the rows must be beyond what the table demands of them."""
+
+
+PLAIN = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +70,7 @@ class Written:
     folder: str
     adds: tuple[AddFile, ...]
     rows: int
+    changes: tuple[AddCdcFile, ...] = ()
 
     @property
     def metrics(self) -> Mapping[str, str]:
@@ -55,31 +82,87 @@ class Written:
         }
 
 
-def write_files(df: DataFrame, table: OpenedTable, schema: Struct) -> Written:
-    """Write the rows of ``df``, whose columns fit ``schema``, as new files below the table's location.
+class Place(Protocol):
+    """What writing needs to know of a table, which need not exist yet; an ``OpenedTable`` is one."""
 
-    Raises ``ConstraintViolated`` if a row breaks a rule of the table; then no file is left.
+    @property
+    def location(self) -> str: ...
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def world(self) -> World: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that was just written, as its footer and its folder describe it."""
+
+    path: str
+    size: int
+    modified_ms: int
+    partition_values: Mapping[str, str | None]
+    footer: pq.FileMetaData
+
+
+def write_files(
+    df: DataFrame,
+    table: Place,
+    metadata: Metadata,
+    *,
+    clustering: Iterable[Path] = (),
+    options: Options = PLAIN,
+    extra: Sequence[Field] = (),
+) -> Written:
+    """Write the rows of ``df`` as new files of ``table`` under ``metadata``; nothing is committed.
+
+    ``df`` has the table's columns by their own (logical) names, in any order and case, and of fitting
+    types: a nested field or column that is absent is null, or its default, or computed if it is
+    generated. ``metadata`` is that of the version to be: its schema, partition columns, column mapping,
+    constraints and properties count. ``clustering`` is what the table is clustered by, as
+    ``domain_lifecycle.clustering_columns`` gives it. ``extra`` are columns of ``df`` that are stored
+    beside those of the table under just their names, such as the materialized ids of rows.
+
+    The files are in a folder of their own, which ``discard`` deletes. Raises ``ConstraintViolated`` if
+    a row breaks a rule of the table; then no file is left.
     """
     folder = table.world.uuid()
-    try:
-        _write_parquet(_arranged(df, schema), paths.folder(table.location, folder))
-    except Exception as exc:  # Spark's failures have no common class
-        violated = checks.violation(exc)
-        if violated is None:
-            raise
-        raise violated from exc
-    listed = list(table.store.list_from(f"{folder}/"))
-    if sessions.is_connect(df):
-        _check_shared(table, listed)
-    found = [item for item in listed if _is_data(item)]
-    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
-        described = list(pool.map(lambda item: _described(table.store, item, schema), found))
-    settle(table.location, (item.path for item, (add, _) in zip(found, described, strict=True) if add))
-    return Written(
-        folder,
-        tuple(add for add, _ in described if add is not None),
-        sum(rows for _, rows in described),
+    arranged = arrange.arrange(df, metadata, extra=extra, rules=options.rules)
+    found = _written(table, arranged, folder, options)
+    indexed = physical_paths(metadata, clustering)
+    adds = tuple(
+        AddFile(
+            path=quote(file.path, safe="/="),
+            partition_values=file.partition_values,
+            size=file.size,
+            modification_time=EpochMillis(file.modified_ms),
+            data_change=options.data_change,
+            stats=footers.render_stats(file.footer, arranged.stored, indexed),
+        )
+        for file in found
     )
+    return Written(folder, adds, sum(file.footer.num_rows for file in found))
+
+
+def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: Options = PLAIN) -> Written:
+    """Write the rows of ``df`` as files of the change data feed; nothing is committed.
+
+    ``df`` has the table's columns, as for ``write_files``, and ``_change_type``. No rule is checked.
+    """
+    folder = f"{CHANGES}/{table.world.uuid()}"
+    arranged = arrange.arrange(df, metadata, extra=(CHANGE_TYPE,), checked=False)
+    found = _written(table, arranged, folder, options)
+    changes = tuple(
+        AddCdcFile(
+            path=quote(file.path, safe="/="),
+            partition_values=file.partition_values,
+            size=file.size,
+            data_change=False,
+        )
+        for file in found
+    )
+    return Written(folder, (), sum(file.footer.num_rows for file in found), changes)
 
 
 def discard(store: Store, written: Written) -> None:
@@ -90,25 +173,41 @@ def discard(store: Store, written: Written) -> None:
             store.delete(item.path)
 
 
-def _arranged(df: DataFrame, schema: Struct) -> DataFrame:
-    """The table's columns, in its order and spelling; absent ones are null."""
-    incoming = spark_schema.present(df)
-    wanted = spark_schema.to_spark(spark_schema.nullable(schema))
-    columns: list[Column] = []
-    for field, spark_field in zip(schema.fields, wanted.fields, strict=True):
-        found = incoming.find(field.name)
-        column = F.lit(None) if found is None else spark_schema.column(found.name)
-        columns.append(checks.not_null(column.cast(spark_field.dataType), field).alias(field.name))
-    return df.select(*columns)
+def _written(table: Place, arranged: Arranged, folder: str, options: Options) -> list[_File]:
+    """The files with rows that Spark makes of these in a new folder, durable."""
+    try:
+        _write_parquet(arranged, paths.folder(table.location, folder), options)
+    except Exception as exc:  # Spark's failures have no common class
+        violated = checks.violation(exc, arranged.rules)
+        if violated is None:
+            raise
+        raise violated from exc
+    listed = list(table.store.list_from(f"{folder}/"))
+    if sessions.is_connect(arranged.rows):
+        _check_shared(table, listed)
+    items = [item for item in listed if _is_data(item)]
+    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
+        described = list(pool.map(lambda item: _described(table.store, item, arranged), items))
+    files = [file for file in described if file is not None]
+    settle(table.location, (file.path for file in files))
+    return files
 
 
-def _write_parquet(df: DataFrame, folder: str) -> None:
-    with _session_timestamps(df.sparkSession):
-        marked = {_MARK_SUCCESS: str(sessions.is_connect(df)).lower()}
-        df.write.mode("error").options(**{**_OPTIONS, **marked}).parquet(folder)
+def _write_parquet(arranged: Arranged, folder: str, options: Options) -> None:
+    rows = arranged.rows
+    folders = [column.folder for column in arranged.partitioned_by]
+    if options.optimize:
+        rows = rows.hint("rebalance", *map(spark_schema.column, folders))
+    settings = {**_OPTIONS, _MARK_SUCCESS: str(sessions.is_connect(rows)).lower()}
+    if options.max_records is not None:
+        settings["maxRecordsPerFile"] = str(options.max_records)
+    if options.compression is not None:
+        settings["compression"] = options.compression
+    with _session_timestamps(rows.sparkSession):
+        rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(folder)
 
 
-def _check_shared(table: OpenedTable, listed: Sequence[ObjectMeta]) -> None:
+def _check_shared(table: Place, listed: Sequence[ObjectMeta]) -> None:
     """That what a Spark Connect server has written is here: if nothing else, the mark of its success."""
     if not listed:
         raise InvalidRequest(
@@ -148,7 +247,7 @@ def _is_data(item: ObjectMeta) -> bool:
     return name.endswith(".parquet") and not name.startswith((".", "_"))
 
 
-def _described(store: Store, item: ObjectMeta, schema: Struct) -> tuple[AddFile | None, int]:
+def _described(store: Store, item: ObjectMeta, arranged: Arranged) -> _File | None:
     footer = footers.read(store, item.path)
     if footer is None:
         raise StorageUnavailable(
@@ -160,13 +259,6 @@ def _described(store: Store, item: ObjectMeta, schema: Struct) -> tuple[AddFile 
         folder, _, name = item.path.rpartition("/")
         store.delete(item.path)
         store.delete(f"{folder}/.{name}.crc")
-        return None, 0
-    add = AddFile(
-        path=quote(item.path),
-        partition_values={},
-        size=item.size,
-        modification_time=EpochMillis(item.modified_ms),
-        data_change=True,
-        stats=footers.render_stats(footer, schema),
-    )
-    return add, footer.num_rows
+        return None
+    values = partition_folders.values(item.path, arranged.partitioned_by)
+    return _File(item.path, item.size, item.modified_ms, values, footer)

@@ -5,7 +5,7 @@ footer's dotted paths cannot tell a column ``a.b`` from the field ``b`` of ``a``
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
 from itertools import islice
@@ -39,12 +39,18 @@ def read(store: Store, path: str) -> pq.FileMetaData | None:
     return pq.read_metadata(pa.BufferReader(tail[-length:]))
 
 
-def render_stats(footer: pq.FileMetaData, schema: Struct) -> str:
-    """The ``stats`` string of a file of ``schema``: its first columns, without those inside lists or maps."""
+def render_stats(
+    footer: pq.FileMetaData, schema: Struct, indexed: Collection[tuple[str, ...]] | None = None
+) -> str:
+    """The ``stats`` string of a file that has just the columns of ``schema``, under these names.
+
+    Only columns at the paths ``indexed`` are in it, else the first few; none inside lists or maps.
+    """
     columns = [leaf for field in schema.fields for leaf in _parquet_leaves((field.name,), field.type)]
     if len(columns) != footer.num_columns:
         return stats.render(footer.num_rows, ())
-    indexed = {path for path, _ in islice(leaves(schema), stats.INDEXED_COLUMNS)}
+    if indexed is None:
+        indexed = {path for path, _ in islice(leaves(schema), stats.INDEXED_COLUMNS)}
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     rebased = any(key in (footer.metadata or {}) for key in _REBASED)
     return stats.render(

@@ -1,5 +1,8 @@
 """Between Spark's schemas and the log's."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
@@ -8,6 +11,11 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.protocol.schema.types import DataType as LogType
+
+Columns = DataFrame | StructType | str
+"""Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
+
+_OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__")
 
 
 def of_frame(df: DataFrame) -> Struct:
@@ -20,18 +28,31 @@ def present(df: DataFrame) -> Struct:
     return Struct(tuple(field for field in of_frame(df).fields if field.type != Primitive("void")))
 
 
+def unbound(schema: Struct) -> Struct:
+    """The same columns without what their metadata says to writers of the table they come from."""
+    return Struct(
+        tuple(
+            Field(field.name, field.type, field.nullable, _unbound(field.metadata)) for field in schema.fields
+        )
+    )
+
+
+def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in metadata.items() if not key.startswith(_OF_WRITERS)}
+
+
 def column(name: str) -> Column:
     """The column of exactly this name, whatever characters it has."""
     quoted = name.replace("`", "``")
     return F.col(f"`{quoted}`")
 
 
-def definition(columns: DataFrame | StructType | str) -> Struct:
+def definition(columns: Columns) -> Struct:
     """The columns of a table to be made; NOT NULL is taken from an explicit schema only."""
     if isinstance(columns, StructType):
         return schema_json.parse(columns.json())
     if not isinstance(columns, str):
-        return of_frame(columns)
+        return unbound(of_frame(columns))
     if SparkSession.getActiveSession() is None:
         SparkSession.builder.getOrCreate()  # DDL is read by Spark's own parser
     try:

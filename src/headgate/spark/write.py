@@ -1,99 +1,260 @@
-"""Adding rows to a table, and replacing all of them."""
+"""Adding rows to a table, and replacing all or some of them; with what that does to its metadata."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+import msgspec
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
-from headgate.errors import ConflictError, InvalidRequest, SchemaMismatch, UnsupportedFeature, UserError
+from headgate.errors import ConflictError, InvalidRequest, SchemaMismatch, UserError
+from headgate.protocol import clustering, domain_lifecycle, features, metadata, references, upgrade
 from headgate.protocol import domains as domain_rules
-from headgate.protocol import features
-from headgate.protocol.actions import DeletionVector, EpochMillis, Metadata, RemoveFile, Version
-from headgate.protocol.attempt import Reads
+from headgate.protocol.actions import (
+    Action,
+    AppTransaction,
+    DomainMetadata,
+    EpochMillis,
+    Metadata,
+    Protocol,
+    Version,
+)
+from headgate.protocol.attempt import BLIND, Reads
 from headgate.protocol.domains import Set
-from headgate.protocol.schema import enforce
+from headgate.protocol.metadata import Outcome, Planned, Wish
+from headgate.protocol.schema import assign, enforce
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import files
+from headgate.protocol.schema.types import Struct
+from headgate.protocol.type_changes import PREVIEW
+from headgate.spark import expressions, files, replaced, replaced_rows, sql_forms
 from headgate.spark import schema as spark_schema
+from headgate.spark.checks import Rule
 from headgate.spark.files import Written
+from headgate.spark.replaced import Replaced
+from headgate.spark.replaced_rows import Taken
+from headgate.spark.write_options import WriteOptions
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
+_PLAIN = WriteOptions()
+_OPTIMIZE = "delta.autoOptimize.optimizeWrite"
 
-def append(
-    table: OpenedTable,
-    df: DataFrame,
-    *,
-    domains: Mapping[str, str] | None = None,
-    since: int | None = None,
-) -> Version:
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A write that may be carried out: from which version, and what the table is after it."""
+
+    base: Snapshot
+    planned: Planned
+    metadata: Metadata
+    protocol: Protocol
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What changes besides rows."""
+        changed: list[Action] = []
+        if self.protocol != self.base.state.protocol:
+            changed.append(self.protocol)
+        if self.planned.metadata is not None:
+            changed.append(self.metadata)
+        return tuple(changed)
+
+
+def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
     It reads nothing, so it starts from the newest version this process knows and loses to nobody
     but a change of the schema. With ``domains`` it also sets these, and whoever sets the same after
     the latest version, or after ``since``, is its rival.
     """
-    if since is not None and not domains:
-        raise InvalidRequest("since says from which version the domains were decided: give domains too")
-    base = table.snapshot(version=since) if domains else table.newest_known()
-    moved = domain_rules.actions(
-        base.state.protocol,
-        base.state.domains,
-        [Set(name, configuration) for name, configuration in (domains or {}).items()],
-    )
-    written = _write(table, base, df)
-    operation = Operation("WRITE", {"mode": "Append", "partitionBy": "[]"}, written.metrics)
-    return _commit(table, base, Change(operation, (*moved, *written.adds)), written=written)
+    _check_append(options)
+    base = _base_of_append(table, options)
+    if _is_done(base, options):
+        return base.version
+    prepared = _prepared_append(table, base, df, options)
+    domains = _domains(prepared.base, options)
+    _check_restated(prepared, options)
+    written = _write(table, prepared, df, options)
+    operation = _operation("Append", prepared, options, written)
+    actions = (*prepared.actions, *domains, *_txn(table, options), *written.adds)
+    change = Change(operation, actions, reads=_reads(BLIND, options), user_metadata=_said(df, options))
+    return commit(table, prepared.base, change, written=[written])
 
 
-def overwrite(table: OpenedTable, df: DataFrame) -> Version:
-    """Replace all rows by those of ``df``, which may itself read the table."""
-    base = table.snapshot()
+def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
+    """Replace all rows by those of ``df``, which may itself read the table; or those that options select."""
+    base = table.snapshot(version=options.since)
+    if _is_done(base, options):
+        return base.version
     _check_removable(base)
-    written = _write(table, base, df)
-    operation = Operation("WRITE", {"mode": "Overwrite", "partitionBy": "[]"}, written.metrics)
-    removes = _removes(base, EpochMillis(table.world.now_ms()))
-    change = Change(operation, (*removes, *written.adds), reads=Reads(whole_table=True))
-    return _commit(table, base, change, written=written)
+    prepared = prepare(table, base, df, options, overwrite=True)
+    moved = (*_domains(base, options), *_clustering(prepared, options))
+    written = _write(table, prepared, df, options)
+    try:
+        gone = _gone(table, prepared, df, written, options)
+    except Exception:
+        files.discard(table.store, written)  # nothing was proposed
+        raise
+    operation = _operation("Overwrite", prepared, options, written)
+    actions = (*prepared.actions, *moved, *_txn(table, options), *gone.actions, *written.adds)
+    change = Change(operation, actions, reads=_reads(gone.reads, options), user_metadata=_said(df, options))
+    try:
+        return commit(table, base, change, written=[written])
+    except (ConflictError, UserError):
+        gone.discard(table.store)
+        raise
 
 
-def _write(table: OpenedTable, base: Snapshot, df: DataFrame) -> Written:
-    metadata = base.state.metadata
-    features.check_writable(base.state.protocol, metadata)
-    _check_unpartitioned(metadata)
-    schema = schema_json.parse(metadata.schema_string)
-    _check_distinct(df)
-    enforce.check_fits(spark_schema.present(df), schema)
-    return files.write_files(df, table, schema)
+def prepare(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, overwrite: bool = False
+) -> Prepared:
+    """What the write does to the metadata of the table; raises if it cannot be."""
+    state = base.state
+    wish = wish_of(df, options, overwrite=overwrite)
+    version = base.version + 1 if state.protocol.has(PREVIEW) else None
+    planned = metadata.plan_metadata(state.metadata, wish, uuid=table.world.uuid, preview_version=version)
+    after = planned.metadata or state.metadata
+    protocol = state.protocol
+    if planned.metadata is not None:
+        mapped = assign.HIGHEST in after.configuration
+        enforce.check_new(planned.schema, mapped=mapped)
+        protocol = upgrade.of_changed_table(protocol, after)
+        if planned.partition_columns and protocol.has(clustering.FEATURE):
+            raise clustered_cannot_be_partitioned()
+    if overwrite and options.cluster_by and not protocol.has(clustering.FEATURE):
+        protocol = upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
+    features.check_writable(protocol, after)
+    enforce.check_present(wish.data, schema_json.parse(after.schema_string))
+    return Prepared(base, planned, after, protocol)
 
 
-def _commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Written) -> Version:
+def wish_of(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> Wish:
+    """What the decision about metadata is to know of a write."""
+    return Wish(
+        incoming(df),
+        options.partition_by,
+        overwrite=overwrite,
+        can_merge=options.can_merge(df.sparkSession),
+        can_overwrite_schema=options.overwrite_schema and overwrite and not options.replaces_some,
+        rearrange_only=not options.data_change,
+        casts=options.implicit_casts,
+    )
+
+
+def incoming(df: DataFrame) -> Struct:
+    """The columns of rows, without what only the table they are from means by their metadata."""
+    return spark_schema.unbound(spark_schema.of_frame(df))
+
+
+def commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Sequence[Written]) -> Version:
+    """Commit a change; if that is proven not to have happened, the files that were written for it go."""
     try:
         return table.commit(change, base=base)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
-        files.discard(table.store, written)
+        for part in written:
+            files.discard(table.store, part)
         raise
 
 
-def _check_unpartitioned(metadata: Metadata) -> None:
-    if metadata.partition_columns:
-        raise UnsupportedFeature(
-            "this version of Headgate cannot write the rows of partitioned tables; reading them works",
-            code="DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
-            features=("partitionColumns",), operation="write",
-        )  # fmt: skip
+def clustered_cannot_be_partitioned() -> InvalidRequest:
+    """Why a table that was ever clustered gets no partitions."""
+    return InvalidRequest(
+        "the table has the feature clustering, with which a table cannot be partitioned: leave the "
+        "partitioning out, or make another table",
+        code="DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+    )
 
 
-def _check_distinct(df: DataFrame) -> None:
-    names = [name.lower() for name in df.columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SchemaMismatch(
-            f"the rows have more than one column {', '.join(map(repr, twice))} (names are compared ignoring "
-            "case): drop or rename all but one",
-            code="DELTA_DUPLICATE_COLUMNS_FOUND",
+def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
+    if options.domains or options.since is not None:
+        return table.snapshot(version=options.since)
+    return table.newest_known() if options.txn is None else table.snapshot()
+
+
+def _prepared_append(table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions) -> Prepared:
+    """From what this process knows; if that would change or refuse something, from what is there now."""
+    try:
+        prepared = prepare(table, base, df, options)
+    except SchemaMismatch:
+        newest = base if options.since is not None else table.snapshot()
+        if newest.version == base.version:
+            raise
+        return prepare(table, newest, df, options)
+    if prepared.planned.outcome is Outcome.KEEP or options.since is not None:
+        return prepared
+    newest = table.snapshot()
+    return prepared if newest.version == base.version else prepare(table, newest, df, options)
+
+
+def _is_done(base: Snapshot, options: WriteOptions) -> bool:
+    """Whether the application's transaction, or a later one, is in the table already."""
+    if options.txn is None:
+        return False
+    app_id, version = options.txn
+    found = base.state.txns.get(app_id)
+    return found is not None and found.version >= version
+
+
+def _txn(table: OpenedTable, options: WriteOptions) -> tuple[AppTransaction, ...]:
+    if options.txn is None:
+        return ()
+    app_id, version = options.txn
+    return (AppTransaction(app_id=app_id, version=version, last_updated=EpochMillis(table.world.now_ms())),)
+
+
+def _reads(reads: Reads, options: WriteOptions) -> Reads:
+    return reads if options.txn is None else replace(reads, app_ids=frozenset({options.txn[0]}))
+
+
+def _domains(base: Snapshot, options: WriteOptions) -> tuple[Action, ...]:
+    sets = [Set(name, configuration) for name, configuration in options.domains.items()]
+    return tuple(domain_rules.actions(base.state.protocol, base.state.domains, sets))
+
+
+def _said(df: DataFrame, options: WriteOptions) -> str | None:
+    return options.said(df.sparkSession)
+
+
+def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: WriteOptions) -> Written:
+    columns = domain_lifecycle.clustering_columns(prepared.base.state.domains)
+    if options.cluster_by is not None:
+        columns = clustering.physical(options.cluster_by, prepared.metadata)
+    by_property = prepared.metadata.configuration.get(_OPTIMIZE, "").lower() == "true"
+    asked = replace(options.files, rules=_rules(options), optimize=options.optimize_write or by_property)
+    return files.write_files(df, table, prepared.metadata, clustering=columns, options=asked)
+
+
+def _operation(mode: str, prepared: Prepared, options: WriteOptions, written: Written) -> Operation:
+    parameters = {
+        "mode": mode,
+        "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),
+    }
+    condition = _condition(options)
+    if condition is not None:
+        parameters["predicate"] = condition
+    if options.is_dynamic and prepared.metadata.partition_columns:
+        parameters["isDynamicPartitionOverwrite"] = "true"
+    if prepared.planned.outcome is Outcome.MERGE:
+        parameters["canMergeSchema"] = "true"
+    if prepared.planned.outcome is Outcome.OVERWRITE:
+        parameters["canOverwriteSchema"] = "true"
+    return Operation("WRITE", parameters, written.metrics, changes_data=options.data_change)
+
+
+def _check_append(options: WriteOptions) -> None:
+    if options.replaces_some or options.is_dynamic or options.overwrite_schema:
+        raise InvalidRequest(
+            "an append replaces nothing, so replace_where, replace_using, replace_on, partition_overwrite "
+            "and overwrite_schema mean nothing to it: overwrite instead, or leave them out"
         )
+
+
+def _check_restated(prepared: Prepared, options: WriteOptions) -> None:
+    if options.cluster_by is not None:
+        columns = clustering.physical(options.cluster_by, prepared.metadata)
+        domain_lifecycle.check_restated(prepared.base.state.domains, columns)
 
 
 def _check_removable(base: Snapshot) -> None:
@@ -105,19 +266,84 @@ def _check_removable(base: Snapshot) -> None:
         )
 
 
-def _removes(base: Snapshot, now: EpochMillis) -> list[RemoveFile]:
-    live = base.files.without_stats
-    return [
-        RemoveFile(
-            path=file["path"],
-            deletion_timestamp=now,
-            data_change=True,
-            extended_file_metadata=True,
-            partition_values=dict(file["partition_values"]),
-            size=file["size"],
-            deletion_vector=DeletionVector(**vector) if (vector := file["deletion_vector"]) else None,
-            base_row_id=file["base_row_id"],
-            default_row_commit_version=file["default_row_commit_version"],
+def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetadata, ...]:
+    """What becomes of the clustering: with a new schema it ends, unless columns are named."""
+    live = prepared.base.state.domains
+    if options.cluster_by is None:
+        ends = prepared.planned.outcome is Outcome.OVERWRITE
+        return domain_lifecycle.after_replace(live, ()) if ends else ()
+    columns = clustering.physical(options.cluster_by, prepared.metadata)
+    if options.replaces_some or not options.overwrite_schema:
+        domain_lifecycle.check_restated(live, columns)
+        return ()
+    return domain_lifecycle.after_replace(live, (domain_lifecycle.clustering(columns),))
+
+
+def _condition(options: WriteOptions) -> str | None:
+    given = options.replace_where
+    return given if given is None or isinstance(given, str) else expressions.render(given)
+
+
+def _is_by_partitions(base: Snapshot, options: WriteOptions) -> bool:
+    """Whether partitions alone tell which rows go."""
+    partitioned = {name.lower() for name in base.state.metadata.partition_columns}
+    condition = _condition(options)
+    if condition is None or sql_forms.UNKNOWN in condition:
+        return False
+    named = references.columns(condition)
+    by_partitions = named is not None and named <= partitioned
+    if not by_partitions and not options.data_change:
+        raise InvalidRequest(
+            "with dataChange=false rows are only put elsewhere, and a condition on columns that the table is "
+            "not partitioned by would take some away: leave dataChange out",
+            code="DELTA_REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET",
         )
-        for file in live.to_pylist()
-    ]
+    return by_partitions
+
+
+def _rules(options: WriteOptions) -> tuple[Rule, ...]:
+    """That new rows are among those which they replace."""
+    given = options.replace_where
+    if given is None:
+        return ()
+    selected = F.expr(given) if isinstance(given, str) else given
+    return (
+        Rule(
+            str(_condition(options)),
+            f"the rows that are replaced are those where {_condition(options)}, and a new row is not one of "
+            "them (replaceWhere)",
+            ~F.coalesce(selected, F.expr("false")),
+            "DELTA_REPLACE_WHERE_MISMATCH",
+        ),
+    )
+
+
+def _gone(
+    table: OpenedTable, prepared: Prepared, df: DataFrame, written: Written, options: WriteOptions
+) -> Taken:
+    """What takes the old rows away: whole files where partitions tell, else row by row."""
+    base = prepared.base
+    if options.replaces_some and not _is_by_partitions(base, options):
+        selected = (
+            replaced_rows.where(base, df, options)
+            if options.replace_where is not None
+            else replaced_rows.matching(table, prepared.metadata, df, written, options)
+        )
+        return replaced_rows.take(table, base, df, selected, metadata=prepared.metadata, written=written)
+    found = _whole_files(prepared, df, written, options)
+    now = EpochMillis(table.world.now_ms())
+    removes = replaced.removes(found.files, now, data_change=options.data_change)
+    return Taken(tuple(removes), found.reads, ())
+
+
+def _whole_files(prepared: Prepared, df: DataFrame, written: Written, options: WriteOptions) -> Replaced:
+    base = prepared.base
+    if options.is_dynamic and base.state.metadata.partition_columns:
+        written_to = (add.partition_values for add in written.adds)
+        return replaced.by_partitions(base, written_to, with_nulls=not options.keep_null_partitions)
+    condition = _condition(options)
+    if condition is None:
+        return replaced.everything(base)
+    schema = schema_json.parse(base.state.metadata.schema_string)
+    predicate = expressions.predicate(condition, schema, df.sparkSession)
+    return replaced.by_partition_predicate(df.sparkSession, base, condition, predicate)

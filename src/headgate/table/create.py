@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, TableExists
 from headgate.protocol import (
+    clustering,
     codec,
     coordination,
     features,
@@ -16,21 +17,29 @@ from headgate.protocol import (
     upgrade,
 )
 from headgate.protocol.actions import (
+    Action,
+    AddFile,
     CommitInfo,
+    DomainMetadata,
     EpochMillis,
     Format,
     Metadata,
+    Protocol,
     TxnId,
     Version,
 )
+from headgate.protocol.attempt import BLIND, Attempt
 from headgate.protocol.coordination import Command
+from headgate.protocol.metadata import check_partitioning, normalized
 from headgate.protocol.property_changes import Asked
-from headgate.protocol.schema import enforce
+from headgate.protocol.replay import State
+from headgate.protocol.schema import assign, enforce, mapping
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Struct
 from headgate.storage import probe
 from headgate.storage.api import Store
-from headgate.table.transaction import ENGINE
+from headgate.table.transaction import ENGINE, Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,24 @@ class Definition:
     properties: Mapping[str, str] = field(default_factory=dict)
     required: Mapping[str, str] = field(default_factory=dict)
     """What the catalog of the table wants it to say, which nobody may change."""
+    partition_by: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    """The columns to cluster by, nested ones with dots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The rows that a new table has from the start."""
+
+    operation: Operation
+    adds: tuple[AddFile, ...] = ()
+    others: tuple[Action, ...] = ()
+    user_metadata: str | None = None
+
+
+def as_empty(*, managed: bool) -> Contents:
+    """No rows, as CREATE TABLE leaves it."""
+    return Contents(Operation("CREATE TABLE", {"isManaged": "true" if managed else "false"}))
 
 
 def write_version_0(store: Store, definition: Definition, *, managed: bool, world: World) -> None:
@@ -53,38 +80,74 @@ def write_version_0(store: Store, definition: Definition, *, managed: bool, worl
 
 
 def version_0(definition: Definition, *, managed: bool, world: World) -> bytes:
-    """The first commit of such a table, after checking that there can be one."""
-    enforce.check_new(definition.schema)
-    now = EpochMillis(world.now_ms())
+    """The first commit of such a table without rows, after checking that there can be one."""
+    opening = begin(definition, managed=managed, world=world)
+    return content(opening, as_empty(managed=managed), world=world)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a new table says of itself in its first commit."""
+
+    protocol: Protocol
+    metadata: Metadata
+    domains: tuple[DomainMetadata, ...] = ()
+
+
+def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
+    """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
     coordination.check_set(None, definition.properties, Command.CREATE)
     asked = property_changes.parse(definition.properties)
+    schema = enforce.declared(definition.schema)
     metadata = Metadata(
         id=world.uuid(),
         description=asked.comment if definition.description is None else definition.description,
         format=Format(provider="parquet", options={}),
-        schema_string=schema_json.render(definition.schema),
-        partition_columns=(),
+        schema_string=schema_json.render(schema),
+        partition_columns=normalized(definition.partition_by, schema),
         configuration=_properties(definition, asked, managed=managed),
-        created_time=now,
+        created_time=EpochMillis(world.now_ms()),
     )
+    enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
+    check_partitioning(metadata.partition_columns, schema)
+    metadata = assign.assigned(metadata, world.uuid)
     property_changes.check(metadata)
     metadata = property_changes.with_row_columns(metadata, world.uuid)
-    wanted = {*asked.features, features.CATALOG_MANAGED} if managed else asked.features
+    wanted = {*asked.features, features.CATALOG_MANAGED} if managed else set(asked.features)
+    domains = (clustering.domain(definition.cluster_by, metadata),) if definition.cluster_by else ()
+    wanted |= {clustering.FEATURE} if domains else set()
     protocol = upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
     features.check_writable(protocol, metadata)
     row_tracking.check(metadata)
+    return Opening(protocol, metadata, domains)
+
+
+def content(opening: Opening, contents: Contents, *, world: World) -> bytes:
+    """The first commit of a table that starts so and has these rows."""
+    now = EpochMillis(world.now_ms())
     info = CommitInfo(
-        in_commit_timestamp=now if stamping.has_stamps(metadata) else None,
+        in_commit_timestamp=now if stamping.has_stamps(opening.metadata) else None,
         timestamp=now,
-        operation="CREATE TABLE",
-        operation_parameters={"isManaged": "true" if managed else "false"},
+        operation=contents.operation.name,
+        operation_parameters=contents.operation.parameters,
         isolation_level="Serializable",
         is_blind_append=True,
-        operation_metrics={},
+        operation_metrics=contents.operation.metrics,
         engine_info=ENGINE,
         txn_id=TxnId(world.uuid()),
+        user_metadata=contents.user_metadata,
     )
-    return codec.encode((info, protocol, metadata))
+    rows = _numbered(opening, (*contents.others, *contents.adds), now)
+    return codec.encode((info, opening.protocol, opening.metadata, *opening.domains, *rows))
+
+
+def _numbered(opening: Opening, actions: tuple[Action, ...], now: EpochMillis) -> tuple[Action, ...]:
+    """The actions, with row ids if the table tracks its rows."""
+    if not row_tracking.is_supported(opening.protocol):
+        return actions
+    nothing = State(Version(-1), opening.protocol, opening.metadata, None)
+    attempt = Attempt(nothing, nothing, "CREATE TABLE", BLIND, actions, now)
+    return row_tracking.given(attempt, nothing, read_mark=row_tracking.NO_MARK, lost=None, theirs={})
 
 
 def place(store: Store, content: bytes, *, managed: bool) -> None:

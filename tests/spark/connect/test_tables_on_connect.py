@@ -15,7 +15,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 import headgate
-from headgate import Lake, Table, handle
+from headgate import Lake, Table
 from headgate.errors import ConstraintViolated, InvalidRequest, UnsupportedFeature
 from headgate.spark import sessions
 from headgate.storage.locate import locate
@@ -69,7 +69,7 @@ def test_the_page_about_spark_connect_is_true(
 
 def test_this_is_spark_connect(spark: SparkSession) -> None:
     assert sessions.is_connect(spark) and sessions.is_connect(spark.range(1))
-    assert handle.session() is spark
+    assert sessions.active() is spark
 
 
 def test_append_overwrite_and_the_past(spark: SparkSession, lake: Lake) -> None:

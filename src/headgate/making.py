@@ -1,0 +1,138 @@
+"""What a lake offers to those who make tables: empty ones, ones with rows, and others in their place."""
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import DataFrame
+from typing_extensions import Unpack
+
+from headgate.catalog.api import StagingTable, TableEntry, TableName
+from headgate.errors import InvalidRequest, TableNotFound
+from headgate.handle import Table
+from headgate.naming import Naming, parse_name
+from headgate.spark import replace as replacing
+from headgate.spark import schema, write_options
+from headgate.spark.create_as import Site
+from headgate.spark.replace import Replacement
+from headgate.spark.save import Save, SaveMode, make_with_rows, save
+from headgate.spark.schema import Columns
+from headgate.spark.write_options import Asked, WriteOptions
+from headgate.storage.locate import locate
+from headgate.table import create
+from headgate.table.create import Definition
+
+
+class Making(Naming):
+    """The part of a lake that makes tables."""
+
+    def create_table(
+        self,
+        name: str,
+        columns: Columns,
+        *,
+        comment: str | None = None,
+        properties: Mapping[str, str] | None = None,
+        partition_by: Iterable[str] = (),
+        cluster_by: Iterable[str] = (),
+    ) -> Table:
+        """Make an empty catalog-managed table.
+
+        ``properties`` may be Delta's (``delta.appendOnly``, …), which bring the features they need.
+        A table is partitioned, or clustered (by up to four columns, nested ones with dots), or neither.
+        Three steps: the catalog reserves a place, version 0 is written there, and the catalog
+        gives it its name. Until the last one nobody can see it.
+        """
+        table_name = parse_name(name)
+        definition = Definition(
+            schema.definition(columns),
+            comment,
+            properties or {},
+            partition_by=tuple(partition_by),
+            cluster_by=tuple(cluster_by),
+        )
+        return self._create(table_name, definition)
+
+    def write(
+        self,
+        df: DataFrame,
+        name: str,
+        *,
+        mode: SaveMode = "error",
+        properties: Mapping[str, str] | None = None,
+        **options: Unpack[Asked],
+    ) -> Table:
+        """Write rows to the table of that name, which is made with their columns if there is none.
+
+        If there is one, the ``mode`` tells: ``error`` refuses, ``ignore`` does nothing, ``append`` and
+        ``overwrite`` are those of the table. ``properties`` are for a new table; ``options`` are those of
+        ``Table.append`` and ``Table.overwrite``, with ``partition_by`` and ``cluster_by``. A new table and
+        its rows appear in one commit.
+        """
+        asked = Save(df, name, mode, write_options.of(options), properties or {})
+        save(
+            asked,
+            lambda: self._open_table(self._catalog.resolve(parse_name(name))),
+            lambda definition: self._create_as(parse_name(name), definition, df, asked.options).log,
+        )
+        return self._handle(self._catalog.resolve(parse_name(name)))
+
+    def replace_table(
+        self,
+        name: str,
+        columns: Columns | None = None,
+        *,
+        rows: DataFrame | None = None,
+        or_create: bool = False,
+        comment: str | None = None,
+        properties: Mapping[str, str] | None = None,
+        **options: Unpack[Asked],
+    ) -> Table:
+        """Put another table in place of one, in one commit; it keeps its name, its id and its past.
+
+        The new table has these ``columns``, or those of ``rows``, which it then has too. Columns,
+        partitioning, clustering, properties and comment are what is said here and nothing of what they
+        were; metadata domains of users stay. With ``or_create`` the table need not exist.
+        """
+        if columns is None and rows is None:
+            raise InvalidRequest("a table is replaced by columns, or by rows: give one of the two")
+        asked = write_options.of(options)
+        definition = Definition(
+            schema.definition(rows if columns is None else columns),  # type: ignore[arg-type]  # one is given
+            comment,
+            properties or {},
+            partition_by=asked.partition_by,
+            cluster_by=asked.cluster_by or (),
+        )
+        try:
+            found = self._handle(self._catalog.resolve(parse_name(name)))
+        except TableNotFound:
+            if not or_create:
+                raise
+            if rows is None:
+                return self._create(parse_name(name), definition)
+            return self._create_as(parse_name(name), definition, rows, asked)
+        new = Replacement(definition, rows, or_create=or_create, options=asked)
+        replacing.replace_table(found.log, new)
+        return found
+
+    def _create(self, name: TableName, definition: Definition) -> Table:
+        return self._handle(self._catalog.register(self._stage(name, definition), name))
+
+    def _stage(self, name: TableName, definition: Definition) -> StagingTable:
+        content = create.version_0(definition, managed=True, world=self._world)
+        staging = self._catalog.stage(name)
+        create.place(locate(staging.location), content, managed=True)
+        return staging
+
+    def _create_as(
+        self, name: TableName, definition: Definition, df: DataFrame, asked: WriteOptions
+    ) -> Table:
+        staging = self._catalog.stage(name)
+        store = locate(staging.location)
+        site = Site(staging.location, store, self._world)
+        entry = make_with_rows(
+            site, definition, df, asked, register=lambda: self._catalog.register(staging, name)
+        )
+        return self._handle(self._catalog.resolve(name) if entry is None else entry)
+
+    def _handle(self, entry: TableEntry) -> Table:
+        return Table(str(entry.name), self._open_table(entry))

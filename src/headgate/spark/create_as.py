@@ -1,0 +1,80 @@
+"""A table that has rows from its first version on: CREATE TABLE AS SELECT, or a write to what is not there.
+
+The rows are written first, at the place of the table to be. Then its first commit says all of it, so that
+nobody ever sees the table without them.
+"""
+
+from dataclasses import dataclass, replace
+
+import msgspec
+from pyspark.sql import DataFrame
+
+from headgate.clock import World
+from headgate.errors import InvalidRequest
+from headgate.protocol import domain_lifecycle
+from headgate.protocol.actions import Action, AppTransaction, EpochMillis
+from headgate.protocol.metadata import plan_metadata
+from headgate.protocol.schema import enforce
+from headgate.protocol.schema import json as schema_json
+from headgate.spark import files, write
+from headgate.spark.files import Written
+from headgate.spark.write_options import WriteOptions
+from headgate.storage.api import Store
+from headgate.table import create
+from headgate.table.create import Contents, Definition
+from headgate.table.transaction import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a table is to be."""
+
+    location: str
+    store: Store
+    world: World
+
+
+def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | None = None) -> Definition:
+    """The table that rows alone define: with their columns, partitioned and clustered as the write says."""
+    planned = plan_metadata(None, write.wish_of(df, options, overwrite=False), uuid=str)
+    base = wanted or Definition(planned.schema)
+    return replace(
+        base,
+        partition_by=options.partition_by or base.partition_by,
+        cluster_by=options.cluster_by or base.cluster_by,
+    )
+
+
+def first_commit(
+    site: Site, definition: Definition, df: DataFrame, options: WriteOptions, *, managed: bool
+) -> tuple[bytes, Written]:
+    """The first commit of a table with the rows of ``df``, whose files are written; and these."""
+    if options.replaces_some:
+        raise InvalidRequest("there is no table yet, so there are no rows to replace: leave that out")
+    opening = create.begin(definition, managed=managed, world=site.world)
+    enforce.check_present(write.incoming(df), schema_json.parse(opening.metadata.schema_string))
+    live = {domain.domain: domain for domain in opening.domains}
+    written = files.write_files(
+        df,
+        site,
+        opening.metadata,
+        clustering=domain_lifecycle.clustering_columns(live),
+        options=options.files,
+    )
+    parameters = {
+        "isManaged": str(managed).lower(),
+        "partitionBy": msgspec.json.encode(list(opening.metadata.partition_columns)).decode(),
+    }
+    operation = Operation("CREATE TABLE AS SELECT", parameters, written.metrics)
+    said = options.said(df.sparkSession)
+    contents = Contents(operation, written.adds, _others(site.world, options), said)
+    return create.content(opening, contents, world=site.world), written
+
+
+def _others(world: World, options: WriteOptions) -> tuple[Action, ...]:
+    if options.domains:
+        raise InvalidRequest("a table is made without metadata domains: set them once it is there")
+    if options.txn is None:
+        return ()
+    app_id, version = options.txn
+    return (AppTransaction(app_id=app_id, version=version, last_updated=EpochMillis(world.now_ms())),)

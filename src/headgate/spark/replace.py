@@ -1,0 +1,150 @@
+"""REPLACE TABLE: another table under the same name and identity, with rows or without.
+
+What was there stays readable as older versions. Properties become those that are asked for, save what a
+catalog or a commit owner depends on; the protocol never asks for less than it did.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+from pyspark.sql import DataFrame
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import (
+    clustering,
+    coordination,
+    domain_lifecycle,
+    features,
+    properties,
+    property_changes,
+    row_tracking,
+    stamping,
+    upgrade,
+)
+from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.coordination import Command
+from headgate.protocol.metadata import check_partitioning, normalized
+from headgate.protocol.property_changes import Asked
+from headgate.protocol.replay import State
+from headgate.protocol.schema import assign, enforce, mapping
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.mapping import Mode
+from headgate.spark import files, replaced, write
+from headgate.spark.write_options import WriteOptions
+from headgate.table.create import Definition
+from headgate.table.opened import OpenedTable
+from headgate.table.transaction import Change, Operation
+
+_PLAIN = WriteOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What comes in place of a table, and under which statement."""
+
+    definition: Definition
+    rows: DataFrame | None = None
+    or_create: bool = False
+    options: WriteOptions = _PLAIN
+
+    @property
+    def operation(self) -> str:
+        verb = "CREATE OR REPLACE TABLE" if self.or_create else "REPLACE TABLE"
+        return verb if self.rows is None else f"{verb} AS SELECT"
+
+
+def replace_table(table: OpenedTable, new: Replacement) -> Version:
+    """Replace a table; the version from which it is another."""
+    base = table.snapshot()
+    state = base.state
+    if state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+        raise InvalidRequest(
+            "the table is append-only (its property delta.appendOnly is true), so it cannot be replaced: "
+            "make another table",
+            code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
+        )
+    metadata, protocol = planned(table, state, new.definition)
+    names = new.definition.cluster_by
+    wanted = (clustering.domain(names, metadata),) if names else ()
+    domains = domain_lifecycle.after_replace(state.domains, wanted)
+    columns = domain_lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
+    removes = replaced.removes(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
+    written = files.Written("", (), 0)
+    if new.rows is not None:
+        enforce.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))
+        written = files.write_files(new.rows, table, metadata, clustering=columns, options=new.options.files)
+    partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
+    parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
+    changed = (protocol,) if protocol != state.protocol else ()
+    change = Change(
+        Operation(new.operation, parameters, written.metrics if new.rows is not None else {}),
+        (*changed, metadata, *domains, *removes, *written.adds),
+        reads=replaced.everything(base).reads,
+        user_metadata=new.options.user_metadata,
+    )
+    return write.commit(table, base, change, written=[written] if new.rows is not None else [])
+
+
+def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[Metadata, Protocol]:
+    """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
+    before = state.metadata
+    coordination.check_set(before.configuration, definition.properties, Command.REPLACE)
+    asked = property_changes.parse(definition.properties)
+    _check_identity(state, asked, definition.properties)
+    schema = enforce.declared(assign.without(definition.schema))
+    metadata = msgspec.structs.replace(
+        before,
+        description=asked.comment if definition.description is None else definition.description,
+        schema_string=schema_json.render(schema),
+        partition_columns=normalized(definition.partition_by, schema),
+        configuration={**asked.configuration, **_kept(state)},
+    )
+    enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
+    check_partitioning(metadata.partition_columns, schema)
+    if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
+        raise write.clustered_cannot_be_partitioned()
+    metadata = assign.assigned(metadata, table.world.uuid)
+    property_changes.check(metadata)
+    metadata = property_changes.with_row_columns(metadata, table.world.uuid)
+    row_tracking.check(metadata)
+    wanted = {*asked.features, *({clustering.FEATURE} if definition.cluster_by else ())}
+    protocol = upgrade.of_changed_table(state.protocol, metadata, asked=wanted, writer=asked.writer)
+    features.check_writable(protocol, metadata)
+    return metadata, protocol
+
+
+def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> None:
+    if features.CATALOG_MANAGED in asked.features and not state.protocol.is_catalog_managed:
+        raise InvalidRequest(
+            "an ordinary table does not become a catalog-managed one by being replaced: make a new table in "
+            "the catalog",
+            code="DELTA_REPLACE_TABLE_WITH_CATALOG_MANAGED_NOT_SUPPORTED",
+        )
+    if state.protocol.is_catalog_managed:
+        before = state.metadata
+        kept = {name: asked.configuration[name] for name in property_changes.CATALOG_KEPT & stated.keys()}
+        property_changes.check_kept(before.configuration, kept)
+        if asked.configuration.get(stamping.ENABLED, "true").lower() != "true":
+            property_changes.check_managed(before, {stamping.ENABLED}, asked)
+
+
+def _kept(state: State) -> Mapping[str, str]:
+    """The properties that stay whatever the statement says."""
+    present = state.metadata.configuration
+    kept = dict(coordination.retained(present))
+    if assign.HIGHEST in present:
+        kept[assign.HIGHEST] = present[assign.HIGHEST]  # ids are never given twice
+    if state.protocol.is_catalog_managed:
+        kept |= {
+            name: value
+            for name, value in present.items()
+            if name in properties.STAMPS or name in property_changes.CATALOG_KEPT or _is_unknown(name)
+        }
+    return kept
+
+
+def _is_unknown(name: str) -> bool:
+    """Whether it is a property of Delta's that only newer clients know (P52)."""
+    known = properties.find(name) is not None or name.startswith(properties.CONSTRAINT)
+    return name.startswith(properties.PREFIX) and not known

@@ -1,0 +1,148 @@
+"""Which files an overwrite takes away, and what it read to know that.
+
+All of them, those of some partitions, or those of the partitions that get new rows. A predicate on
+partition columns is evaluated by Spark itself, on the partitions that there are, so it means here
+what it means in any query.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.protocol import partitions, predicate_sql, predicates
+from headgate.protocol.actions import DeletionVector, EpochMillis, Metadata, RemoveFile
+from headgate.protocol.attempt import Reads
+from headgate.protocol.predicates import Predicate, Unknown
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import mapping
+from headgate.protocol.schema.types import Field
+from headgate.protocol.sql_strings import quote
+from headgate.spark import columns
+from headgate.table.snapshot import Snapshot
+
+_FEW = 100
+_NUMBER = "__headgate_partition"
+Values = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What goes, and what had to be read to know that."""
+
+    files: pa.Table
+    reads: Reads
+
+
+def everything(base: Snapshot) -> Replaced:
+    """All files."""
+    return Replaced(base.files.without_stats, Reads(whole_table=True))
+
+
+def by_partition_predicate(
+    spark: SparkSession, base: Snapshot, condition: str, predicate: Predicate
+) -> Replaced:
+    """The files of the partitions that a condition on partition columns alone selects."""
+    live = base.files.without_stats
+    found = _partition_values(live, base.state.metadata)
+    distinct = list(dict.fromkeys(found))
+    selected = {distinct[number] for number in _matching(spark, distinct, base.state.metadata, condition)}
+    files = live.filter(pa.array([values in selected for values in found], pa.bool_()))
+    return Replaced(files, Reads(predicates=(predicate,), files=frozenset(files["path"].to_pylist())))
+
+
+def by_partitions(
+    base: Snapshot, written: Iterable[Mapping[str, str | None]], *, with_nulls: bool = True
+) -> Replaced:
+    """The files of the partitions that were just written to, given by their values."""
+    metadata = base.state.metadata
+    live = base.files.without_stats
+    fields = partition_fields(metadata)
+    wanted = {_values(values, fields, metadata) for values in written}
+    if not with_nulls:
+        wanted = {values for values in wanted if None not in values}
+    found = _partition_values(live, metadata)
+    files = live.filter(pa.array([values in wanted for values in found], pa.bool_()))
+    reads = Reads(predicates=(_any_of(wanted, fields, metadata),), files=frozenset(files["path"].to_pylist()))
+    return Replaced(files, reads)
+
+
+def removes(files: pa.Table, now: EpochMillis, *, data_change: bool = True) -> list[RemoveFile]:
+    """The actions that take these files away."""
+    return [
+        RemoveFile(
+            path=file["path"],
+            deletion_timestamp=now,
+            data_change=data_change,
+            extended_file_metadata=True,
+            partition_values=dict(file["partition_values"]),
+            size=file["size"],
+            deletion_vector=DeletionVector(**vector) if (vector := file["deletion_vector"]) else None,
+            base_row_id=file["base_row_id"],
+            default_row_commit_version=file["default_row_commit_version"],
+        )
+        for file in files.to_pylist()
+    ]
+
+
+def partition_fields(metadata: Metadata) -> tuple[Field, ...]:
+    """The columns that the table is partitioned by."""
+    schema = schema_json.parse(metadata.schema_string)
+    return tuple(field for name in metadata.partition_columns if (field := schema.find(name)) is not None)
+
+
+def _partition_values(files: pa.Table, metadata: Metadata) -> list[Values]:
+    fields = partition_fields(metadata)
+    return [_values(dict(pairs), fields, metadata) for pairs in files["partition_values"].to_pylist()]
+
+
+def _values(given: Mapping[str, str | None], fields: Sequence[Field], metadata: Metadata) -> Values:
+    """Partition values as text that is the same for all spellings of one value."""
+    mode = mapping.mode(metadata)
+    return tuple(
+        partitions.canonical(given.get(mapping.physical_name(field, mode)), field.type) for field in fields
+    )
+
+
+def _matching(
+    spark: SparkSession, distinct: Sequence[Values], metadata: Metadata, condition: str
+) -> list[int]:
+    if not distinct:
+        return []
+    fields = partition_fields(metadata)
+    places = [f"c{position}" for position in range(len(fields))]
+    known = [dict(zip(places, values, strict=True), n=number) for number, values in enumerate(distinct)]
+    types = ", ".join(["n: bigint", *(f"{place}: string" for place in places)])
+    listed = F.from_json(F.lit(msgspec.json.encode(known).decode()), f"array<struct<{types}>>")
+    rows = spark.range(1).select(F.inline(listed))
+    typed: DataFrame = rows.select(
+        F.col("n").alias(_NUMBER),
+        *(
+            F.col(place).cast(columns.spark_type(field.type)).alias(field.name)
+            for place, field in zip(places, fields, strict=True)
+        ),
+    )
+    return [row[_NUMBER] for row in typed.where(condition).select(_NUMBER).collect()]
+
+
+def _any_of(wanted: Iterable[Values], fields: Sequence[Field], metadata: Metadata) -> Predicate:
+    """The predicate of these partitions; of very many, all."""
+    few = list(wanted)
+    if len(few) > _FEW:
+        return Unknown("many partitions")
+    return predicates.any_of(
+        predicates.all_of(_equals(field, text, metadata) for field, text in zip(fields, values, strict=True))
+        for values in few
+    )
+
+
+def _equals(field: Field, text: str | None, metadata: Metadata) -> Predicate:
+    name = f"`{field.name.replace('`', '``')}`"
+    schema = schema_json.parse(metadata.schema_string)
+    if text is None:
+        return predicate_sql.parse(f"{name} IS NULL", schema, time_zone="UTC")
+    type_name = columns.spark_type(field.type).simpleString()
+    return predicate_sql.parse(f"{name} = CAST({quote(text)} AS {type_name})", schema, time_zone="UTC")

@@ -1,0 +1,152 @@
+"""Rows that an overwrite takes away one by one: where a condition, or the new rows, select some of a file.
+
+New rows are written first, and whoever needs them again reads these files: a query that is run twice may
+give other rows the second time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import Action, AddFile, Metadata
+from headgate.protocol.attempt import Reads
+from headgate.protocol.predicates import Always, Predicate
+from headgate.spark import edits, expressions, files, rewrite, scan, targets
+from headgate.spark.edits import Edits, Kind
+from headgate.spark.files import Written
+from headgate.spark.targets import Target
+from headgate.spark.vectors_written import VectorFiles
+from headgate.spark.write_options import WriteOptions
+from headgate.storage.api import Store
+from headgate.table.files import table_of
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+
+TABLE, ROWS = "t", "s"
+"""What a condition of ``replace_on`` calls the rows of the table, and the new ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which rows of a table are replaced."""
+
+    predicate: Predicate
+    matching: rewrite.Matching
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What takes the rows away, and what had to be read to know them."""
+
+    actions: tuple[Action, ...]
+    reads: Reads
+    folders: tuple[Written, ...]
+    deleted: int = 0
+    vectors: VectorFiles | None = None
+
+    def discard(self, store: Store) -> None:
+        """Delete what was written, which is proven to belong to no commit."""
+        for part in self.folders:
+            files.discard(store, part)
+        if self.vectors is not None:
+            self.vectors.discard()
+
+
+def where(base: Snapshot, df: DataFrame, options: WriteOptions) -> Selection:
+    """The rows that a condition on any columns selects."""
+    condition = options.replace_where
+    if condition is None:
+        raise InvalidRequest("replace_where is not given")
+    schema = scan.columns_of(base.state.metadata).schema
+    predicate = expressions.predicate(condition, schema, df.sparkSession)
+    return Selection(predicate, lambda rows: rows.where(condition))
+
+
+def matching(
+    table: OpenedTable, metadata: Metadata, df: DataFrame, written: Written, options: WriteOptions
+) -> Selection:
+    """The rows that one of the new rows, which are written already, stands for."""
+    fresh = _fresh(df, table, metadata, written.adds)
+    if fresh is None:
+        return Selection(Always(), lambda rows: rows.where("false"))
+    found = fresh
+    if options.replace_on is not None:
+        condition = F.expr(options.replace_on)
+        return Selection(
+            Always(), lambda rows: rows.alias(TABLE).join(found.alias(ROWS), condition, "left_semi")
+        )
+    keys = _keys(fresh, options.replace_using)
+    return Selection(
+        Always(), lambda rows: rows.alias(TABLE).join(found.alias(ROWS), _equal(keys), "left_semi")
+    )
+
+
+def take(
+    table: OpenedTable,
+    base: Snapshot,
+    df: DataFrame,
+    selected: Selection,
+    *,
+    metadata: Metadata,
+    written: Written,
+) -> Taken:
+    """Write what it takes to be without the selected rows, and to record the changes if a feed asks."""
+    target = targets.find(df.sparkSession, table, base, selected.predicate)
+    found = _search(target, selected.matching)
+    done = rewrite.carry_out(target, found, rewrite.plan(target, found), metadata)
+    folders, changes = done.folders, done.changes
+    if changes and written.adds:
+        inserted = _inserted(table, df, metadata, written.adds)
+        folders, changes = (*folders, inserted), inserted.changes
+    else:
+        changes = ()
+    touched = frozenset(file.path for file in done.plan.touched)
+    reads = Reads(predicates=(selected.predicate,), files=touched)
+    deleted = found.count(Kind.DELETED)
+    return Taken((*done.actions, *changes), reads, folders, deleted, done.vectors)
+
+
+def _search(target: Target, matching: rewrite.Matching) -> Edits:
+    if not target.files.num_rows:
+        return Edits()
+    feed = target.has(targets.CHANGE_FEED)
+    kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
+    if feed:
+        kept.append(edits.before(target))
+    return edits.gather(matching(target.rows()).select(*kept), keep=feed)
+
+
+def _fresh(
+    df: DataFrame, table: OpenedTable, metadata: Metadata, adds: Sequence[AddFile]
+) -> DataFrame | None:
+    if not adds:
+        return None
+    return scan.rows(df.sparkSession, table, scan.columns_of(metadata), table_of(adds))
+
+
+def _inserted(table: OpenedTable, df: DataFrame, metadata: Metadata, adds: Sequence[AddFile]) -> Written:
+    """The new rows as changes: a version with some changes in files of their own has all of them there."""
+    fresh = _fresh(df, table, metadata, adds)
+    if fresh is None:
+        return Written("", (), 0)
+    return files.write_changes(fresh.withColumn(files.CHANGE_TYPE.name, F.lit("insert")), table, metadata)
+
+
+def _keys(fresh: DataFrame, names: Sequence[str]) -> list[str]:
+    known = {name.lower(): name for name in fresh.columns}
+    missing = [name for name in names if name.lower() not in known]
+    if missing:
+        raise InvalidRequest(
+            f"the rows have no column {missing[0]!r} to replace by: correct the name",
+            code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+        )
+    return [known[name.lower()] for name in names]
+
+
+def _equal(keys: Sequence[str]) -> Column:
+    quoted = [f"`{name.replace('`', '``')}`" for name in keys]
+    return reduce(Column.__and__, (F.col(f"{TABLE}.{name}") == F.col(f"{ROWS}.{name}") for name in quoted))

@@ -1,0 +1,168 @@
+"""Partitioned and mapped tables: which files and values a write makes of rows, and that all read them."""
+
+import json
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+import headgate
+from headgate import Lake, Table
+from headgate.errors import InvalidRequest
+from tests.support import rows
+
+pytestmark = pytest.mark.spark
+
+ODD = ["plain", "", "a b/c=d%e:f", "ümläut", "__HIVE_DEFAULT_PARTITION__", "%5F", "x+y", "ends\n", None]
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Iterator[Lake]:
+    with headgate.connect(tmp_path / "lake") as opened:
+        opened.create_schema("s")
+        yield opened
+
+
+def adds(table: Table) -> list[dict[str, object]]:
+    return [
+        {**file, "partition_values": dict(file["partition_values"])}
+        for file in table.log.snapshot().files.columns.to_pylist()
+    ]
+
+
+def test_texts_of_all_kinds_are_partition_values(spark: SparkSession, tmp_path: Path) -> None:
+    """S313: the spelling of the columns counts."""
+    table = headgate.at_path(tmp_path / "t", columns="id BIGINT, part STRING", partition_by=["PART"])
+    frame = spark.createDataFrame(list(enumerate(ODD)), "id BIGINT, part STRING").coalesce(1)
+
+    table.append(frame)
+
+    expected = [{"id": number, "part": text or None} for number, text in enumerate(ODD)]
+    assert rows.of_frame(table.read()) == expected
+    assert table.log.snapshot().state.metadata.partition_columns == ("part",)
+    assert {file["partition_values"]["part"] for file in adds(table)} == {text or None for text in ODD}  # type: ignore[index]
+    assert rows.of_arrow(DeltaTable(table.location).to_pyarrow_table()) == expected
+
+
+def test_values_of_every_type_come_back_as_they_were(spark: SparkSession, lake: Lake) -> None:
+    columns = (
+        "id BIGINT, b BOOLEAN, i INT, d DOUBLE, c DECIMAL(20,10), day DATE, at TIMESTAMP, "
+        "wall TIMESTAMP_NTZ, raw BINARY"
+    )
+    values = [
+        (1, True, -3, 1e10, Decimal("0.0000000001"), date(1969, 12, 31), datetime(2024, 10, 27, 1, 30, 0, 5),
+         datetime(2024, 3, 31, 2, 30), b"\x01a"),
+        (2, None, None, float("inf"), None, None, None, None, None),
+    ]  # fmt: skip
+    table = lake.create_table("s.t", columns, partition_by=["b", "i", "d", "c", "day", "at", "wall", "raw"])
+    frame = spark.createDataFrame(values, columns)
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")  # an hour of that day came twice
+    try:
+        table.append(frame)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+    assert rows.of_frame(table.read()) == rows.of_frame(frame)
+    texts = next(file["partition_values"] for file in adds(table) if file["partition_values"]["b"])  # type: ignore[index]
+    assert texts["at"].endswith("Z")  # type: ignore[index]
+    assert texts["wall"] == "2024-03-31 02:30:00.000000"  # type: ignore[index]
+    assert texts["c"] == "0.0000000001"  # type: ignore[index]
+
+
+def test_bytes_that_are_no_text_cannot_be_partition_values(spark: SparkSession, lake: Lake) -> None:
+    table = lake.create_table("s.t", "id BIGINT, raw BINARY", partition_by=["raw"])
+
+    with pytest.raises(InvalidRequest, match="not UTF-8"):
+        table.append(spark.createDataFrame([(1, b"\xff")], "id BIGINT, raw BINARY"))
+
+    assert table.version() == 0
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_mapped_columns_are_written_under_physical_names_with_ids(
+    spark: SparkSession, lake: Lake, mode: str
+) -> None:
+    """S319: any name will do for a mapped column."""
+    columns = "`odd, name` BIGINT, day DATE, s STRUCT<a: INT, b: ARRAY<STRUCT<c: STRING>>>"
+    table = lake.create_table(
+        "s.t", columns, properties={"delta.columnMapping.mode": mode}, partition_by=["day"]
+    )
+    frame = spark.sql(
+        "SELECT 7L AS `odd, name`, DATE'2024-01-02' AS day, named_struct('B', array(named_struct('c', 'x')), "
+        "'a', 3) AS s"
+    )
+
+    table.append(frame)
+
+    schema = json.loads(table.log.snapshot().state.metadata.schema_string)
+    by_name = {field["name"]: field for field in schema["fields"]}
+    (file,) = adds(table)
+    stored = pq.read_schema(Path(table.location) / str(file["path"]).replace("%25", "%"))
+    numbers = {field.name: int(field.metadata[b"PARQUET:field_id"]) for field in stored}
+    wanted = {
+        field["metadata"]["delta.columnMapping.physicalName"]: field["metadata"]["delta.columnMapping.id"]
+        for name, field in by_name.items()
+        if name != "day"
+    }
+    assert numbers == wanted
+    day = by_name["day"]["metadata"]["delta.columnMapping.physicalName"]
+    assert file["partition_values"] == {day: "2024-01-02"}
+    physical = by_name["odd, name"]["metadata"]["delta.columnMapping.physicalName"]
+    assert json.loads(str(file["stats"]))["minValues"][physical] == 7
+    (row,) = table.read().collect()
+    assert (row[0], row[1], row[2].a, row[2].b[0].c) == (7, date(2024, 1, 2), 3, "x")
+    assert table.read(where="`odd, name` = 8").count() == 0
+
+
+def test_statistics_are_of_the_columns_that_properties_and_clustering_name(
+    spark: SparkSession, lake: Lake
+) -> None:
+    columns = "a BIGINT, b BIGINT, s STRUCT<x: BIGINT, y: BIGINT>, c BIGINT"
+    frame = spark.sql("SELECT 1L AS a, 2L AS b, named_struct('x', 3L, 'y', 4L) AS s, 5L AS c")
+    asked = {
+        "counted": ({"delta.dataSkippingNumIndexedCols": "2"}, (), {"a": 1, "b": 2}),
+        "named": ({"delta.dataSkippingStatsColumns": "`c`, S.x"}, (), {"s": {"x": 3}, "c": 5}),
+        "all": (
+            {"delta.dataSkippingNumIndexedCols": "-1"},
+            (),
+            {"a": 1, "b": 2, "s": {"x": 3, "y": 4}, "c": 5},
+        ),
+        "clustered": ({"delta.dataSkippingNumIndexedCols": "0"}, ("s.y", "c"), {"s": {"y": 4}, "c": 5}),
+    }
+
+    for name, (properties, cluster_by, expected) in asked.items():
+        table = lake.create_table(f"s.{name}", columns, properties=properties, cluster_by=cluster_by)
+        table.append(frame)
+        (file,) = adds(table)
+        assert json.loads(str(file["stats"]))["minValues"] == expected, name
+
+
+def test_files_are_as_large_as_asked(spark: SparkSession, lake: Lake) -> None:
+    """S305"""
+    table = lake.create_table("s.t", "id BIGINT")
+
+    table.append(spark.range(10).coalesce(1), max_records_per_file=3, compression="zstd")
+
+    files = adds(table)
+    assert len(files) >= 4
+    footer = pq.read_metadata(Path(table.location) / str(files[0]["path"]))
+    assert footer.row_group(0).column(0).compression == "ZSTD"
+
+
+def test_an_optimized_write_makes_one_file_a_partition(spark: SparkSession, lake: Lake) -> None:
+    frame = spark.sql("SELECT id, id % 3 AS part FROM range(0, 300, 1, 4)")
+    scattered = lake.create_table("s.a", "id BIGINT, part BIGINT", partition_by=["part"])
+    gathered = lake.create_table("s.b", "id BIGINT, part BIGINT", partition_by=["part"])
+    always = {"delta.autoOptimize.optimizeWrite": "true"}
+    by_property = lake.create_table("s.c", "id BIGINT, part BIGINT", partition_by=["part"], properties=always)
+
+    scattered.append(frame)
+    gathered.append(frame, optimize_write=True)
+    by_property.append(frame)
+
+    assert [len(adds(table)) for table in (scattered, gathered, by_property)] == [12, 3, 3]

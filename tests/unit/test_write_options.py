@@ -1,0 +1,91 @@
+"""What can be asked of a write, by keyword and by Delta's names."""
+
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.schema.types import Primitive
+from headgate.spark import partition_folders, write_options
+from headgate.spark.partition_folders import PartitionColumn
+from headgate.spark.write_options import WriteOptions
+
+
+def test_names_of_delta_are_read_in_any_case() -> None:
+    """S278"""
+    found = write_options.parse(
+        {
+            "MERGEschema": "TRUE", "replaceWHERE": "a > 1", "userMetadata": "x", "TxnAppId": "app",
+            "txnversion": "7", "maxRecordsPerFile": "10", "compression": "zstd", "dataChange": "true",
+            "optimizeWrite": "true", "unknown": "ignored",
+        }
+    )  # fmt: skip
+
+    assert found == WriteOptions(
+        merge_schema=True, replace_where="a > 1", user_metadata="x", txn=("app", 7), max_records_per_file=10,
+        compression="zstd", optimize_write=True,
+    )  # fmt: skip
+    assert write_options.parse({"replaceUsing": "a, b"}).replace_using == ("a", "b")
+    assert write_options.parse({"partitionOverwriteMode": "DYNAMIC"}).is_dynamic
+    assert write_options.parse({"replaceWhere": "a", "mergeSchema": "true"}).for_append() == WriteOptions(
+        merge_schema=True
+    )
+    assert write_options.parse({}).merge_schema is None
+    assert write_options.parse({"mergeSchema": "false"}).merge_schema is False
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"txnAppId": "a"},
+        {"txnVersion": "1"},
+        {"txnAppId": "a", "txnVersion": "-1"},
+        {"txnAppId": "a", "txnVersion": "one"},
+        {"mergeSchema": "perhaps"},
+        {"maxRecordsPerFile": "0"},
+        {"partitionOverwriteMode": "sometimes"},
+        {"partitionOverwriteMode": "dynamic", "overwriteSchema": "true"},
+        {"partitionOverwriteMode": "dynamic", "replaceWhere": "a = 1"},
+        {"replaceWhere": "a = 1", "replaceUsing": "a"},
+        {"replaceUsing": "a", "replaceOn": "t.a = s.a"},
+        {"replaceOn": "t.a = s.a", "overwriteSchema": "true"},
+        {"replaceUsing": "a", "dataChange": "false"},
+        {"useNullIntolerantEqualityWithDPO": "true"},
+    ],
+    ids=str,
+)
+def test_what_contradicts_itself_is_refused(options: dict[str, str]) -> None:
+    """S299, S302, S303"""
+    with pytest.raises(InvalidRequest):
+        write_options.parse(options)
+
+
+def test_what_nobody_knows_is_refused_by_name() -> None:
+    with pytest.raises(InvalidRequest, match=r"mergeSchema.*merge_schema"):
+        write_options.of({"mergeSchema": True})  # type: ignore[typeddict-unknown-key]
+    with pytest.raises(InvalidRequest, match="lists of columns"):
+        write_options.of({"partition_by": "day"})  # type: ignore[typeddict-item]
+    assert write_options.of({"partition_by": ["day"]}).partition_by == ("day",)
+    assert write_options.of({"domains": None, "since": None}) == WriteOptions()  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "folder", "value"),
+    [
+        ("string", "plain", "plain"),
+        ("string", "a%3Ab", "a:b"),
+        ("string", "%25C3%25BC", "ü"),
+        ("string", "x+y", "x+y"),
+        ("string", "a+b%25", "a b%"),
+        ("string", "__HIVE_DEFAULT_PARTITION__", None),
+        ("string", "%255F_HIVE_DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__"),
+        ("timestamp", "-1", "1969-12-31T23:59:59.999999Z"),
+        ("timestamp_ntz", "2024-01-02 03%3A04%3A05.6", "2024-01-02 03:04:05.600000"),
+        ("decimal(4,2)", "1E-2", "0.01"),
+        ("double", "1.0E10", "1.0E10"),
+        ("boolean", "true", "true"),
+        ("binary", "0161", "\x01a"),
+    ],
+)
+def test_folders_tell_partition_values(type_name: str, folder: str, value: str | None) -> None:
+    column = PartitionColumn("p", "physical", Primitive(type_name), "p")
+
+    assert partition_folders.values(f"uuid/p={folder}/part-0.parquet", [column]) == {"physical": value}
