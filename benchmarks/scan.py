@@ -60,7 +60,7 @@ _QUERIES = {"sum": _sums, "filter": _filter, "group by": _groups}
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
     rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (8_000_000, 20, 20_000, 9)
     queries = ["sum"] if quick else list(_QUERIES)
-    spark = _session()
+    spark = session()
     try:
         table = _write(spark, place / "rows", rows, files)
         yield from _scans(spark, table, "scan", queries, rounds)
@@ -225,7 +225,8 @@ def _link(
     )
 
 
-def _session() -> SparkSession:
+def session() -> SparkSession:
+    """A session for benchmarks, the same for all that need one."""
     if _JAVA.exists():
         os.environ.setdefault("JAVA_HOME", _JAVA.read_text().strip())
     builder = SparkSession.builder.master("local[2]").appName("headgate-benchmarks")

@@ -6,7 +6,7 @@ from functools import reduce
 import msgspec
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, LongType, StructType
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StructType
 
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.vectors import DeletedRows
@@ -17,6 +17,7 @@ from headgate.spark.plan import Piece, RowTracking
 
 _METADATA, _IS_METADATA = "_metadata", "__metadata_col"
 ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
+POSITION, INDEX = "__headgate_position", "__headgate_index"
 
 
 def bind(
@@ -61,6 +62,8 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
     ]
     if piece.tracking is not None:
         chosen += _tracked(piece.layout.fields[len(schema.fields) :], piece.tracking, scanned)
+    if piece.located:
+        chosen += _places(piece, scanned)
     if with_metadata and scanned.metadata is not None:
         chosen.append(scanned.metadata.alias(_METADATA, metadata={_IS_METADATA: _METADATA}))
     if not scanned.gone:
@@ -85,6 +88,18 @@ def _tracked(stored: Sequence[Field], tracking: RowTracking, scanned: Scanned) -
         F.coalesce(own_id, base + scanned.row).alias(ROW_ID),
         F.coalesce(own_version, version).alias(ROW_COMMIT_VERSION),
     ]
+
+
+def _places(piece: Piece, scanned: Scanned) -> list[Column]:
+    """Where among all files that are read a row's own stands, and its index in that file."""
+    stands: list[int] = piece.positions.to_pylist()
+    in_order = stands == list(range(len(stands)))
+    position = (
+        scanned.ordinal.cast("int")
+        if in_order
+        else _lookup(stands, scanned.ordinal, ArrayType(IntegerType()))
+    )
+    return [position.alias(POSITION), scanned.row.alias(INDEX)]
 
 
 def _lookup(values: Sequence[str | int | None], ordinal: Column, array: ArrayType) -> Column:

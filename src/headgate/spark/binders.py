@@ -141,7 +141,7 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
     numbers: list[tuple[str, Sequence[int]]] = []
     if words is not None:
         numbers += [(_FIRST_WORD, words.firsts), (_END, words.ends)]
-    if piece.constants or piece.tracking or (gone and words is None):
+    if piece.constants or piece.tracking or piece.located or (gone and words is None):
         numbers += [(_FILE, range(len(piece.uris)))]
     if asked.own_metadata:
         numbers += [(_SIZE, piece.sizes), (_MODIFIED, piece.modified_ms)]

@@ -36,6 +36,8 @@ class Columns:
     mode: Mode
     tracked: tuple[str, ...] = ()
     """Names in files of the ids and commit versions of rows, if these are asked for."""
+    located: bool = False
+    """Whether each row is to say which of the files it is from, and which of its rows it is."""
 
     @property
     def usual(self) -> Struct:

@@ -43,16 +43,18 @@ class Piece:
     vectors: Sequence[DeletionVector]
     """For each file its deletion vector; empty if none has one."""
     tracking: RowTracking | None = None
+    located: bool = False
+    """Whether rows are to say where they are."""
 
     @property
     def needs_ordinals(self) -> bool:
         """Whether rows must tell which of the files they are from."""
-        return bool(self.constants or self.vectors or self.tracking)
+        return bool(self.constants or self.vectors or self.tracking or self.located)
 
     @property
     def needs_rows(self) -> bool:
         """Whether rows must tell their index in their file."""
-        return bool(self.vectors or self.tracking)
+        return bool(self.vectors or self.tracking or self.located)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> 
         )
         if columns.tracked
         else None,
+        located=columns.located,
     )
 
 

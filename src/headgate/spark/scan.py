@@ -9,6 +9,7 @@ from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import skipping
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.predicates import Predicate
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.spark import bind, deleted, expressions, layouts, plan, state
@@ -95,6 +96,18 @@ def _selected(
 ) -> tuple[pa.Table, Callable[[], FileBounds]]:
     """The files to read, and between which values their columns lie."""
     wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
+    files, bounds = selected(spark, table, snapshot, columns, wanted)
+    table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
+    return files, bounds
+
+
+def selected(
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, wanted: Predicate | None
+) -> tuple[pa.Table, Callable[[], FileBounds]]:
+    """The files that may have rows which a predicate selects, and between which values they lie.
+
+    Nobody is told that they are read: whoever changes rows says so in the change.
+    """
     live, metadata = snapshot.files, snapshot.state.metadata
     if state.is_beyond(table, snapshot):
         chosen = None if wanted is None else FileFilter(wanted, columns)

@@ -1,10 +1,11 @@
 """The file actions of a version with everything the log says of them, which live files need not have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol import checkpoint_schema, upkeep
@@ -22,6 +23,17 @@ def adds(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddF
             found = pc.is_valid(pc.struct_field(batch.rows, "baseRowId"))
             wanted = batch.rows.filter(found if with_ids else pc.invert(found))
             yield from map(_add, wanted.to_pylist())
+
+
+def named(table: OpenedTable, base: Snapshot, paths: frozenset[str]) -> Mapping[str, AddFile]:
+    """Those of some live files, by their paths."""
+    wanted = pa.array(paths, pa.string())
+    found: dict[str, AddFile] = {}
+    for batch in _batches(table, base):
+        if batch.column == "add":
+            rows = batch.rows.filter(pc.is_in(pc.struct_field(batch.rows, "path"), wanted))
+            found.update((add.path, add) for add in map(_add, rows.to_pylist()))
+    return found
 
 
 def have_vectors(table: OpenedTable, base: Snapshot) -> bool:

@@ -1,0 +1,66 @@
+"""Files of the change data feed: each changed row as it was and as it is.
+
+A version that has any says everything by them, so it has all of its changes in them or none. They
+are left out where adding and removing whole files tells the same.
+"""
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from headgate.protocol.actions import Metadata
+from headgate.spark import files, targets
+from headgate.spark import schema as spark_schema
+from headgate.spark.bind import INDEX, POSITION, ROW_ID
+from headgate.spark.edits import BEFORE, DELETES, UPDATES, Edits, Kind
+from headgate.spark.files import Written
+from headgate.spark.matches import KIND
+from headgate.spark.targets import Target
+
+_OURS = frozenset({POSITION, INDEX, KIND, BEFORE, ROW_ID})
+
+
+def are_needed(target: Target, edits: Edits, partly: object) -> bool:
+    """Whether the feed could not tell these edits from whole files; ``partly`` if some keep rows."""
+    if not target.has(targets.CHANGE_FEED):
+        return False
+    if edits.count(*UPDATES):
+        return True
+    return edits.count(*DELETES) > 0 and bool(partly)
+
+
+def write(target: Target, edits: Edits, metadata: Metadata) -> Written:
+    """Write the edits for readers of the feed."""
+    if edits.rows is None:
+        raise AssertionError("the feed needs the rows that change")
+    rows = edits.rows
+    deleted = edits.found.get(Kind.DELETED)
+    if deleted is not None and deleted.count > deleted.distinct:
+        # Several rows of a source may have asked for the same deletion.
+        in_place = F.col(POSITION).isNotNull()
+        rows = rows.where(in_place).dropDuplicates([POSITION, INDEX]).unionByName(rows.where(~in_place))
+    new = values(rows)
+    old = [F.col(BEFORE).getField(name).alias(name) for name in target.names]
+    parts = [
+        _marked(rows, UPDATES, old, "update_preimage"),
+        _marked(rows, UPDATES, new, "update_postimage"),
+        _marked(rows, DELETES, old, "delete"),
+        _marked(rows, (Kind.INSERTED,), new, "insert"),
+    ]
+    joined = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    return files.write_changes(joined.coalesce(1) if _is_small(edits) else joined, target.table, metadata)
+
+
+def values(rows: DataFrame) -> list[Column]:
+    """The columns of edited rows that are the table's."""
+    return [spark_schema.column(name) for name in rows.columns if name not in _OURS]
+
+
+def _marked(rows: DataFrame, kinds: tuple[Kind, ...], columns: list[Column], change: str) -> DataFrame:
+    mark = F.lit(change).alias(files.CHANGE_TYPE.name)
+    return rows.where(F.col(KIND).isin(*map(int, kinds))).select(*columns, mark)
+
+
+def _is_small(edits: Edits) -> bool:
+    return edits.count(*UPDATES, *DELETES, Kind.INSERTED) <= 500_000

@@ -1,0 +1,62 @@
+"""DELETE: take the rows that meet a condition out of a table."""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.protocol.actions import AddFile
+from headgate.protocol.predicates import Always
+from headgate.spark import edits, expressions, rewrite, scan, statements, targets
+from headgate.spark.edits import Edits, Kind
+from headgate.spark.statements import Result
+from headgate.spark.targets import Target
+from headgate.table.opened import OpenedTable
+from headgate.table.transaction import Operation
+
+
+def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
+    """Delete the rows for which ``where`` is true, or all rows.
+
+    Files whose rows all go are not opened where partition values or statistics prove it.
+    """
+    watch = statements.Watch(table.world)
+    base = table.snapshot()
+    targets.check_removable(base, "DELETE")
+    schema = scan.columns_of(base.state.metadata).schema
+    wanted = Always() if where is None else expressions.predicate(where, schema, spark)
+    target = targets.find(spark, table, base, wanted)
+
+    def matching(rows: DataFrame) -> DataFrame:
+        return rows if where is None else rows.where(where)
+
+    wholly = target.wholly()
+    # The feed takes its changes from whole files only if all of them are whole.
+    if target.has(targets.CHANGE_FEED) and wholly.false_count:
+        searched, removed = target, []
+    else:
+        searched = target.without(wholly)
+        removed = [targets.add_of(row) for row in target.files.filter(wholly).to_pylist()]
+    found = _search(searched, matching)
+    watch.scanned()
+    done = rewrite.carry_out(searched, found, rewrite.plan(searched, found, removed))
+    metrics = _deleted(found, removed) | statements.of_files(done) | watch.times()
+    operation = Operation("DELETE", {"predicate": statements.predicate(where)}, statements.told(metrics))
+    return Result(rewrite.commit(target, done, operation, matching), metrics)
+
+
+def _search(target: Target, matching: rewrite.Matching) -> Edits:
+    if not target.files.num_rows:
+        return Edits()
+    feed = target.has(targets.CHANGE_FEED)
+    kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
+    if feed:
+        kept.append(edits.before(target))
+    return edits.gather(matching(target.rows()).select(*kept), keep=feed)
+
+
+def _deleted(found: Edits, removed: Sequence[AddFile]) -> dict[str, int]:
+    """How many rows were deleted, unless a file that was not opened does not say how many it had."""
+    whole = [targets.live_rows(file) for file in removed]
+    known = [count for count in whole if count is not None]
+    return {"numDeletedRows": found.count(Kind.DELETED) + sum(known)} if len(known) == len(whole) else {}

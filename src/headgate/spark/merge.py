@@ -1,0 +1,211 @@
+"""MERGE: update, delete and insert rows by how they match the rows of a source.
+
+The target is read once: joined with the source, which goes to where the target's rows are if it
+is small. Rows of the source that matched nothing are found by their numbers afterwards.
+"""
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.predicate_sql import Side
+from headgate.protocol.predicates import Always
+from headgate.spark import (
+    assignments,
+    edits,
+    matches,
+    merge_clauses,
+    merge_columns,
+    merge_metrics,
+    merge_source,
+    rewrite,
+    statements,
+    targets,
+)
+from headgate.spark import schema as spark_schema
+from headgate.spark.assignments import Values
+from headgate.spark.edits import INSERTS, UPDATES, Edits, Kind
+from headgate.spark.matches import KIND
+from headgate.spark.merge_clauses import Clause, Condition, When
+from headgate.spark.merge_columns import Evolved
+from headgate.spark.merge_source import ROW, Source
+from headgate.spark.statements import Result
+from headgate.spark.targets import Target
+from headgate.spark.write_options import WriteOptions
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+from headgate.table.transaction import Operation
+
+_CLAUSE = "__headgate_clause"
+_MOST_NUMBERS = 1_000_000
+"""How many numbers of rows are sent to where they are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A MERGE in the making: every method gives a new one with a clause more; ``execute`` runs it.
+
+    Conditions and values call the target ``t`` and the source ``s``, unless other aliases were given.
+    Of several clauses about the same rows the first whose condition is true decides.
+    """
+
+    spark: SparkSession
+    table: OpenedTable
+    source: DataFrame
+    condition: Column | str
+    target_alias: str = "t"
+    source_alias: str | None = "s"
+    clauses: tuple[Clause, ...] = ()
+    evolves: bool = False
+
+    def when_matched_update(self, condition: Condition = None, set: Values | None = None) -> "Merge":  # noqa: A002
+        """Set columns of rows that match."""
+        return self._with(Clause(When.MATCHED, Kind.UPDATED, condition, _some(set)))
+
+    def when_matched_update_all(self, condition: Condition = None) -> "Merge":
+        """Set every column of rows that match to the source's column of that name."""
+        return self._with(Clause(When.MATCHED, Kind.UPDATED, condition, star=True))
+
+    def when_matched_delete(self, condition: Condition = None) -> "Merge":
+        """Delete rows that match."""
+        return self._with(Clause(When.MATCHED, Kind.DELETED, condition))
+
+    def when_not_matched_insert(self, condition: Condition = None, values: Values | None = None) -> "Merge":
+        """Insert a row for each of the source that matches none."""
+        return self._with(Clause(When.NOT_MATCHED, Kind.INSERTED, condition, _some(values)))
+
+    def when_not_matched_insert_all(self, condition: Condition = None) -> "Merge":
+        """Insert the rows of the source that match none, column by column."""
+        return self._with(Clause(When.NOT_MATCHED, Kind.INSERTED, condition, star=True))
+
+    def when_not_matched_by_source_update(
+        self,
+        condition: Condition = None,
+        set: Values | None = None,  # noqa: A002
+    ) -> "Merge":
+        """Set columns of rows that no row of the source matches."""
+        kind = Kind.UPDATED_WITHOUT_SOURCE
+        return self._with(Clause(When.NOT_MATCHED_BY_SOURCE, kind, condition, _some(set)))
+
+    def when_not_matched_by_source_delete(self, condition: Condition = None) -> "Merge":
+        """Delete rows that no row of the source matches."""
+        return self._with(Clause(When.NOT_MATCHED_BY_SOURCE, Kind.DELETED_WITHOUT_SOURCE, condition))
+
+    def with_schema_evolution(self) -> "Merge":
+        """Let columns of the source that the table does not have become columns of the table."""
+        return replace(self, evolves=True)
+
+    def execute(self) -> Result:
+        """Run it; the version, and how many rows were inserted, updated and deleted.
+
+        Raises InvalidRequest, code DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE, if several
+        rows of the source would change the same row.
+        """
+        return _execute(self)
+
+    def _with(self, clause: Clause) -> "Merge":
+        return replace(self, clauses=(*self.clauses, clause))
+
+    def has(self, when: When) -> bool:
+        """Whether there is a clause about such rows."""
+        return bool(merge_clauses.of(self.clauses, when))
+
+
+def _some(given: Values | None) -> Values:
+    if not given:
+        raise InvalidRequest("the clause sets no column: give it {'column': 'expression'}")
+    return given
+
+
+def _execute(merge: Merge) -> Result:
+    merge_clauses.check(merge.clauses)
+    merge = replace(merge, evolves=merge.evolves or WriteOptions().can_merge(merge.spark))
+    watch = statements.Watch(merge.table.world)
+    base = merge.table.snapshot()
+    if merge.has(When.MATCHED) or merge.has(When.NOT_MATCHED_BY_SOURCE):
+        targets.check_removable(base, "MERGE")
+    source, target = _sides(merge, base)
+    evolved = merge_columns.evolve(merge.clauses, target, source, evolves=merge.evolves)
+
+    def matching(rows: DataFrame) -> DataFrame:
+        if merge.has(When.NOT_MATCHED_BY_SOURCE):
+            return rows
+        condition = assignments.expression(merge.condition)
+        return rows.alias(merge.target_alias).join(source.to_join, condition, "left_semi")
+
+    found = _search(merge, target, source, evolved)
+    _check_matched_once(merge, found)
+    watch.scanned()
+    done = rewrite.carry_out(target, found, rewrite.plan(target, found), evolved.metadata)
+    metrics = merge_metrics.of(source, found, done) | watch.times()
+    parameters = merge_clauses.parameters(merge.clauses, merge.condition)
+    operation = Operation("MERGE", parameters, statements.told(metrics))
+    version = rewrite.commit(target, done, operation, matching, *evolved.actions)
+    return Result(version, metrics)
+
+
+def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
+    """The source, computed, and the target, as far as it can be concerned."""
+    whole = targets.find(merge.spark, merge.table, base, Always())
+    # With one file, or if rows without a match are wanted too, there is nothing to choose from.
+    several = whole.files.num_rows > 1 or bool(base.state.metadata.partition_columns)
+    if not several or merge.has(When.NOT_MATCHED_BY_SOURCE):
+        return merge_source.take(merge.source, merge.source_alias, ()), whole
+    schema = whole.columns.schema
+    side = Side(merge.target_alias, schema)
+    said = merge_source.part(merge.spark, merge.source, merge.source_alias, merge.condition, side)
+    source = merge_source.take(merge.source, merge.source_alias, [name for _, name in said.equal])
+    wanted = merge_source.concerned(merge.spark, source, said, schema)
+    return source, targets.find(merge.spark, merge.table, base, wanted)
+
+
+def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> Edits:
+    joined = _joined(merge, target, source, evolved)
+    kept = joined.localCheckpoint(eager=True)
+    if not merge.has(When.NOT_MATCHED):
+        return Edits(matches.collect(kept), kept.drop(ROW))
+    clause = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED)
+    matched = kept.where(F.col(ROW).isNotNull()).select(F.col(ROW).alias(_CLAUSE)).distinct()
+    few = F.broadcast(matched) if source.count <= _MOST_NUMBERS else matched
+    alone = source.aliased.join(few, F.col(ROW) == F.col(_CLAUSE), "left_anti")
+    chosen = alone.withColumn(_CLAUSE, clause).where(F.col(_CLAUSE).isNotNull())
+    values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
+    new = chosen.select(*merge_columns.of_new_row(values)).localCheckpoint(eager=True)
+    rows = kept.drop(ROW).unionByName(new, allowMissingColumns=True)
+    return Edits(matches.collect(rows), rows.where(F.col(KIND) != int(Kind.SEEN)))
+
+
+def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved) -> DataFrame:
+    """The rows of the target that match, or that nothing matches if a clause is about them, edited."""
+    how = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner"
+    rows = merge_columns.extended(target, evolved).alias(merge.target_alias)
+    joined = rows.join(source.to_join, assignments.expression(merge.condition), how)
+    matched = merge_clauses.first_true(merge.clauses, When.MATCHED)
+    alone = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED_BY_SOURCE)
+    joined = joined.withColumn(_CLAUSE, F.when(F.col(ROW).isNotNull(), matched).otherwise(alone))
+    seen = F.col(ROW).isNotNull() if merge.has(When.NOT_MATCHED) else F.lit(False)  # noqa: FBT003
+    joined = joined.where(F.col(_CLAUSE).isNotNull() | seen)
+    kinds = {number: F.lit(int(clause.kind)) for number, clause in enumerate(merge.clauses)}
+    kind = merge_columns.case(F.col(_CLAUSE), kinds)
+    values = merge_columns.by_clause(joined, merge.clauses, UPDATES, evolved, merge)
+    columns = edits.columns(target, F.coalesce(kind, F.lit(int(Kind.SEEN))), values, alias=merge.target_alias)
+    if target.has(targets.CHANGE_FEED):
+        columns.append(edits.before(target, alias=merge.target_alias))
+    return joined.select(*columns, spark_schema.column(ROW))
+
+
+def _check_matched_once(merge: Merge, found: Edits) -> None:
+    if merge_clauses.allows_many_matches(merge.clauses):
+        return
+    updated, deleted = (found.found.get(kind, matches.Found()) for kind in (Kind.UPDATED, Kind.DELETED))
+    twice = updated.count > updated.distinct or deleted.count > deleted.distinct
+    both = any(rows.rows & deleted.of(position).rows for position, rows in updated.rows.items())
+    if twice or both:
+        raise InvalidRequest(
+            "several rows of the source match the same row of the table and would change it, and it is not "
+            "clear which should; nothing was committed: make the source have one row for each, or give the "
+            "clauses conditions that only one of them meets",
+            code="DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",
+        )

@@ -1,0 +1,124 @@
+"""The rows that a MERGE brings: computed once, counted, and what they say of the target's files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StringType
+
+from headgate.protocol import predicate_sql, predicates
+from headgate.protocol.predicate_sql import JoinPart, Side
+from headgate.protocol.predicates import Always, Predicate
+from headgate.protocol.predicates import Column as TargetColumn
+from headgate.protocol.schema.types import Struct
+from headgate.spark import expressions, statements
+from headgate.spark import schema as spark_schema
+
+ROW = "__headgate_source_row"
+Name = tuple[str, ...]
+_FEW_KEYS = 1_000
+_BROADCAST_BYTES = 64 * 1024 * 1024
+_BYTES_PER_VALUE = 16
+_ORDERED = (int, str, date, Decimal)
+"""Values of keys that files can be left out by; moments depend on the session's time zone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source, each row with a number of its own in ROW."""
+
+    rows: DataFrame
+    schema: Struct
+    alias: str | None
+    count: int
+    bytes: int
+    ends: Mapping[Name, tuple[Any, Any]]
+    """By column, the least and the greatest value, where somebody asked; null if there is none."""
+
+    @property
+    def aliased(self) -> DataFrame:
+        """Its rows, under the name that conditions and values call them by."""
+        return self.rows.alias(self.alias) if self.alias else self.rows
+
+    @property
+    def to_join(self) -> DataFrame:
+        """The same; if small, sent to where the target's rows are, so that those need not move."""
+        return F.broadcast(self.aliased) if self.bytes <= _BROADCAST_BYTES else self.aliased
+
+
+def part(
+    spark: SparkSession, df: DataFrame, alias: str | None, condition: Column | str, target: Side
+) -> JoinPart:
+    """What the condition says of the target, given the source."""
+    sql = condition if isinstance(condition, str) else expressions.render(condition)
+    if sql is None:
+        return JoinPart(Always())
+    time_zone = spark.conf.get("spark.sql.session.timeZone") or ""
+    side = Side(alias or "", spark_schema.of_frame(df))
+    return predicate_sql.of_join(sql, target, side, time_zone=time_zone)
+
+
+def take(df: DataFrame, alias: str | None, keys: Sequence[Name]) -> Source:
+    """Compute the source: whatever it depends on, every part of the MERGE sees the same rows.
+
+    ``keys`` are its columns of which the least and the greatest value are wanted.
+    """
+    rows = df.withColumn(ROW, F.monotonically_increasing_id()).localCheckpoint(eager=True)
+    texts = [
+        F.coalesce(F.sum(F.octet_length(spark_schema.column(field.name))), F.lit(0))
+        for field in df.schema.fields
+        if isinstance(field.dataType, (StringType, BinaryType))
+    ]
+    size = reduce(lambda one, other: one + other, texts, F.lit(0))
+    ends = [end(_column(key)) for key in keys for end in (F.min, F.max)]
+    count, texts_bytes, *found = rows.agg(F.count(F.lit(1)), size, *ends).collect()[0]
+    return Source(
+        rows,
+        spark_schema.of_frame(df),
+        alias,
+        count,
+        texts_bytes + count * len(df.columns) * _BYTES_PER_VALUE,
+        {key: (found[2 * place], found[2 * place + 1]) for place, key in enumerate(keys)},
+    )
+
+
+def concerned(spark: SparkSession, source: Source, said: JoinPart, schema: Struct) -> Predicate:
+    """Which rows of the target can match a row of the source, as far as that can be told beforehand."""
+    by_keys = (
+        _among(spark, source, column, name, schema) for column, name in said.equal if name in source.ends
+    )
+    return predicates.all_of((said.own, *by_keys))
+
+
+def _among(
+    spark: SparkSession, source: Source, column: TargetColumn, name: Name, schema: Struct
+) -> Predicate:
+    """That a column of the target has one of the values, or one between the least and the greatest."""
+    least, greatest = source.ends[name]
+    if least is None:
+        return predicates.Never()
+    if type(least) not in _ORDERED:
+        return Always()
+    if source.count > _FEW_KEYS:
+        between = f"{_sql(column.path)} BETWEEN {_literal(least)} AND {_literal(greatest)}"
+        return expressions.predicate(between, schema, spark)
+    keys = source.rows.select(_column(name)).distinct().collect()
+    listed = ", ".join(_literal(row[0]) for row in keys if row[0] is not None)
+    return expressions.predicate(f"{_sql(column.path)} IN ({listed})", schema, spark)
+
+
+def _column(name: Name) -> Column:
+    return F.col(_sql(name))
+
+
+def _literal(value: object) -> str:
+    return statements.text(F.lit(value))
+
+
+def _sql(path: Sequence[str]) -> str:
+    return ".".join(f"`{part.replace('`', '``')}`" for part in path)

@@ -1,0 +1,57 @@
+"""UPDATE: give columns of the rows that meet a condition new values."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.predicates import Always
+from headgate.spark import assignments, edits, expressions, rewrite, scan, statements, targets
+from headgate.spark.edits import Edits, Kind
+from headgate.spark.statements import Result
+from headgate.spark.targets import Target
+from headgate.table.opened import OpenedTable
+from headgate.table.transaction import Operation
+
+
+def update(
+    spark: SparkSession,
+    table: OpenedTable,
+    values: Mapping[str, Column | str],
+    where: Column | str | None = None,
+) -> Result:
+    """Set columns, or fields of columns, of the rows for which ``where`` is true, or of all rows.
+
+    The values are computed from the row as it was. Generated columns follow.
+    """
+    if not values:
+        raise InvalidRequest("an UPDATE sets at least one column: give set={'column': 'expression'}")
+    watch = statements.Watch(table.world)
+    base = table.snapshot()
+    targets.check_removable(base, "UPDATE")
+    schema = scan.columns_of(base.state.metadata).schema
+    wanted = Always() if where is None else expressions.predicate(where, schema, spark)
+    target = targets.find(spark, table, base, wanted)
+    assigned = assignments.updated(schema, values)
+
+    def matching(rows: DataFrame) -> DataFrame:
+        return rows if where is None else rows.where(where)
+
+    found = _search(target, matching, assigned)
+    watch.scanned()
+    done = rewrite.carry_out(target, found, rewrite.plan(target, found))
+    metrics = {"numUpdatedRows": found.count(Kind.UPDATED)} | statements.of_files(done) | watch.times()
+    operation = Operation("UPDATE", {"predicate": statements.predicate(where)}, statements.told(metrics))
+    return Result(rewrite.commit(target, done, operation, matching), metrics)
+
+
+def _search(target: Target, matching: rewrite.Matching, assigned: Mapping[str, Column]) -> Edits:
+    if not target.files.num_rows:
+        return Edits()
+    kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
+    if target.has(targets.CHANGE_FEED):
+        kept.append(edits.before(target))
+    return edits.gather(
+        assignments.typed(matching(target.rows()).select(*kept), target.columns.schema), keep=True
+    )

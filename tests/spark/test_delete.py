@@ -1,0 +1,220 @@
+"""DELETE: which files it opens and which it rewrites, what others see, and who wins."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import headgate
+from headgate import Lake, Table
+from headgate.errors import (
+    CommitUnknown,
+    ConcurrentAppend,
+    ConcurrentDeleteDelete,
+    InvalidRequest,
+    StorageUnavailable,
+)
+from headgate.spark import vectors_written
+from tests.support.changed_tables import (
+    FEED,
+    TRACKED,
+    VECTORS,
+    before_commit,
+    changes,
+    files,
+    made,
+    on_disk,
+    tuples,
+)
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Iterator[Lake]:
+    with headgate.connect(tmp_path / "lake") as opened:
+        opened.create_schema("s")
+        yield opened
+
+
+@pytest.fixture
+def vectored(spark: SparkSession, lake: Lake) -> Table:
+    """Ids 0 to 99 in two files."""
+    table = made(lake, "s.t", "id BIGINT, v STRING", VECTORS)
+    table.append(spark.range(0, 100, 1, 2).selectExpr("id", "if(id = 50, null, concat('v', id)) v"))
+    return table
+
+
+def ids(table: Table) -> list[int]:
+    return [row[0] for row in tuples(table)]
+
+
+def test_few_rows_are_hidden_more_are_rewritten_all_are_removed(vectored: Table) -> None:
+    before = set(files(vectored))
+
+    first = vectored.delete("id in (3, 4)")
+    second = vectored.delete(F.col("id") == 5)
+    assert set(files(vectored)) == before
+    assert first.metrics["numDeletionVectorsAdded"] == second.metrics["numDeletionVectorsUpdated"] == 1
+    assert (first.metrics["numDeletedRows"], second.metrics["numDeletedRows"]) == (2, 1)
+    assert ids(vectored) == [0, 1, 2, *range(6, 100)]
+
+    most = vectored.delete("id between 6 and 47")
+    assert (most.metrics["numCopiedRows"], most.metrics["numDeletionVectorsRemoved"]) == (5, 1)
+    assert len(set(files(vectored)) - before) == 1
+
+    rest = vectored.delete("id % 2 < 2 and id < 50")
+    assert (rest.metrics["numDeletedRows"], rest.metrics["numAddedFiles"]) == (5, 0)
+    assert ids(vectored) == list(range(50, 100))
+
+
+def test_what_history_says_is_what_the_call_returned(vectored: Table) -> None:
+    result = vectored.delete("id = 1")
+
+    info = vectored.log.history()[0].info
+    assert info is not None
+    assert (info.operation, info.operation_parameters) == ("DELETE", {"predicate": '["id = 1"]'})
+    assert info.operation_metrics == {name: str(value) for name, value in result.metrics.items()}
+    assert info.is_blind_append is False
+
+
+def test_a_condition_that_is_null_is_not_true(vectored: Table) -> None:
+    assert vectored.delete("v <> 'v7'").metrics["numDeletedRows"] == 98
+
+    assert tuples(vectored) == [(7, "v7"), (50, None)]
+
+
+def test_nothing_to_delete_is_no_version(vectored: Table) -> None:
+    before = vectored.version()
+
+    assert vectored.delete("id > 1000").version == vectored.delete("id = 1 and v = 'x'").version == before
+    assert vectored.version() == before
+
+
+def test_whole_files_go_without_being_opened(spark: SparkSession, lake: Lake) -> None:
+    """By their partitions, or by what their statistics prove."""
+    table = made(lake, "s.t", "id BIGINT, p INT", partition_by=["p"])
+    table.append(spark.range(0, 40, 1, 2).selectExpr("id", "cast(id % 2 as int) p"))
+    for path in on_disk(table):
+        (Path(table.location) / path).unlink()
+
+    gone = table.delete("p = 1")
+    assert (gone.metrics["numDeletedRows"], gone.metrics["numRemovedFiles"]) == (20, 2)
+    assert table.delete("id < 20 and p < 5").metrics["numDeletedRows"] == 10
+    assert table.delete().metrics["numDeletedRows"] == 10
+    assert files(table) == {}
+
+
+@pytest.mark.parametrize("switches", [FEED, VECTORS | FEED], ids=["rewritten", "hidden"])
+def test_the_feed_has_the_deleted_rows(spark: SparkSession, lake: Lake, switches: dict[str, str]) -> None:
+    table = made(lake, "s.t", "id BIGINT", switches)
+    table.append(spark.range(0, 20, 1, 2))
+
+    version = table.delete("id < 12").version
+
+    assert changes(table, version) == [("delete", number) for number in range(12)]
+    assert table.delete().metrics["numAddedChangeFiles"] == 0
+    assert changes(table, version + 1) == [("delete", number) for number in range(12, 20)]
+
+
+def test_rows_keep_their_ids_when_others_are_deleted(spark: SparkSession, lake: Lake) -> None:
+    table = made(lake, "s.t", "id BIGINT", TRACKED)
+    table.append(spark.range(0, 10, 1, 1))
+    before = {row.id: tuple(row) for row in table.read(row_ids=True).collect()}
+
+    table.delete("id = 0")
+
+    assert {row.id: tuple(row) for row in table.read(row_ids=True).collect()} == {
+        number: row for number, row in before.items() if number
+    }
+
+
+def test_an_append_only_table_keeps_its_rows(spark: SparkSession, lake: Lake) -> None:
+    """S255"""
+    table = made(lake, "s.t", "id BIGINT", {"delta.appendOnly": "true"})
+    table.append(spark.range(3))
+
+    with pytest.raises(InvalidRequest, match="DELTA_CANNOT_MODIFY_APPEND_ONLY"):
+        table.delete("id = 1")
+
+
+def test_deletes_of_different_rows_of_one_file_both_land(
+    vectored: Table, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = lake.table("s.t")
+    before_commit(monkeypatch, vectored, lambda: other.delete("id = 2"))
+
+    vectored.delete("id = 1")
+
+    assert ids(vectored) == [0, *range(3, 100)]
+    first = files(vectored)
+    assert sorted(
+        row["deletion_vector"]["cardinality"] for row in first.values() if row["deletion_vector"]
+    ) == [2]
+
+
+def test_of_two_deletes_of_one_row_one_lands_and_the_other_leaves_nothing(
+    vectored: Table, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = lake.table("s.t")
+    before_commit(monkeypatch, vectored, lambda: other.delete("id between 1 and 40 and id % 3 = 1"))
+    before = on_disk(vectored)
+
+    with pytest.raises(ConcurrentDeleteDelete):
+        vectored.delete("id between 2 and 45 and id % 2 = 0")
+
+    assert len(ids(vectored)) == 86
+    assert {row["deletion_vector"] is None for row in files(vectored).values()} == {True, False}
+    assert len(on_disk(vectored) - before) <= 1  # the winner's vector
+
+
+def test_an_append_of_rows_it_would_have_deleted_is_a_conflict_and_another_is_not(
+    spark: SparkSession, vectored: Table, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S227, by rows where there are no partitions."""
+    other = lake.table("s.t")
+    before_commit(
+        monkeypatch, vectored, lambda: other.append(spark.range(200, 203).selectExpr("id", "'n' v"))
+    )
+    vectored.delete("v = 'v9'")
+
+    before_commit(
+        monkeypatch, vectored, lambda: other.append(spark.range(300, 303).selectExpr("id", "'v10' v"))
+    )
+    with pytest.raises(ConcurrentAppend):
+        vectored.delete("v = 'v10'")
+
+    assert {10, 200, 301} <= set(ids(vectored))
+    assert 9 not in ids(vectored)
+
+
+def test_files_stay_if_nobody_can_say_whether_they_were_committed(
+    vectored: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(change: object, *, base: object) -> object:
+        raise CommitUnknown("no answer", txn_id="x", target=9)
+
+    monkeypatch.setattr(vectored.log, "commit", lost)
+    before = on_disk(vectored)
+
+    with pytest.raises(CommitUnknown):
+        vectored.delete("id % 2 = 0 or id < 40")
+
+    assert len(on_disk(vectored) - before) >= 1
+
+
+def test_a_failure_while_writing_leaves_nothing(vectored: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: str, data: object) -> None:
+        raise StorageUnavailable("the disk is full", path=path, operation="put")
+
+    before, version = on_disk(vectored), vectored.version()
+    monkeypatch.setattr(vectors_written, "_INLINE_BYTES", 0)
+    monkeypatch.setattr(vectored.log.store, "put", full)
+    with pytest.raises(StorageUnavailable):
+        vectored.delete("(id < 50 and id > 5) or (id > 50 and hash(id) % 3 = 0)")
+    monkeypatch.undo()
+
+    assert on_disk(vectored) == before
+    assert vectored.version() == version

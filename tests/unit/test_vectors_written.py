@@ -1,0 +1,98 @@
+"""Vectors that we write: small ones in the log, the others together in one file, all of them readable."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headgate.protocol import vectors
+from headgate.protocol.actions import DeletionVector
+from headgate.protocol.vectors import DeletedRows
+from headgate.spark import vectors_written
+from headgate.spark.vectors_written import VectorFiles
+from headgate.storage.locate import locate
+from headgate.table.opened import OpenedTable
+from tests.support.tables import create_filesystem, named_file, open_filesystem
+
+SMALL, LARGE, DENSE = (DeletedRows.of(rows) for rows in ([0, 7], range(0, 10_000, 7), range(100_000)))
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> OpenedTable:
+    create_filesystem(locate(str(tmp_path)))
+    return open_filesystem(str(tmp_path))
+
+
+def files(table: OpenedTable) -> list[Path]:
+    return sorted(Path(table.location).glob("deletion_vector_*.bin"))
+
+
+def test_a_commit_has_one_file_for_all_vectors_that_are_not_small(table: OpenedTable) -> None:
+    writer = VectorFiles(table)
+
+    small, one, another = writer.write([SMALL, LARGE, DeletedRows.of(range(0, 10_000, 3))])
+
+    assert small.storage_type == "i"
+    assert (one.storage_type, another.storage_type) == ("u", "u")
+    assert one.path_or_inline_dv == another.path_or_inline_dv
+    assert (one.offset, another.offset) == (1, 1 + 4 + one.size_in_bytes + 4)
+    assert len(files(table)) == 1
+    assert writer.hidden([small, one]) == [SMALL, LARGE]
+
+
+def test_a_run_of_rows_is_small_however_long_it_is(table: OpenedTable) -> None:
+    (vector,) = VectorFiles(table).write([DENSE])
+
+    assert (vector.storage_type, vector.cardinality) == ("i", 100_000)
+
+
+@given(st.lists(st.sets(st.integers(0, 1 << 40), max_size=60), min_size=1, max_size=5))
+def test_what_is_written_is_read_back(rows: list[set[int]]) -> None:
+    wanted = [DeletedRows.of(some) for some in rows]
+    content, descriptors = vectors.stored(wanted, vectors.UUID(int=7))
+
+    assert [vectors.parse_stored(one, content) for one in descriptors] == wanted
+    assert [vectors.parse_inline(vectors.inline(some)) for some in wanted] == wanted
+
+
+def test_a_commit_that_failed_leaves_no_vector_file(table: OpenedTable) -> None:
+    writer = VectorFiles(table)
+    writer.write([LARGE])
+    writer.hide(LARGE)
+    assert len(files(table)) == 2
+
+    writer.discard()
+
+    assert files(table) == []
+
+
+def test_a_file_is_added_again_with_wide_bounds_and_all_else_as_it_was(table: OpenedTable) -> None:
+    stats = '{"numRecords":10,"minValues":{"d":12345678901234567890.123456789},"tightBounds":true}'
+    file = msgspec.structs.replace(named_file("a"), stats=stats, tags={"k": "v"}, base_row_id=7)
+
+    (again,) = vectors_written.readded(VectorFiles(table), [(file, SMALL)])
+
+    assert again.stats is not None
+    assert '"d":12345678901234567890.123456789' in again.stats
+    assert msgspec.json.decode(again.stats)["tightBounds"] is False
+    assert (again.tags, again.base_row_id, again.path) == ({"k": "v"}, 7, "a")
+
+
+def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> None:
+    plain, hiding = named_file("a"), named_file("b")
+    hiding = msgspec.structs.replace(hiding, deletion_vector=vectors.inline(SMALL))
+
+    found = vectors_written.hidden_rows(VectorFiles(table), [plain, hiding])
+
+    assert found == {"a": DeletedRows.of(()), "b": SMALL}
+
+
+def test_a_descriptor_names_the_file_as_the_protocol_does(table: OpenedTable) -> None:
+    (vector,) = VectorFiles(table).write([LARGE])
+
+    place = vectors.where(vector)
+    assert isinstance(vector, DeletionVector)
+    assert isinstance(place, vectors.Stored)
+    assert files(table)[0].name == place.path
