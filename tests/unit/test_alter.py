@@ -163,7 +163,7 @@ def test_a_feature_brings_those_it_requires(route: str) -> None:
 def test_a_table_is_not_made_such_that_it_can_no_longer_be_written(route: str, name: str) -> None:
     """A feature that is merely named is fine; one that asks of writers what we cannot do is not."""
     table = new(route)
-    refused = {"clustering": "cannot write", "icebergCompatV2": "cannot write"}
+    refused = {"icebergCompatV2": "cannot write"}
 
     if name in refused:
         with pytest.raises(UnsupportedFeature, match=refused[name]):

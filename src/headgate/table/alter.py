@@ -20,6 +20,7 @@ from headgate.protocol.actions import Action, Metadata, Protocol, Version
 from headgate.protocol.coordination import Command
 from headgate.protocol.feature_drop import Droppable
 from headgate.protocol.property_changes import COMMENT, Asked
+from headgate.protocol.schema import assign as column_mapping
 from headgate.table import row_ids, truncation, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -168,7 +169,7 @@ def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
 
 
 def _changed(table: OpenedTable, before: Metadata, asked: Asked) -> Metadata:
-    after = property_changes.changed(before, asked)
+    after = column_mapping.changed(before, property_changes.changed(before, asked))
     return property_changes.with_row_columns(after, table.world.uuid)
 
 
@@ -178,7 +179,7 @@ def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: 
     if features.CATALOG_MANAGED in wanted and not before.is_catalog_managed:
         raise InvalidRequest(
             "a table cannot be put under a catalog by a feature, because the catalog would not know of it: "
-            "create it in the catalog",
+            "create it in the catalog, or adopt it, headgate.connect(…).adopt(path, 'schema.table')",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
     protocol = upgrade.of_changed_table(before, metadata, asked=wanted, writer=writer)
@@ -189,6 +190,11 @@ def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: 
             f"nothing was changed, because afterwards {exc.message}", code=exc.code, **exc.fields
         ) from exc
     return protocol
+
+
+def change_metadata(table: OpenedTable, base: Snapshot, operation: Operation, metadata: Metadata) -> Version:
+    """Commit other metadata, with the features it needs; the version that has it, new only if it differs."""
+    return _commit(table, base, operation, metadata, _upgraded(base, metadata, ()))
 
 
 def _upgrade(table: OpenedTable, base: Snapshot, protocol: Protocol) -> Version:

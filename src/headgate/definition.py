@@ -1,0 +1,174 @@
+"""What a table is, as its user asks for it and changes it: columns, properties, features, domains, owner."""
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import SparkSession
+
+from headgate import owners
+from headgate.errors import InvalidRequest
+from headgate.protocol import column_changes
+from headgate.protocol.column_changes import After, First, Place
+from headgate.protocol.domains import Remove, Set
+from headgate.spark import constraints, schema, sessions
+from headgate.spark.schema import Columns
+from headgate.table import alter, alter_clustering, alter_columns, ownership
+from headgate.table.opened import OpenedTable
+
+
+class Definition:
+    """Each method that changes something is one commit, and gives its version; no row is touched."""
+
+    def __init__(self, opened: OpenedTable) -> None:
+        self._opened = opened
+
+    def domains(self, *, version: int | None = None) -> Mapping[str, str]:
+        """The table's metadata domains and their configurations, now or at a version."""
+        return self._opened.domains(version=version)
+
+    def domain(self, name: str, *, version: int | None = None) -> str | None:
+        """The configuration of one metadata domain, None if there is no such domain."""
+        return self.domains(version=version).get(name)
+
+    def set_domain(self, name: str, configuration: str, *, since: int | None = None) -> int:
+        """Give a metadata domain a configuration; the version that has it.
+
+        If you decided from what the domain was at a version, say so with ``since``: whatever others
+        made of it after that is then merged by the domain's handler, or is a conflict.
+        """
+        return self.change_domains({name: configuration}, since=since)
+
+    def remove_domain(self, name: str, *, since: int | None = None) -> int:
+        """Take a metadata domain away; the version without it."""
+        return self.change_domains({}, remove=(name,), since=since)
+
+    def change_domains(
+        self, configurations: Mapping[str, str], *, remove: Iterable[str] = (), since: int | None = None
+    ) -> int:
+        """Set and remove several metadata domains in one commit; its version."""
+        sets = [Set(name, configuration) for name, configuration in configurations.items()]
+        return self._opened.change_domains((*sets, *map(Remove, remove)), since=since)
+
+    def add_columns(
+        self, columns: Columns, *, into: str | None = None, first: bool = False, after: str | None = None
+    ) -> int:
+        """Add columns, ``"note STRING, price DECIMAL(10,2)"``; rows that are there have nulls in them.
+
+        ``into`` names a struct that gets them (``"address"``, ``"lines.element"``). They come ``first``,
+        ``after`` another one, or behind all.
+        """
+        added = schema.definition(columns).fields
+        parent = () if into is None else column_changes.parse_path(into)
+        return alter_columns.add(self._opened, added, parent=parent, place=_place(first=first, after=after))
+
+    def rename_column(self, column: str, to: str) -> int:
+        """Give a column (``"day"``, ``"address.city"``) another name.
+
+        Takes column mapping: ``set_properties({"delta.columnMapping.mode": "name"})`` rewrites nothing.
+        """
+        return alter_columns.rename(self._opened, column_changes.parse_path(column), to)
+
+    def drop_columns(self, *columns: str) -> int:
+        """Take columns away; what the files have of them is no longer read. Takes column mapping."""
+        return alter_columns.drop(self._opened, map(column_changes.parse_path, columns))
+
+    def move_column(self, column: str, *, first: bool = False, after: str | None = None) -> int:
+        """Put a column ``first`` in its struct, or ``after`` another one."""
+        place = _place(first=first, after=after)
+        if place is None:
+            raise InvalidRequest(f"say where column {column} goes: first=True, or after='another'")
+        return alter_columns.move(self._opened, column_changes.parse_path(column), place)
+
+    def widen_column(self, column: str, to: str) -> int:
+        """Give a column a wider type, ``widen_column("id", "BIGINT")``; the files stay as they are.
+
+        Takes the property ``delta.enableTypeWidening``. Wider are: integers with more bytes, doubles for
+        floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
+        """
+        wanted = schema.definition(f"`c` {to}").fields[0].type
+        return alter_columns.retype(self._opened, column_changes.parse_path(column), wanted)
+
+    def set_column_comment(self, column: str, comment: str | None) -> int:
+        """Describe a column in words, or with None no longer."""
+        return alter_columns.describe(self._opened, column_changes.parse_path(column), comment)
+
+    def drop_not_null(self, column: str) -> int:
+        """Let a column be null from now on."""
+        return alter_columns.make_nullable(self._opened, column_changes.parse_path(column))
+
+    def cluster_by(self, *columns: str) -> int:
+        """Have rows with values alike in these columns, at most four, stored together; with none, no longer.
+
+        New files are not laid out by it at once: ``optimize`` does that, as far as it is not done.
+        """
+        return alter_clustering.cluster_by(self._opened, columns)
+
+    def add_constraint(self, name: str, expression: str, *, spark: SparkSession | None = None) -> int:
+        """Demand of every row that a condition is true, ``add_constraint("positive", "amount > 0")``.
+
+        The rows that are there are looked at first; if some break it, it is refused.
+        """
+        return constraints.add(spark or sessions.active(), self._opened, name, expression)
+
+    def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
+        """Demand it no longer."""
+        return constraints.drop(self._opened, name, if_exists=if_exists)
+
+    def properties(self) -> Mapping[str, str]:
+        """The table's properties."""
+        return dict(self._opened.describe().metadata.configuration)
+
+    def set_properties(self, properties: Mapping[str, str]) -> int:
+        """Give properties these values, in one commit; the version that has them.
+
+        Delta's own, ``delta.*``, are checked, and add the features they need; see the reference page
+        of properties. ``delta.enableRowTracking`` first gives ids to the rows that are there, in commits
+        before this one. If nothing changes there is no new version.
+        """
+        return alter.set_properties(self._opened, properties)
+
+    def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
+        """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
+        return alter.unset_properties(self._opened, tuple(names), if_exists=if_exists)
+
+    def set_comment(self, comment: str | None) -> int:
+        """Describe the table in words, or with None no longer; the version that says so."""
+        return alter.set_comment(self._opened, comment)
+
+    def add_feature(self, name: str) -> int:
+        """Have the table's protocol name a feature, and those it requires; the version from which it does.
+
+        Clients that do not know it can then no longer write the table, or not even read it.
+        """
+        return alter.add_feature(self._opened, name)
+
+    def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
+        """Switch a feature off and have the protocol no longer name it; the version from which it does not.
+
+        Refused while rows, files or other features depend on it. Older versions keep it; if that concerns
+        readers, the table gets the feature ``checkpointProtection``, or with ``truncate_history`` loses
+        those versions, once they are old enough.
+        """
+        return alter.drop_feature(self._opened, name, truncate_history=truncate_history)
+
+    def coordinate(self, owner: str, conf: Mapping[str, str]) -> int:
+        """Give an ordinary table to a commit owner, by its name and conf; the version that says so.
+
+        From then on the owner decides every commit, and the file system need guarantee nothing. If
+        somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
+        """
+        return ownership.coordinate(self._opened, owners.find, owner, conf)
+
+    def uncoordinate(self) -> int:
+        """Take the table back from its commit owner; the version from which it is an ordinary one.
+
+        Everything is published then. After a failure in the middle, repeat it.
+        """
+        return ownership.uncoordinate(self._opened)
+
+
+def _place(*, first: bool, after: str | None) -> Place:
+    if first and after is not None:
+        raise InvalidRequest("a column goes first or after another one, not both")
+    if first:
+        return First()
+    return None if after is None else After(after)

@@ -1,0 +1,28 @@
+"""Changing what a table is clustered by; its files are laid out by OPTIMIZE, later."""
+
+from collections.abc import Sequence
+
+from headgate.protocol import clustering, domain_lifecycle, features, upgrade
+from headgate.protocol.actions import Action, Version
+from headgate.table.opened import OpenedTable
+from headgate.table.transaction import Change, Operation
+
+
+def cluster_by(table: OpenedTable, names: Sequence[str]) -> Version:
+    """Cluster the table by other columns, or by none; the version from which it is."""
+    base = table.snapshot()
+    protocol, metadata = base.state.protocol, base.state.metadata
+    before = domain_lifecycle.clustering_columns(base.state.domains)
+    after = clustering.physical(names, metadata)
+    if before == after:
+        return base.version
+    upgraded = upgrade.of_changed_table(protocol, metadata, asked={clustering.FEATURE})
+    features.check_writable(upgraded, metadata)
+    actions: tuple[Action, ...] = (domain_lifecycle.clustering(after),)
+    if upgraded != protocol:
+        actions = (upgraded, *actions)
+    told = {
+        "oldClusteringColumns": ",".join(map(".".join, before)),
+        "newClusteringColumns": ",".join(map(".".join, after)),
+    }
+    return table.commit(Change(Operation("CLUSTER BY", told, changes_data=False), actions), base=base)
