@@ -1,0 +1,160 @@
+"""Making an older version the latest again, as a commit of its own: the versions between stay readable.
+
+Only the log changes. Files of that version that others have removed since come back, so they must
+still be there; files that came since are removed. What ties the table to its catalog, to a commit
+owner or to ids already given is kept as it is now.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import pyarrow as pa
+
+from headgate.errors import InvalidRequest, ObjectNotFound, VersionNotFound
+from headgate.protocol import domain_lifecycle, features, file_key, properties, stamping, upgrade
+from headgate.protocol.actions import Action, AddFile, DeletionVector, EpochMillis, Metadata, Version
+from headgate.protocol.attempt import Reads
+from headgate.protocol.file_key import FileKey
+from headgate.protocol.property_changes import CATALOG_KEPT
+from headgate.protocol.replay import State
+from headgate.protocol.schema import assign
+from headgate.storage import together
+from headgate.storage.api import Store
+from headgate.table import places, removed, whole_files
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+from headgate.table.transaction import Change, Operation
+
+_MANY = 1_000
+"""From how many files on one listing of the table is cheaper than asking for each."""
+_COORDINATED = "delta.coordinatedcommits."
+_KEPT = (assign.HIGHEST, properties.ROW_ID_COLUMN, properties.ROW_VERSION_COLUMN, *CATALOG_KEPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The version that is what an older one was, and what that took, in Delta's names."""
+
+    version: Version
+    metrics: Mapping[str, int]
+
+
+def restore(
+    table: OpenedTable, *, version: int | None = None, timestamp: EpochMillis | None = None
+) -> Restored:
+    """Make the table what it was at a version or a moment.
+
+    Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
+    """
+    if (version is None) == (timestamp is None):
+        raise InvalidRequest("say which version to restore, or as of which moment: one of the two")
+    base = table.snapshot()
+    if version is not None and version > base.version:
+        raise VersionNotFound(
+            f"version {version} cannot be restored, because the latest is {base.version}",
+            code="DELTA_CANNOT_RESTORE_TABLE_VERSION", version=version, latest=base.version,
+        )  # fmt: skip
+    target = table.snapshot(version=version, timestamp=timestamp)
+    gone, back = _difference(base.files.without_stats, target.files.without_stats)
+    if gone.num_rows and base.state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+        raise InvalidRequest(
+            "the table is append-only (its property delta.appendOnly is true), so the rows that came since "
+            "cannot be removed: unset the property first",
+            code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
+        )
+    adds = _returning(table, target, back)
+    metrics = {
+        "tableSizeAfterRestore": _size(target.files.without_stats),
+        "numOfFilesAfterRestore": target.files.without_stats.num_rows,
+        "numRemovedFiles": gone.num_rows,
+        "numRestoredFiles": back.num_rows,
+        "removedFilesSize": _size(gone),
+        "restoredFilesSize": _size(back),
+    }
+    removes = removed.removals(gone, EpochMillis(table.world.now_ms()))
+    actions = (*_state(base.state, target.state), *removes, *adds)
+    asked = {"version": str(version)} if version is not None else {"timestamp": str(timestamp)}
+    operation = Operation("RESTORE", asked, {name: str(value) for name, value in metrics.items()})
+    change = Change(operation, actions, reads=Reads(whole_table=True), once=True)
+    return Restored(table.commit(change, base=base) if actions else base.version, metrics)
+
+
+def _difference(now: pa.Table, then: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The files that are there only now, and those that were there only then."""
+    keys = [_keys(now), _keys(then)]
+    only = [
+        pa.array([key not in other for key in mine], pa.bool_())
+        for mine, other in zip(keys, map(frozenset, reversed(keys)), strict=True)
+    ]
+    return now.filter(only[0]), then.filter(only[1])
+
+
+def _keys(files: pa.Table) -> list[FileKey]:
+    found = zip(files["path"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True)
+    return [
+        (path, file_key.vector_id(DeletionVector(**vector) if vector else None)) for path, vector in found
+    ]
+
+
+def _returning(table: OpenedTable, target: Snapshot, back: pa.Table) -> Sequence[AddFile]:
+    wanted = frozenset(back["path"].to_pylist())
+    adds = whole_files.named(table, target, wanted).values() if wanted else ()
+    missing = list(_missing(table, sorted(wanted)))
+    if missing:
+        raise InvalidRequest(
+            f"version {target.version} cannot be restored, because {len(missing)} of its files are gone, "
+            f"{missing[0]} among them: they were removed from the table long enough ago to be cleaned up; "
+            "restore a later version",
+            code="DELTA_CANNOT_RESTORE_TABLE_VERSION", missing=tuple(missing),
+        )  # fmt: skip
+    return [msgspec.structs.replace(add, data_change=True) for add in adds]
+
+
+def _missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
+    found = [(path, *places.find(table.store, table.location, path)) for path in paths]
+    if len(paths) >= _MANY:
+        present = {meta.path for meta in table.store.list_from("")}
+        yield from (path for path, store, at in found if store is table.store and at not in present)
+        found = [one for one in found if one[1] is not table.store]
+    asked = together.in_order(table.store, lambda one: (one[0], _is_there(one[1], one[2])), found)
+    yield from (path for path, there in asked if not there)
+
+
+def _is_there(store: Store, path: str) -> bool:
+    try:
+        store.head(path)
+    except ObjectNotFound:
+        return False
+    return True
+
+
+def _state(now: State, then: State) -> Iterator[Action]:
+    """What changes besides files: features are never lost, of the domains only clustering comes back."""
+    metadata = _metadata(now, then)
+    asked = features.named(then.protocol) - {features.CATALOG_MANAGED}
+    protocol = upgrade.of_changed_table(now.protocol, metadata, asked=asked)
+    features.check_writable(protocol, metadata)
+    if protocol != now.protocol:
+        yield protocol
+    if metadata != now.metadata:
+        yield metadata
+    yield from domain_lifecycle.after_restore(now.domains, then.domains)
+
+
+def _metadata(now: State, then: State) -> Metadata:
+    """That of then, but for what is true of the table whatever its rows are."""
+    kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
+    others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
+    return msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
+
+
+def _is_kept(key: str, now: State) -> bool:
+    owned = now.protocol.is_catalog_managed or any(
+        name.lower().startswith(_COORDINATED) for name in now.metadata.configuration
+    )
+    return key in _KEPT or key.lower().startswith(_COORDINATED) or (owned and key == stamping.ENABLED)
+
+
+def _size(files: pa.Table) -> int:
+    return sum(files["size"].to_pylist())

@@ -1,0 +1,169 @@
+"""Deleting data files that no version within the retention period needs.
+
+A file goes only if it is neither live, nor was until recently, nor is young itself: a young file may
+belong to a commit that is still being prepared. Older versions can then no longer be read.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import chain
+
+import pyarrow.compute as pc
+
+from headgate.catalog.maintenance import Maintenance
+from headgate.errors import InvalidRequest, ObjectNotFound
+from headgate.protocol import checkpoint_schema, codec, features, names, upkeep, vectors
+from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.names import Kind
+from headgate.protocol.vectors import Stored
+from headgate.storage import together
+from headgate.storage.api import ObjectMeta
+from headgate.table import checkpoint_rows, log, places
+from headgate.table.checkpoint_rows import Source
+from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
+
+_CHANGES = "_change_data"
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """The files that were deleted, or would be, by their paths in the table, and how large they are."""
+
+    paths: tuple[str, ...]
+    bytes: int
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for."""
+
+    retention: timedelta | None = None
+    """How long a removed file is kept; by default what ``delta.deletedFileRetentionDuration`` says."""
+    dry_run: bool = False
+    """Whether to only say what would be deleted."""
+    lite: bool = False
+    """Whether to look only at files that the log says were removed, which takes no listing of the table."""
+    enforce_retention: bool = True
+    """Whether less than the table's own retention is refused, as it can break readers and writers."""
+
+
+def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
+    """Delete what nobody needs: no version that is kept, and nobody with a lease.
+
+    ``NotAllowed`` for a table whose catalog has not permitted it.
+    """
+    table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
+    base = table.snapshot()
+    features.check_writable(base.state.protocol, base.state.metadata)
+    cutoff = _cutoff(table, base, wish)
+    kept = _kept(table, base, cutoff)
+    found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
+    old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
+    if (newer := table.snapshot()).version != base.version:  # somebody may have restored an old version
+        kept |= _kept(table, newer, cutoff)
+    going = [meta for meta in old if meta.path not in kept]
+    if not wish.dry_run:
+        for _ in together.in_order(table.store, lambda meta: _delete(table, meta), going):
+            pass
+    return Vacuumed(tuple(meta.path for meta in going), sum(meta.size for meta in going), not wish.dry_run)
+
+
+def _cutoff(table: OpenedTable, base: Snapshot, wish: Wish) -> EpochMillis:
+    """Before which moment files must have been written, and if they were live, removed, to be deleted."""
+    moment = EpochMillis(table.world.now_ms() - _retention_ms(base, wish))
+    allowed = table.guard.horizon() if wish.dry_run else table.guard.give_up(moment=moment)
+    return moment if allowed.timestamp is None else min(moment, allowed.timestamp)
+
+
+def _retention_ms(base: Snapshot, wish: Wish) -> int:
+    least = upkeep.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+    asked = least if wish.retention is None else wish.retention // timedelta(milliseconds=1)
+    if asked < 0:
+        raise InvalidRequest(
+            f"files cannot be kept for {wish.retention}: give a time from zero on",
+            code="DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE",
+        )
+    if asked < least and wish.enforce_retention:
+        raise InvalidRequest(
+            f"files removed less than {timedelta(milliseconds=least)} ago are kept (the table's property "
+            f"delta.deletedFileRetentionDuration), and {wish.retention} is less: readers of older versions, "
+            "and writers that take long, would lose files. If there are none, say enforce_retention=False",
+            code="DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT",
+        )
+    return asked
+
+
+def _kept(table: OpenedTable, base: Snapshot, cutoff: int) -> frozenset[str]:
+    """The files that are live, or were after the cutoff, and those of their deletion vectors."""
+    segment, frontier = table.segment(base.version)
+    asked = upkeep.of(base.state.protocol, base.state.metadata)
+    columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=False, typed=False)
+    source = Source(table.store, segment, frontier)
+    kept: set[str] = set()
+    for batch in checkpoint_rows.file_rows(source, columns, expired_before=cutoff):
+        kept.update(_place(table, path) for path in pc.struct_field(batch.rows, "path").to_pylist())
+        with_vectors = batch.rows.filter(pc.is_valid(pc.struct_field(batch.rows, "deletionVector")))
+        for row in with_vectors.to_pylist():
+            kept.update(_vector_file(table, _vector(row["deletionVector"])))
+    return frozenset(kept)
+
+
+def _vector(row: dict[str, object]) -> DeletionVector:
+    return DeletionVector(
+        storage_type=str(row["storageType"]),
+        path_or_inline_dv=str(row["pathOrInlineDv"]),
+        size_in_bytes=0,
+        cardinality=0,
+    )
+
+
+def _vector_file(table: OpenedTable, vector: DeletionVector) -> Iterator[str]:
+    if vector.storage_type == "i":
+        return
+    place = vectors.where(vector)
+    if isinstance(place, Stored):
+        yield _place(table, place.path) if place.absolute else place.path
+
+
+def _place(table: OpenedTable, path: str) -> str:
+    store, at = places.find(table.store, table.location, path)
+    return at if store is table.store else ""
+
+
+def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
+    """The files that commits still in the log removed before the cutoff, if they are there."""
+    _, frontier = table.segment(table.snapshot().version)
+    versions = {file.version for file in log.listed(table.store) if file.kind is Kind.PUBLISHED}
+    seen: set[str] = set()
+    for version in sorted({*versions, *frontier.held}):
+        content = log.content(table.store, version, frontier.held.get(version))
+        for action in codec.actions(version, content):
+            if isinstance(action, RemoveFile) and (action.deletion_timestamp or 0) < cutoff:
+                seen.update(_files_of(table, action))
+    for path in sorted(seen - {""}):
+        with suppress(ObjectNotFound):
+            yield table.store.head(path)
+
+
+def _files_of(table: OpenedTable, file: RemoveFile) -> Iterator[str]:
+    vector = file.deletion_vector
+    return chain([_place(table, file.path)], _vector_file(table, vector) if vector is not None else ())
+
+
+def _is_data(path: str) -> bool:
+    """Whether a file is the table's to delete: not of the log, nor hidden, nor below something hidden."""
+    first, *_ = folders = path.split("/")
+    if path.startswith(names.LOG):
+        return False
+    hidden = [part for part in folders if part.startswith((".", "_")) and "=" not in part]
+    return not hidden or (first == _CHANGES and hidden == [_CHANGES])
+
+
+def _delete(table: OpenedTable, meta: ObjectMeta) -> None:
+    table.store.delete(meta.path)
+    folder, slash, name = meta.path.rpartition("/")
+    table.store.delete(f"{folder}{slash}.{name}.crc")  # what Hadoop leaves beside a file on a disk
