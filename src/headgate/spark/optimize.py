@@ -1,0 +1,133 @@
+"""OPTIMIZE and REORG: the same rows in fewer files, in a better order, or without those that are deleted."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from pyspark.sql import Column, SparkSession
+
+from headgate.catalog.maintenance import Maintenance
+from headgate.errors import InvalidRequest
+from headgate.protocol import domain_lifecycle, packing, predicates
+from headgate.protocol.actions import AddFile
+from headgate.protocol.packing import Packed
+from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
+from headgate.spark import expressions, layout, rearrange, scan, statements, targets
+from headgate.spark.rearrange import Work
+from headgate.spark.statements import Result
+from headgate.spark.targets import Target
+from headgate.table.opened import OpenedTable
+from headgate.table.transaction import Operation
+
+
+def optimize(
+    spark: SparkSession,
+    table: OpenedTable,
+    where: Column | str | None = None,
+    *,
+    z_order_by: Sequence[str] = (),
+    full: bool = False,
+) -> Result:
+    """Put small files together, of the partitions that ``where`` selects.
+
+    With ``z_order_by`` all their rows are laid out anew, so that those with values alike in these columns
+    are together. A clustered table is laid out so by the columns it is clustered by, as far as it is
+    not yet, or with ``full`` altogether.
+    """
+    target = _target(spark, table, where, "OPTIMIZE")
+    clustered = domain_lifecycle.clustering_columns(target.base.state.domains)
+    if clustered:
+        _check_clustered(where, z_order_by)
+        work = layout.by_clustering(target, clustered, full=full)
+    elif full:
+        raise InvalidRequest(
+            "full lays a clustered table out anew, and this one is not clustered: leave it out, or say by "
+            "which columns with cluster_by",
+            code="DELTA_OPTIMIZE_FULL_NOT_SUPPORTED",
+        )
+    elif z_order_by:
+        work = layout.by_z_order(target, z_order_by)
+    else:
+        small = packing.bins(_packed(target), packing.target_bytes(target.metadata))
+        work = [Work(positions, rearrange.as_one) for positions in small]
+    parameters = {
+        "predicate": statements.predicate(where),
+        "zOrderBy": _json(list(z_order_by)),
+        "clusterBy": _json([".".join(path) for path in clustered]),
+        "auto": "false",
+    }
+    return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters))
+
+
+def purge(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
+    """Rewrite every file that has deleted rows, so that they are gone from it."""
+    target = _target(spark, table, where, "REORG")
+    vectors = target.files["deletion_vector"].to_pylist()
+    work = [
+        Work([position], rearrange.as_one) for position, vector in enumerate(vectors) if vector is not None
+    ]
+    parameters = {"predicate": statements.predicate(where), "applyPurge": "true"}
+    return rearrange.rearrange(target, work, Operation("REORG", parameters))
+
+
+def _target(spark: SparkSession, table: OpenedTable, where: Column | str | None, operation: str) -> Target:
+    table.check_permitted(Maintenance.DATA_REORGANISATION, operation)
+    base = table.snapshot()
+    schema = scan.columns_of(base.state.metadata).schema
+    wanted = Always() if where is None else expressions.predicate(where, schema, spark)
+    _check_of_partitions(wanted, base.state.metadata.partition_columns, operation)
+    return targets.find(spark, table, base, wanted)
+
+
+def _check_clustered(where: Column | str | None, z_order_by: Sequence[str]) -> None:
+    if where is not None or z_order_by:
+        raise InvalidRequest(
+            "a clustered table is laid out as a whole, by the columns it is clustered by: leave out the "
+            "condition and z_order_by",
+            code="DELTA_CLUSTERING_WITH_ZORDER_BY"
+            if z_order_by
+            else "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE",
+        )
+
+
+def _check_of_partitions(wanted: Predicate, partitioned: Sequence[str], operation: str) -> None:
+    names = {name.lower() for name in partitioned}
+    others = any(column.path[0].lower() not in names for column in predicates.columns(wanted))
+    if others or _has_unknown(wanted):
+        raise InvalidRequest(
+            f"{operation} takes whole partitions, so its condition may only compare "
+            f"{', '.join(partitioned) or 'partition columns, of which this table has none,'} with constants",
+            code="DELTA_UNSUPPORTED_WHERE_CLAUSE",
+        )
+
+
+def _has_unknown(predicate: Predicate) -> bool:
+    match predicate:
+        case Unknown():
+            return True
+        case And(parts) | Or(parts):
+            return any(map(_has_unknown, parts))
+        case _:
+            return False
+
+
+def _packed(target: Target) -> Iterator[Packed]:
+    live = target.files
+    paths = live["path"].to_pylist()
+    partitions = packing.of_partitions([dict(values) for values in live["partition_values"].to_pylist()])
+    vectors = zip(paths, live["deletion_vector"].to_pylist(), strict=True)
+    with_vectors = target.adds(path for path, vector in vectors if vector is not None)
+    shares = {path: _hidden(add) for path, add in with_vectors.items()}
+    rows = zip(paths, live["size"].to_pylist(), partitions, strict=True)
+    for position, (path, size, partition) in enumerate(rows):
+        yield Packed(position, size, partition, shares.get(path, 0.0))
+
+
+def _hidden(add: AddFile) -> float:
+    left = targets.live_rows(add)
+    gone = 0 if add.deletion_vector is None else add.deletion_vector.cardinality
+    # How many rows there are is not always known; then having some deleted is reason enough.
+    return 1.0 if left is None else gone / max(1, left + gone)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

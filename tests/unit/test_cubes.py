@@ -1,0 +1,50 @@
+"""Which files of a clustered table are laid out anew."""
+
+import msgspec
+import pytest
+
+from headgate.protocol import cubes
+from headgate.protocol.cubes import FILES_OF_A_CUBE, Member
+from tests.support.attempts import added
+
+LARGE = 10 * FILES_OF_A_CUBE
+"""A size that is enough for a cube, if files shall have 10."""
+COLUMNS = (("id",), ("address", "city"))
+
+
+def members(*found: tuple[int, str | None]) -> list[Member]:
+    return [Member(position, size, cube) for position, (size, cube) in enumerate(found)]
+
+
+@pytest.mark.parametrize(
+    ("found", "chosen"),
+    [
+        ([(5, None)], [0]),
+        ([(5, None), (5, None)], [0, 1]),
+        ([(5, "a"), (5, "a")], []),
+        ([(5, "a"), (5, None)], [0, 1]),
+        ([(5, "a"), (5, "b")], [0, 1]),
+        ([(LARGE, "a"), (5, "b")], []),
+        ([(LARGE, "a"), (5, None), (5, "b")], [1, 2]),
+        ([(LARGE - 1, "a"), (1, "a"), (5, None)], [2]),
+        ([(LARGE, None)], [0]),
+        ([], []),
+    ],
+)
+def test_large_cubes_are_left_alone(found: list[tuple[int, str | None]], chosen: list[int]) -> None:
+    assert cubes.chosen(members(*found), 10) == chosen
+
+
+def test_all_of_them_if_asked() -> None:
+    assert cubes.chosen(members((LARGE, "a"), (5, None)), 10, all_of_them=True) == [0, 1]
+
+
+def test_a_file_is_in_the_cube_it_says_if_that_is_by_the_same_columns() -> None:
+    tagged = msgspec.structs.replace(
+        added("a", {}), tags=dict(cubes.tags("7", COLUMNS)), clustering_provider=cubes.PROVIDER
+    )
+
+    assert cubes.cube(tagged, COLUMNS) == "7"
+    assert cubes.cube(tagged, COLUMNS[:1]) is None
+    assert cubes.cube(msgspec.structs.replace(tagged, clustering_provider=None), COLUMNS) is None
+    assert cubes.cube(added("a", {}), COLUMNS) is None

@@ -1,0 +1,51 @@
+"""Curves through grids: each cell once, and neighbours next to each other."""
+
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headgate.protocol import curves
+from headgate.protocol.curves import Curve
+
+GRIDS = [(1, 5), (2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (4, 1), (4, 2), (5, 2)]
+
+
+def cells(curve: Curve, bits: int) -> list[tuple[int, ...]]:
+    """The cells in the order of the curve."""
+    grid = product(range(1 << bits), repeat=curve.dimensions)
+    return sorted(grid, key=lambda cell: curve.number(cell, bits))
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+@pytest.mark.parametrize("kind", [curves.z_order, curves.hilbert])
+def test_every_cell_has_a_number_of_its_own(kind: type, dimensions: int, bits: int) -> None:
+    curve = kind(dimensions)
+
+    numbers = [curve.number(cell, bits) for cell in product(range(1 << bits), repeat=dimensions)]
+
+    assert sorted(numbers) == list(range(1 << dimensions * bits))
+
+
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+def test_hilberts_curve_makes_no_leaps(dimensions: int, bits: int) -> None:
+    for here, there in pairwise(cells(curves.hilbert(dimensions), bits)):
+        assert sum(abs(a - b) for a, b in zip(here, there, strict=True)) == 1
+
+
+@given(st.integers(0, 255), st.integers(0, 255))
+def test_a_z_order_interleaves_bits(x: int, y: int) -> None:
+    interleaved = sum((x >> bit & 1) << 2 * bit | (y >> bit & 1) << 2 * bit + 1 for bit in range(8))
+
+    assert curves.z_order(2).number((x, y), 8) == interleaved
+
+
+def test_a_coarser_grid_has_the_same_order() -> None:
+    """So bits that are not there, as if they were 0, do no harm."""
+    curve = curves.hilbert(3)
+    coarse = {cell: curve.number(cell, 2) for cell in product(range(4), repeat=3)}
+
+    for cell in product(range(8), repeat=3):
+        x, y, z = cell
+        assert curve.number(cell, 3) >> 3 == coarse[x >> 1, y >> 1, z >> 1]

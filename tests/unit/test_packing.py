@@ -1,0 +1,61 @@
+"""Which files are put together."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headgate.protocol import packing
+from headgate.protocol.packing import Packed
+from tests.support import attempts
+
+
+def files(*sizes: int, partition: str = "a") -> list[Packed]:
+    return [Packed(position, size, partition) for position, size in enumerate(sizes)]
+
+
+def test_small_files_make_up_files_of_the_wished_size() -> None:
+    assert packing.bins(files(40, 30, 200, 30, 60), 100) == [[1, 3, 0]]
+    assert packing.bins(files(50, 50, 50, 50), 100) == [[0, 1], [2, 3]]
+
+
+def test_a_file_that_has_no_company_stays() -> None:
+    assert packing.bins(files(10), 100) == []
+    assert packing.bins(files(60, 60), 100) == []
+    assert packing.bins(files(100, 200), 100) == []
+
+
+def test_partitions_are_not_mixed() -> None:
+    mixed = [Packed(0, 10, "a"), Packed(1, 10, "b"), Packed(2, 10, "a"), Packed(3, 10, None)]
+
+    assert packing.bins(mixed, 100) == [[0, 2]]
+
+
+def test_many_deleted_rows_are_reason_enough() -> None:
+    some = [Packed(0, 500, "a", 0.06), Packed(1, 500, "a", 0.05), Packed(2, 20, "a"), Packed(3, 30, "a", 0.5)]
+
+    assert packing.bins(some, 100) == [[2, 3], [0]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 150), st.sampled_from("ab"), st.floats(0, 1)), max_size=30))
+def test_no_file_is_in_two_bins_and_none_grows_too_large(found: list[tuple[int, str, float]]) -> None:
+    some = [Packed(at, size, partition, hidden) for at, (size, partition, hidden) in enumerate(found)]
+
+    bins = packing.bins(some, 100)
+
+    chosen = [position for positions in bins for position in positions]
+    assert len(chosen) == len(set(chosen))
+    for positions in bins:
+        assert len({some[position].partition for position in positions}) == 1
+        assert len(positions) == 1 or sum(some[position].size for position in positions) <= 100
+    assert all(file.hidden <= 0.05 or file.position in chosen for file in some)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1048576", 2**20), ("100mb", 100 * 2**20), ("2GB", 2**31), ("5k", 5 * 1024), ("", 2**28), ("0", 2**28)],
+)
+def test_the_wished_size_is_a_property(text: str, size: int) -> None:
+    metadata = msgspec.structs.replace(attempts.table().metadata, configuration={packing.TARGET: text})
+
+    assert packing.target_bytes(metadata) == size
