@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import count
 
 from headgate.errors import (
     CatalogUnavailable,
@@ -61,6 +62,8 @@ class Records:
     sights: list[Sight] = field(default_factory=list)
     claims: dict[tuple[str, str], Claim] = field(default_factory=dict)
     rows: Rows = field(default_factory=Rows)
+    serial: int = field(default_factory=count().__next__)
+    """Of all runs in this process: some share a catalog, and no two transactions of one may share an id."""
 
     def see(self, snapshot: Snapshot) -> Sight:
         """Note what ``snapshot`` shows."""
@@ -116,6 +119,7 @@ class Writer:
         self._records = records
         self._habits = habits
         self._table = open_table()
+        self._from: Version | None = None
 
     def act(self) -> None:
         """The writer's whole life."""
@@ -123,7 +127,7 @@ class Writer:
             self._operate(f"{self._name}-{number}", changes.choose(self._chance, self._habits.favours))
 
     def _operate(self, operation_id: str, decide: Decide) -> None:
-        repeat = 0
+        repeat, self._from = 0, None
         while True:
             data_file = f"{operation_id}-{repeat}.parquet"
             end, version = self._run((operation_id, str(repeat)), decide, data_file)
@@ -139,6 +143,8 @@ class Writer:
             repeat += 1
             if end is End.CRASHED or self._plan.coin():  # else the same process tries again
                 self._table = self._open()
+            if self._plan.coin():  # else from the version it had read, whatever came after it
+                self._from = None
 
     def _run(self, run: tuple[str, str], decide: Decide, data_file: str) -> tuple[End, int | None]:
         try:
@@ -148,7 +154,8 @@ class Writer:
 
     def _commit(self, run: tuple[str, str], decide: Decide, data_file: str) -> int | None:
         operation_id, number = run
-        base = self._table.newest_known() if decide is changes.append else self._table.snapshot()
+        base = self._read(decide)
+        self._from = base.version
         now = Moment(self._records.see(base), base.state, self._records.rows, self._chance, data_file)
         if operation_id in now.sight.txns:
             return None  # an earlier run of this operation is in the log
@@ -168,9 +175,14 @@ class Writer:
             Operation(decided.operation, said, changes_data=decided.changes_data),
             actions,
             decided.reads,
-            TxnId(f"txn-{operation_id}"),
+            TxnId(f"txn-{self._records.serial}-{operation_id}"),
         )
         return self._table.commit(change, base=base)
+
+    def _read(self, decide: Decide) -> Snapshot:
+        if self._from is not None:
+            return self._table.snapshot(version=self._from)
+        return self._table.newest_known() if decide is changes.append else self._table.snapshot()
 
 
 class Upgrader:

@@ -105,6 +105,7 @@ class _Scene:
         interval = setup.choice(({}, {"delta.checkpointInterval": "3"}))
         content = version_0(self.kind, interval, managed=self._managed, world=self._world)
         self._store.put(names.published(Version(0)), content)
+        self._embedded: Catalog | None = None
         self._table_id, catalog = self._catalog(seed)
         self._watched = ObservedCatalog(catalog, self._files, self.ledger)
         self._owned = ObservedLedger(MemoryLedger(), self._files, self.ledger)
@@ -205,7 +206,8 @@ class _Scene:
 
     def _catalog(self, seed: int) -> tuple[TableId, CommitCatalog]:
         if self._managed and seed % 9 == 1:
-            return _embedded_table(self._files, f"t{seed}")
+            table_id, self._embedded = _embedded_table(self._files, f"t{seed}")
+            return table_id, self._embedded
         catalog = SimulatedCatalog()
         if self._managed:
             catalog.add_table(TableId("t"), self._files)
@@ -226,6 +228,16 @@ class _Scene:
         self.records.see(self._open(PerfectWire()).snapshot())
         if self.ledger.stray is None:
             table.publish()
+        self._check_at_rest()
+
+    def _check_at_rest(self) -> None:
+        """What ``headgate check`` says; a stranger's file is the only thing that may be wrong."""
+        keeper = self._embedded.books(self._table_id) if self._embedded is not None else None
+        report = self._open(PerfectWire()).check("simulated", keeper=keeper, data=False)
+        allowed = set() if self.ledger.stray is None else {"published-differs", "publish-order"}
+        for finding in report.errors:
+            if finding.rule not in allowed:
+                raise Violation(finding.invariant, f"{finding.rule}, {finding.where}: {finding.explanation}")
 
 
 def _chance(seed: int, purpose: str) -> random.Random:
@@ -237,16 +249,22 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="simulation-")
 
 
 @cache
-def _embedded() -> Catalog:
-    catalog = open_catalog(_FOLDER.name, files=_WAREHOUSES.__getitem__)
+def _embedded(process: int) -> Catalog:
+    folder = os.path.join(_FOLDER.name, str(process))  # processes that were forked have the same folder
+    os.mkdir(folder)
+    catalog = open_catalog(folder, files=_WAREHOUSES.__getitem__)
     catalog.create_schema("sim")
     return catalog
 
 
 def _embedded_table(files: Store, name: str) -> tuple[TableId, Catalog]:
     """A table of its own, in a SQLite catalog that all seeds of this process share."""
-    catalog = _embedded()
-    unique = TableName("sim", f"{name}_{os.getpid()}_{len(_WAREHOUSES)}")
+    catalog = _embedded(os.getpid())
+    for entry in catalog.tables():  # of a seed before, whose txnIds may come again
+        catalog.drop(entry.name)
+        catalog.disposal.condemn(entry.table_id)
+        catalog.disposal.forget(entry.table_id)
+    unique = TableName("sim", f"{name}_{len(_WAREHOUSES)}")
     staging = catalog.stage(unique)
     _WAREHOUSES[staging.location] = files
     catalog.register(staging, unique)

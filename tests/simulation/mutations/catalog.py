@@ -21,14 +21,12 @@ def forgotten_ids() -> AbstractContextManager[object]:
     return patch.object(
         rules,
         "decide",
-        lambda head, target, _, any_version=False: decide(head, target, None, any_version=any_version),
+        lambda head, target, _, **asked: decide(head, target, None, **asked),
     )
 
 
 def _taken_versions_are_ratified() -> AbstractContextManager[object]:
-    def decide(
-        head: Head, target: Version, first_ratified_as: Version | None, *, any_version: bool = False
-    ) -> Decision:
+    def decide(head: Head, target: Version, first_ratified_as: Version | None, **_asked: Any) -> Decision:
         if first_ratified_as is not None:
             return Decision.REPLAY
         return Decision.RATIFY if target <= head.latest + 1 else Decision.GAP
@@ -61,10 +59,8 @@ def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
 def _assigned_past_a_change() -> AbstractContextManager[object]:
     decide = rules.decide
 
-    def heedless(
-        head: Head, target: Version, first: Version | None, *, any_version: bool = False
-    ) -> Decision:
-        return decide(replace(head, latest_change=Version(0)), target, first, any_version=any_version)
+    def heedless(head: Head, target: Version, first: Version | None, **asked: Any) -> Decision:
+        return decide(replace(head, latest_change=Version(0)), target, first, **asked)
 
     return patch.object(rules, "decide", heedless)
 

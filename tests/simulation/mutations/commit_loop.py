@@ -8,12 +8,11 @@ from unittest.mock import patch
 
 from headgate.catalog.api import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit
 from headgate.table import commit as loop
-from headgate.table import transaction
 from headgate.table.committer import Committer
 from headgate.table.opened import OpenedTable
-from headgate.table.transaction import Change, Transaction
+from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.catalog import forgotten_ids
 from tests.simulation.mutations.mutant import Mutant
@@ -107,15 +106,12 @@ def _own_commit_is_a_winner() -> Iterator[None]:
 
 
 def _own_content_is_adopted() -> AbstractContextManager[object]:
-    def commit(self: OpenedTable, change: Change, *, base: Any) -> Version:
-        txn = transaction.begin(base.state, change, world=self.world)
-        done = loop.commit(txn, self._committer, self._settings, world=self.world)
-        if done.since_base:
-            self._advance(base.after(done.since_base))
-        self._after_commit.committed(self._keeper, done.version, interval=10)
-        return done.version
+    real = OpenedTable.committed
 
-    return patch.object(OpenedTable, "commit", commit)
+    def committed(self: OpenedTable, txn: Transaction, base: Any, done: Any) -> None:
+        real(self, replace(txn, change=replace(txn.change, txn_id=None)), base, done)
+
+    return patch.object(OpenedTable, "committed", committed)
 
 
 def _own_commit_is_recognised_anywhere() -> AbstractContextManager[object]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from headgate.catalog import ledger_owner
+from headgate.catalog import published
 from headgate.catalog.api import Outcome, RatifiedCommit, Staged
 from headgate.catalog.ledger import Known, MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
@@ -94,11 +94,16 @@ def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
     return patch.object(LedgerOwner, "_known", known)
 
 
+def _copy(table: OwnedTable, commit: RatifiedCommit) -> None:
+    if isinstance(commit.where, Staged):
+        published.place(table.store, commit.version, table.store.read(commit.where.path))
+
+
 def _newest_first() -> AbstractContextManager[object]:
     def publish(self: LedgerOwner, table: OwnedTable, record: Record, version: Version) -> None:
         for commit in reversed(self.ledger.commits(record.table_id, Version(record.published + 1))):
-            if commit.version <= version and isinstance(commit.where, Staged):
-                ledger_owner._copy(table.store, commit.where.path, commit.version)
+            if commit.version <= version:
+                _copy(table, commit)
         if version > record.published:
             self.ledger.publish(record.table_id, version)
 
@@ -106,13 +111,15 @@ def _newest_first() -> AbstractContextManager[object]:
 
 
 def _failed_version_is_skipped() -> AbstractContextManager[object]:
-    real = ledger_owner._copy
+    def publish(self: LedgerOwner, table: OwnedTable, record: Record, version: Version) -> None:
+        for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
+            if commit.version <= version:
+                with suppress(StorageUnavailable):
+                    _copy(table, commit)
+        if version > record.published:
+            self.ledger.publish(record.table_id, version)
 
-    def copy(store: Store, staged: str, version: Version) -> None:
-        with suppress(StorageUnavailable):
-            real(store, staged, version)
-
-    return patch.object(ledger_owner, "_copy", copy)
+    return patch.object(LedgerOwner, "_publish", publish)
 
 
 class _ListedBefore:

@@ -1,9 +1,10 @@
 """Mistakes of who publishes."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from unittest.mock import patch
 
+from headgate.catalog import published
 from headgate.catalog.api import CommitCatalog, TableId
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol import names
@@ -21,15 +22,14 @@ def _publishing_is_believed() -> Iterator[None]:
         table = self._table(table_id)
         table.published = max(table.published, version)
 
-    def present_is_published(store: Store, version: Version, content: bytes) -> None:
-        try:
-            store.put_if_absent(names.published(version), content)
-        except ObjectExists:
-            return
+    def present_is_published(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
+        for version, content in contents:
+            with suppress(ObjectExists):
+                store.put_if_absent(names.published(version), content)
 
     with (
         patch.object(SimulatedCatalog, "mark_published", mark_published),
-        patch.object(publish, "_publish_one", present_is_published),
+        patch.object(published, "place_all", present_is_published),
     ):
         yield
 
@@ -56,7 +56,7 @@ def _newest_first() -> AbstractContextManager[object]:
     def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
-            publish._publish_one(store, commit.version, log.content(store, commit.version, commit))
+            published.place(store, commit.version, log.content(store, commit.version, commit))
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         return tail.latest
@@ -65,15 +65,12 @@ def _newest_first() -> AbstractContextManager[object]:
 
 
 def _failed_version_is_skipped() -> AbstractContextManager[object]:
-    one = publish._publish_one
+    def skipping(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
+        for version, content in contents:
+            with suppress(StorageUnavailable):
+                published.place(store, version, content)
 
-    def skipping(store: Store, version: Version, content: bytes) -> None:
-        try:
-            one(store, version, content)
-        except StorageUnavailable:
-            return
-
-    return patch.object(publish, "_publish_one", skipping)
+    return patch.object(published, "place_all", skipping)
 
 
 MUTANTS: tuple[Mutant, ...] = (
