@@ -16,7 +16,7 @@ demo: setup ## See the catalog ratify commits of a small lake, in a minute
 	@$(on_java) .venv/bin/headgate demo $(ARGS)
 
 test: setup ## Run the test suite, lint included (ARGS="-k merge -x" to narrow it)
-	@$(on_java) .venv/bin/python -m pytest $(ARGS)
+	@$(on_java) scripts/run-tests $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

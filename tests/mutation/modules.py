@@ -11,11 +11,18 @@ _DOMAINS = (
 )  # fmt: skip
 _ALTERED = ("tests/unit/test_alter.py",)
 _COMMITTERS = ("tests/contract/test_committer.py",)
+_COORDINATED = (
+    "tests/unit/test_coordinated_committer.py", "tests/unit/test_coordinated.py",
+    "tests/unit/test_coordinated_writers.py",
+)  # fmt: skip
 
 TESTS: dict[str, tuple[str, ...]] = {
     "protocol.conflicts": (*_CONFLICTS, "tests/unit/test_rebase.py"),
+    "protocol.read_checks": ("tests/unit/test_transactions.py",),
     "protocol.file_conflicts": (*_CONFLICTS, *_ORDERS, "tests/unit/test_rebase.py"),
     "protocol.rebase": (*_ATTEMPT, *_REBASE, *_ROWS, "tests/unit/test_commit_checks.py", *_DOMAINS, *_LOOP),
+    "protocol.row_conflicts": (*_CONFLICTS, "tests/unit/test_row_level_conflicts.py"),
+    "protocol.whole_matches": ("tests/unit/test_whole_matches.py",),
     "protocol.race": (*_CONFLICTS, "tests/unit/test_rebase.py"),
     "protocol.attempt": (*_ATTEMPT, *_REBASE, "tests/unit/test_isolation.py", *_ROWS, *_LOOP),
     "protocol.isolation": ("tests/unit/test_isolation.py", *_CONFLICTS),
@@ -46,6 +53,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "table.publish": ("tests/unit/test_publishing.py",),
     "table.filesystem": ("tests/unit/test_filesystem.py", "tests/unit/test_routes.py", *_COMMITTERS),
     "table.managed": ("tests/unit/test_routes.py", *_COMMITTERS, "tests/unit/test_descriptions.py"),
+    "table.coordinated": (*_COORDINATED, *_COMMITTERS),
+    "table.routed": (*_COORDINATED, *_COMMITTERS),
     "protocol.coordination": ("tests/unit/test_coordination.py",),
     "catalog.owner_rules": ("tests/unit/test_owner_rules.py",),
     "catalog.rules": ("tests/unit/test_rules.py", "tests/contract/test_commit_catalog.py"),
