@@ -13,14 +13,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headgate import errors
+from headgate.catalog import content_rules, table_rules
+from headgate.catalog.agreements import TERMS
+from headgate.catalog.grants import IMPLIED, Privilege
+from headgate.catalog.policy import POLICIES
+from headgate.catalog.validate import PARSED
 from headgate.protocol.commit_checks import CHECKS
 from headgate.protocol.feature_drop import DROPPABLE
 from headgate.protocol.features import FEATURES
+from headgate.protocol.findings import RULES
+from headgate.protocol.metadata import DECISIONS
 from headgate.protocol.metadata_changes import ALLOWED
 from headgate.protocol.properties import PROPERTIES
 from headgate.protocol.race import Fix, Rule
 from headgate.protocol.rebase import STEPS
+from headgate.protocol.schema.merge import RULES as MERGES
 from headgate.settings import Settings
+from headgate.spark.write_options import CONTRADICTIONS
 
 PAGES = Path(__file__).parent / "reference"
 TESTS = Path(__file__).parents[1] / "tests"
@@ -108,6 +117,13 @@ def _settings() -> Iterator[str]:
         yield f"| `{field.name}` | `{field.default}` |"
 
 
+def _findings() -> Iterator[str]:
+    yield "| finding | invariant | severity | what | what a repair does |"
+    yield "|---|---|---|---|---|"
+    for row in RULES:
+        yield f"| `{row.name}` | {row.invariant} | {row.severity.value} | {row.says} | {row.repair} |"
+
+
 def _scenarios() -> Iterator[str]:
     yield "| scenario | shown by |"
     yield "|---|---|"
@@ -136,6 +152,58 @@ def _situations(source: str) -> Iterator[tuple[str, str]]:
         yield text[1 : text.index("]")].replace("-", " "), text
 
 
+def _decisions() -> Iterator[str]:
+    yield "| if | then | with `dataChange=false` |"
+    yield "|---|---|---|"
+    for row in DECISIONS:
+        rearranging = f"refused: it would {row.rearranging}" if row.rearranging else ""
+        yield f"| {row.when} | {row.outcome.value} | {rearranging} |"
+
+
+def _merges() -> Iterator[str]:
+    yield "| the table has | the rows have | the column is then | otherwise |"
+    yield "|---|---|---|---|"
+    for row in MERGES:
+        code = f"`{row.code}`" if row.code else ""
+        yield f"| {row.table} | {row.rows} | {row.result} | {code} |"
+
+
+def _write_options() -> Iterator[str]:
+    yield "| cannot be meant | code |"
+    yield "|---|---|"
+    for row in CONTRADICTIONS:
+        yield f"| {row.says} | `{row.code}` |"
+
+
+def _ratified() -> Iterator[str]:
+    yield "| rule | what must hold | code |"
+    yield "|---|---|---|"
+    for row in (PARSED, *content_rules.RULES, *table_rules.RULES):
+        yield f"| `{row.name}` | {row.says} | `{row.code}` |"
+
+
+def _policies() -> Iterator[str]:
+    yield "| policy | what it holds commits to |"
+    yield "|---|---|"
+    for row in POLICIES:
+        yield f"| `{row.name}` | {row.says} |"
+
+
+def _terms() -> Iterator[str]:
+    yield "| rule | what it says | value |"
+    yield "|---|---|---|"
+    for row in TERMS:
+        yield f"| `{row.name}` | {row.says} | {row.value} |"
+
+
+def _privileges() -> Iterator[str]:
+    yield "| privilege | brings |"
+    yield "|---|---|"
+    for privilege in Privilege:
+        brings = ", ".join(f"`{each.value}`" for each in Privilege if each in IMPLIED.get(privilege, ()))
+        yield f"| `{privilege.value}` | {brings} |"
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
     "checks": _checks,
@@ -144,7 +212,15 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "properties": _properties,
     "errors": _errors,
     "settings": _settings,
+    "findings": _findings,
     "scenarios": _scenarios,
+    "decisions": _decisions,
+    "merges": _merges,
+    "write_options": _write_options,
+    "ratified": _ratified,
+    "policies": _policies,
+    "terms": _terms,
+    "privileges": _privileges,
 }
 
 

@@ -1,19 +1,29 @@
 """Headgate: Delta Lake with a catalog at the gate."""
 
-from headgate import domains, owners
+from headgate import domains, owners, policies
+from headgate.catalog.events import Event
+from headgate.catalog.grants import Privilege
 from headgate.handle import Table
-from headgate.lake import Lake, at_path, connect
+from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
 from headgate.settings import DatabaseSettings, Publish, Settings
+from headgate.table.chores import WorkerPolicy
 
 __version__ = "0.1.0"
 __all__ = [
     "DatabaseSettings",
+    "Event",
     "Lake",
+    "Privilege",
     "Publish",
     "Settings",
     "Table",
+    "WorkerPolicy",
     "at_path",
+    "check_path",
     "connect",
+    "convert",
     "domains",
     "owners",
+    "policies",
+    "write_path",
 ]

@@ -6,14 +6,15 @@ code wherever one exists), ``retry`` says whether trying again makes sense.
 HeadgateError
 ├── UserError            the request cannot be carried out as asked
 │   ├── TableNotFound · TableExists · SchemaNotFound · SchemaMismatch · ConstraintViolated
-│   └── UnsupportedFeature · VersionNotFound · InvalidRequest
+│   └── UnsupportedFeature · VersionNotFound · InvalidRequest · CommitRefused
 ├── ConflictError        a concurrent commit forbids this one; nothing was committed
 │   ├── ProtocolChanged · MetadataChanged · ConcurrentAppend · ConcurrentDeleteRead
 │   ├── ConcurrentDeleteDelete · ConcurrentTransaction · ConcurrentWrite · DomainConflict
-│   └── RetriesExhausted
+│   └── RetriesExhausted · GroupConflict
 ├── CommitUnknown        nobody can say whether the commit was ratified; delete nothing
 ├── CatalogError
-│   └── NotAllowed · CatalogUnavailable · UnsafeDatabase
+│   ├── NotAllowed · CatalogUnavailable · TableFrozen · UnsafeDatabase
+│   └── TooManyUnpublished · SharedLog
 ├── StorageError
 │   └── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable · UnsafeStore
 └── CorruptLog           the log breaks one of its invariants
@@ -24,9 +25,12 @@ from enum import Enum
 
 from typing_extensions import override
 
+from headgate.secrecy import redacted
+
 SQLSTATES: Mapping[str, str] = {
     "DELTA_ADDING_DELETION_VECTORS_DISALLOWED": "0A000",
     "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED": "42000",
+    "DELTA_AMBIGUOUS_PARTITION_COLUMN": "42702",
     "DELTA_CANNOT_MODIFY_APPEND_ONLY": "42809",
     "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES": "42616",
     "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES": "42616",
@@ -34,17 +38,27 @@ SQLSTATES: Mapping[str, str] = {
     "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS": "42616",
     "DELTA_CANNOT_SET_COORDINATED_COMMITS_DEPENDENCIES": "42616",
     "DELTA_CANNOT_UNSET_COORDINATED_COMMITS_CONFS": "42616",
+    "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION": "428FT",
+    "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE": "22003",
+    "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA": "42703",
+    "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE": "22005",
     "DELTA_CONCURRENT_APPEND": "2D521",
     "DELTA_CONCURRENT_DELETE_DELETE": "2D521",
     "DELTA_CONCURRENT_DELETE_READ": "2D521",
     "DELTA_CONCURRENT_TRANSACTION": "2D521",
     "DELTA_CONCURRENT_WRITE": "2D521",
+    "DELTA_CONFLICT_SET_COLUMN": "42701",
     "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_COMMAND": "42616",
     "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_SESSION": "42616",
+    "DELTA_DATA_CHANGE_FALSE": "0AKDE",
     "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS": "2D521",
     "DELTA_DOMAIN_METADATA_NOT_SUPPORTED": "0A000",
     "DELTA_DUPLICATE_ACTIONS_FOUND": "2D521",
+    "DELTA_DUPLICATE_COLUMNS_FOUND": "42711",
     "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR": "42601",
+    "DELTA_EMPTY_DATA": "428GU",
+    "DELTA_EXCEED_CHAR_VARCHAR_LIMIT": "22001",
+    "DELTA_FAILED_TO_MERGE_FIELDS": "22005",
     "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH": "KD004",
     "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT": "0AKDE",
     "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION": "55000",
@@ -54,23 +68,41 @@ SQLSTATES: Mapping[str, str] = {
     "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED": "0AKDE",
     "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE": "0AKDE",
     "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE": "0AKDE",
+    "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH": "42K09",
     "DELTA_ILLEGAL_OPTION": "42616",
     "DELTA_INVALID_ISOLATION_LEVEL": "25000",
     "DELTA_INVALID_PARTITIONING_SCHEMA": "XXKDS",
     "DELTA_INVALID_PROTOCOL_VERSION": "KD004",
     "DELTA_MAX_COMMIT_RETRIES_EXCEEDED": "40000",
+    "DELTA_MERGE_INCOMPATIBLE_DECIMAL_TYPE": "42806",
+    "DELTA_MERGE_MISSING_WHEN": "42601",
+    "DELTA_MERGE_UNRESOLVED_EXPRESSION": "42601",
     "DELTA_METADATA_CHANGED": "2D521",
+    "DELTA_MISSING_NOT_NULL_COLUMN_VALUE": "23502",
+    "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE": "21506",
     "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND": "42616",
     "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION": "42616",
+    "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION": "42601",
+    "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION": "42601",
+    "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION": "42601",
+    "DELTA_NON_PARTITION_COLUMN_ABSENT": "KD005",
+    "DELTA_NOT_NULL_CONSTRAINT_VIOLATED": "23502",
+    "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE": "42613",
+    "DELTA_PARTITION_COLUMN_NOT_FOUND": "42703",
     "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED": "KD00G",
     "DELTA_PROTOCOL_CHANGED": "2D521",
+    "DELTA_REPLACE_WHERE_MISMATCH": "44000",
+    "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE": "42613",
+    "DELTA_REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET": "42613",
     "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS": "22000",
     "DELTA_UNSET_NON_EXISTENT_PROPERTY": "42616",
     "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION": "0AKDC",
     "DELTA_UNSUPPORTED_FEATURES_FOR_READ": "56038",
     "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE": "56038",
     "DELTA_UNSUPPORTED_FEATURE_STATUS": "0AKDE",
+    "DELTA_UNSUPPORTED_FIELD_UPDATE_NON_STRUCT": "0AKDC",
     "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR": "0AKDC",
+    "HEADGATE_GROUP_CONFLICT": "2D521",
 }
 """What Delta tells SQL clients for each of its codes."""
 
@@ -91,6 +123,7 @@ class HeadgateError(Exception):
     retry = Retry.NEVER
 
     def __init__(self, message: str, *, code: str | None = None, **fields: object) -> None:
+        message = redacted(message)  # T15
         super().__init__(message)
         self.message = message
         self.code = code or type(self).code
@@ -158,6 +191,12 @@ class InvalidRequest(UserError):
     code = "DELTA_ILLEGAL_OPTION"
 
 
+class CommitRefused(UserError):
+    """A policy of the catalog forbids the commit; nothing was committed."""
+
+    code = "HEADGATE_COMMIT_REFUSED"
+
+
 class ConflictError(HeadgateError):
     """A concurrent commit forbids this one; nothing was committed, run the operation again."""
 
@@ -218,6 +257,15 @@ class RetriesExhausted(ConflictError):
     code = "DELTA_MAX_COMMIT_RETRIES_EXCEEDED"
 
 
+class GroupConflict(ConflictError):
+    """Tables of a transaction were changed by others in a way it cannot follow; nothing was committed.
+
+    ``conflicts`` has the error of each, by the table's name.
+    """
+
+    code = "HEADGATE_GROUP_CONFLICT"
+
+
 class CommitUnknown(HeadgateError):
     """Nobody can say whether the commit was ratified; ask again later, delete nothing."""
 
@@ -239,6 +287,26 @@ class CatalogUnavailable(CatalogError):
 
     code = "HEADGATE_CATALOG_UNAVAILABLE"
     retry = Retry.SAME
+
+
+class TableFrozen(CatalogError):
+    """The catalog is giving the table back and ratifies nothing of it at the moment; nothing was changed."""
+
+    code = "HEADGATE_TABLE_FROZEN"
+    retry = Retry.SAME
+
+
+class TooManyUnpublished(CatalogError):
+    """More ratified commits wait to be published than the catalog holds; nothing was changed."""
+
+    code = "HEADGATE_TOO_MANY_UNPUBLISHED"
+    retry = Retry.SAME
+
+
+class SharedLog(CatalogError):
+    """Others publish versions of the table themselves, which rules out what was asked."""
+
+    code = "HEADGATE_SHARED_LOG"
 
 
 class UnsafeDatabase(CatalogError):

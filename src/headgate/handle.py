@@ -1,28 +1,46 @@
 """A table as its user holds it: each method is one call into the layer that does the work."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from typing_extensions import Unpack
 
-from headgate import owners
+from headgate.definition import Definition
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis
-from headgate.protocol.domains import Remove, Set
-from headgate.spark import changes, detail, history, scan, write
-from headgate.table import alter, ownership
+from headgate.spark import (
+    changes,
+    delete,
+    detail,
+    history,
+    optimize,
+    scan,
+    sessions,
+    update,
+    write,
+    write_options,
+    write_plan,
+)
+from headgate.spark.merge import Merge
+from headgate.spark.statements import Result
+from headgate.spark.write_options import Asked
+from headgate.spark.write_plan import WritePlan
+from headgate.table import restore, vacuum
 from headgate.table.changes import Moment, Range
 from headgate.table.opened import OpenedTable
+from headgate.table.restore import Restored
+from headgate.table.vacuum import Vacuumed, Wish
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Table:
+class Table(Definition):
     """Read it, write to it, look at its past."""
 
     def __init__(self, name: str, opened: OpenedTable) -> None:
+        super().__init__(opened)
         self.name = name
-        self._opened = opened
 
     @property
     def log(self) -> OpenedTable:
@@ -38,20 +56,70 @@ class Table:
         """The latest version."""
         return self._opened.describe().version
 
-    def append(
-        self, df: DataFrame, *, domains: Mapping[str, str] | None = None, since: int | None = None
-    ) -> int:
+    def append(self, df: DataFrame, **options: Unpack[Asked]) -> int:
         """Add the rows of ``df``; the version that has them. Appends never lose to each other.
 
-        With ``domains`` the same commit gives these metadata domains their configurations: rows and,
-        say, the mark up to which they were loaded arrive together or not at all. If the rows depend on
-        what a domain was at a version, say so with ``since``, as in ``set_domain``.
+        Columns are matched by name. ``merge_schema`` adds those that the table does not have;
+        ``txn=(app_id, version)`` makes the write happen once, however often it is repeated;
+        ``user_metadata`` is shown by the history; ``max_records_per_file``, ``compression`` and
+        ``optimize_write`` shape the files. With ``domains`` the same commit gives these metadata domains
+        their configurations: rows and, say, the mark up to which they were loaded arrive together or
+        not at all. If the rows depend on what a domain was at a version, say so with ``since``.
         """
-        return write.append(self._opened, df, domains=domains, since=since)
+        return write.append(self._opened, df, write_options.of(options))
 
-    def overwrite(self, df: DataFrame) -> int:
-        """Replace all rows by those of ``df``; the version that has them. Older versions stay readable."""
-        return write.overwrite(self._opened, df)
+    def overwrite(self, df: DataFrame, **options: Unpack[Asked]) -> int:
+        """Replace all rows by those of ``df``; the version that has them. Older versions stay readable.
+
+        Or only some of them: ``replace_where`` replaces those that a condition selects, which the new
+        ones must meet too; ``partition_overwrite="dynamic"`` those of the partitions that get new ones.
+        ``overwrite_schema`` makes the columns, and with ``partition_by`` the partitioning, those of the
+        write. The options of ``append`` work here too.
+        """
+        return write.overwrite(self._opened, df, write_options.of(options))
+
+    def plan_write(self, df: DataFrame, *, overwrite: bool = False, **options: Unpack[Asked]) -> WritePlan:
+        """What a write of ``df`` would do, without doing it: the columns compared, and what each option does.
+
+        Print it. ``outcome`` and ``allowed_by`` are for programs.
+        """
+        return write_plan.plan(self._opened, df, write_options.of(options), overwrite=overwrite)
+
+    def delete(self, where: Column | str | None = None, *, spark: SparkSession | None = None) -> Result:
+        """Delete the rows for which ``where`` is true, or all rows; the version, and how many there were.
+
+        With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten.
+        """
+        return delete.delete(spark or sessions.active(), self._opened, where)
+
+    def update(
+        self,
+        set: Mapping[str, Column | str],  # noqa: A002 — the name Delta has for it
+        where: Column | str | None = None,
+        *,
+        spark: SparkSession | None = None,
+    ) -> Result:
+        """Give columns new values in the rows for which ``where`` is true, or in all rows.
+
+        ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
+        expressions over the row as it was.
+        """
+        return update.update(spark or sessions.active(), self._opened, set, where)
+
+    def merge(
+        self,
+        source: DataFrame,
+        condition: Column | str,
+        *,
+        target_alias: str = "t",
+        source_alias: str | None = "s",
+    ) -> Merge:
+        """A MERGE of the rows of ``source``, to which clauses are added before it is executed.
+
+        The condition calls the table ``t`` and the source ``s``; with ``source_alias=None`` the source
+        keeps the alias it has.
+        """
+        return Merge(source.sparkSession, self._opened, source, condition, target_alias, source_alias)
 
     def read(
         self,
@@ -71,7 +139,7 @@ class Table:
         """
         moment = None if timestamp is None else _millis(timestamp)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
-        return scan.read(spark or session(), self._opened, snapshot, where=where, row_ids=row_ids)
+        return scan.read(spark or sessions.active(), self._opened, snapshot, where=where, row_ids=row_ids)
 
     def changes(
         self,
@@ -86,101 +154,72 @@ class Table:
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
         """
         asked = Range(_bound(start), None if end is None else _bound(end))
-        return changes.read(spark or session(), self._opened, asked)
+        return changes.read(spark or sessions.active(), self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
-        return history.frame(spark or session(), self._opened.history(limit=limit))
+        return history.frame(spark or sessions.active(), self._opened.history(limit=limit))
 
     def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
         """What the table is, in one row of Delta's columns."""
         snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
         return detail.frame(
-            spark or session(),
+            spark or sessions.active(),
             self._opened,
             snapshot,
             name=self.name,
             modified=newest[0].timestamp,
         )
 
-    def domains(self, *, version: int | None = None) -> Mapping[str, str]:
-        """The table's metadata domains and their configurations, now or at a version."""
-        return self._opened.domains(version=version)
+    def restore(self, *, version: int | None = None, timestamp: datetime | str | None = None) -> Restored:
+        """Make the table what it was at a version or a moment, in a commit of its own.
 
-    def domain(self, name: str, *, version: int | None = None) -> str | None:
-        """The configuration of one metadata domain, None if there is no such domain."""
-        return self.domains(version=version).get(name)
-
-    def set_domain(self, name: str, configuration: str, *, since: int | None = None) -> int:
-        """Give a metadata domain a configuration; the version that has it.
-
-        If you decided from what the domain was at a version, say so with ``since``: whatever others
-        made of it after that is then merged by the domain's handler, or is a conflict.
+        The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
+        ``ConcurrentWrite``, and nothing happened.
         """
-        return self.change_domains({name: configuration}, since=since)
+        moment = None if timestamp is None else _millis(timestamp)
+        return restore.restore(self._opened, version=version, timestamp=moment)
 
-    def remove_domain(self, name: str, *, since: int | None = None) -> int:
-        """Take a metadata domain away; the version without it."""
-        return self.change_domains({}, remove=(name,), since=since)
+    def optimize(
+        self,
+        where: Column | str | None = None,
+        *,
+        z_order_by: Sequence[str] = (),
+        full: bool = False,
+        spark: SparkSession | None = None,
+    ) -> Result:
+        """Put small files together into ones of ``delta.targetFileSize`` (256 MB); no row changes.
 
-    def change_domains(
-        self, configurations: Mapping[str, str], *, remove: Iterable[str] = (), since: int | None = None
-    ) -> int:
-        """Set and remove several metadata domains in one commit; its version."""
-        sets = [Set(name, configuration) for name, configuration in configurations.items()]
-        return self._opened.change_domains((*sets, *map(Remove, remove)), since=since)
-
-    def properties(self) -> Mapping[str, str]:
-        """The table's properties."""
-        return dict(self._opened.describe().metadata.configuration)
-
-    def set_properties(self, properties: Mapping[str, str]) -> int:
-        """Give properties these values, in one commit; the version that has them.
-
-        Delta's own, ``delta.*``, are checked, and add the features they need; see the reference page
-        of properties. ``delta.enableRowTracking`` first gives ids to the rows that are there, in commits
-        before this one. If nothing changes there is no new version.
+        Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
+        laid out anew, those with values alike in these columns together. A clustered table is laid out so
+        by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
+        the same files meanwhile wins; appends are not disturbed. A catalog-managed table takes the
+        catalog's permission: ``lake.permit(name, "data reorganisation")``.
         """
-        return alter.set_properties(self._opened, properties)
+        return optimize.optimize(
+            spark or sessions.active(), self._opened, where, z_order_by=z_order_by, full=full
+        )
 
-    def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
-        """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
-        return alter.unset_properties(self._opened, tuple(names), if_exists=if_exists)
+    def purge(self, where: Column | str | None = None, *, spark: SparkSession | None = None) -> Result:
+        """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good."""
+        return optimize.purge(spark or sessions.active(), self._opened, where)
 
-    def set_comment(self, comment: str | None) -> int:
-        """Describe the table in words, or with None no longer; the version that says so."""
-        return alter.set_comment(self._opened, comment)
+    def vacuum(
+        self,
+        retention: timedelta | None = None,
+        *,
+        dry_run: bool = False,
+        lite: bool = False,
+        enforce_retention: bool = True,
+    ) -> Vacuumed:
+        """Delete the data files that no version younger than ``retention`` needs; which ones, and their size.
 
-    def add_feature(self, name: str) -> int:
-        """Have the table's protocol name a feature, and those it requires; the version from which it does.
-
-        Clients that do not know it can then no longer write the table, or not even read it.
+        By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
+        ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
+        only tells. ``lite`` looks only at files whose removal is still in the log.
         """
-        return alter.add_feature(self._opened, name)
-
-    def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
-        """Switch a feature off and have the protocol no longer name it; the version from which it does not.
-
-        Refused while rows, files or other features depend on it. Older versions keep it; if that concerns
-        readers, the table gets the feature ``checkpointProtection``, or with ``truncate_history`` loses
-        those versions, once they are old enough.
-        """
-        return alter.drop_feature(self._opened, name, truncate_history=truncate_history)
-
-    def coordinate(self, owner: str, conf: Mapping[str, str]) -> int:
-        """Give an ordinary table to a commit owner, by its name and conf; the version that says so.
-
-        From then on the owner decides every commit, and the file system need guarantee nothing. If
-        somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
-        """
-        return ownership.coordinate(self._opened, owners.find, owner, conf)
-
-    def uncoordinate(self) -> int:
-        """Take the table back from its commit owner; the version from which it is an ordinary one.
-
-        Everything is published then. After a failure in the middle, repeat it.
-        """
-        return ownership.uncoordinate(self._opened)
+        wish = Wish(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
+        return vacuum.vacuum(self._opened, wish)
 
     def publish(self) -> int:
         """Publish every ratified version to ``_delta_log``; the latest of them."""
@@ -200,15 +239,10 @@ class Table:
     def cleanup_log(self) -> tuple[str, ...]:
         """Delete what is older than ``delta.logRetentionDuration`` from the log; the paths of what is gone.
 
-        The versions before the checkpoint that stays can then no longer be read. Refused for
-        catalog-managed tables, whose log belongs to the catalog.
+        The versions before the checkpoint that stays can then no longer be read; leased ones stay. A
+        catalog-managed table's log belongs to its catalog: refused unless ``lake.permit`` allowed it.
         """
         return self._opened.cleanup_log()
-
-
-def session() -> SparkSession:
-    """The active Spark session, or a new local one."""
-    return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
 def _bound(given: int | datetime | str) -> int | Moment:

@@ -1,84 +1,141 @@
 """The entry: a lake of tables behind one catalog, or one table by its path."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from typing_extensions import Unpack
 
-from headgate import domains, owners
-from headgate.catalog.api import TableEntry, TableName
+from headgate import domains, owners, policies
+from headgate.catalog import locations
+from headgate.catalog.api import LoadedTable, TableEntry
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
+from headgate.catalog.grants import OWNER
 from headgate.catalog.postgresql import is_postgresql
+from headgate.catalog.rules import Limits
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
-from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.cut import Access, Lately
+from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
+from headgate.governing import Governing
 from headgate.handle import Table
+from headgate.making import Making
+from headgate.multi import LakeSnapshot, LakeTransaction
+from headgate.naming import parse_name
 from headgate.settings import Settings
-from headgate.spark import schema
+from headgate.spark import convert as converting
+from headgate.spark import schema, write_options
+from headgate.spark.create_as import Site
+from headgate.spark.save import Save, SaveMode, make_with_rows, save
+from headgate.spark.schema import Columns
+from headgate.spark.write_options import Asked
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import create, ownership
+from headgate.table import adoption, create, ownership
+from headgate.table.adoption import Registry
 from headgate.table.after_commit import AfterCommit
 from headgate.table.create import Definition
+from headgate.table.guard import CatalogGuard
+from headgate.table.integrity import Report
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
 from headgate.table.routed import RoutedCommitter
-
-Columns = DataFrame | StructType | str
-"""The columns of a new table: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
+from headgate.table.served import Served
 
 
-class Lake:
+class Lake(Making, Governing):
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
     def __init__(self, catalog: Catalog, *, settings: Settings, world: World) -> None:
-        self._catalog = catalog
+        super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
         self._settings = settings
-        self._world = world
         self._after_commit = AfterCommit(settings)
-
-    def create_schema(self, name: str) -> None:
-        """Make a schema to put tables in; nothing happens if it exists."""
-        self._catalog.create_schema(name)
-
-    def create_table(
-        self,
-        name: str,
-        columns: Columns,
-        *,
-        comment: str | None = None,
-        properties: Mapping[str, str] | None = None,
-    ) -> Table:
-        """Make an empty catalog-managed table.
-
-        ``properties`` may be Delta's (``delta.appendOnly``, …), which bring the features they need.
-        Three steps: the catalog reserves a place, version 0 is written there, and the catalog
-        gives it its name. Until the last one nobody can see it.
-        """
-        table_name = parse_name(name)
-        definition = Definition(schema.definition(columns), comment, properties or {})
-        content = create.version_0(definition, managed=True, world=self._world)
-        staging = self._catalog.stage(table_name)
-        create.place(locate(staging.location), content, managed=True)
-        return self._open(self._catalog.register(staging, table_name))
 
     def table(self, name: str) -> Table:
         """The table of that name, ``schema.table``."""
-        return self._open(self._catalog.resolve(parse_name(name)))
+        loaded = self._catalog.load(parse_name(name))
+        return self._open(loaded.entry, loaded)
 
-    def tables(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
-        """What tables there are, in the lake or in one schema."""
-        return self._catalog.tables(schema_name)
+    def transaction(self, tables: Iterable[str] = (), *, isolation: str = "serializable") -> LakeTransaction:
+        """Begin a transaction over any tables of the lake: ``with lake.transaction() as tx:``.
 
-    def drop_table(self, name: str) -> None:
-        """Take the table's name away; its log and its data stay on disk."""
-        self._catalog.drop(parse_name(name))
+        What is done through ``tx.table(…)`` is committed at the end of the block, all of it at once or,
+        after an error, nothing. Tables named here are seen as they are at this very moment, others as
+        they are when they are first asked for. It commits only if what was read is still true by then;
+        with ``isolation="snapshot"`` that is not asked of tables which are only read.
+        """
+        return LakeTransaction(self._access, tables, isolation)
+
+    def snapshot(self, tables: Iterable[str]) -> LakeSnapshot:
+        """Several tables as they are at this one moment, for reading: of each transaction all or nothing."""
+        return LakeSnapshot(self._access, tables)
+
+    def check(
+        self, table: str | None = None, *, repair: bool = False, data: bool = True
+    ) -> tuple[Report, ...]:
+        """Whether a table, or every table, is whole: what was looked at and found, a report each.
+
+        Looks at the log, the catalog's rows, checkpoints, checksums and, unless told not to, at data
+        files. With ``repair`` what can be derived from the rest is written anew; nothing else changes.
+        """
+        entries = self._catalog.tables() if table is None else (self._catalog.resolve(parse_name(table)),)
+        return tuple(
+            self._open(entry).log.check(
+                str(entry.name), keeper=self._catalog.books(entry.table_id), data=data, repair=repair
+            )
+            for entry in entries
+        )
+
+    def adopt(
+        self,
+        location: str | Path,
+        name: str,
+        *,
+        convert: bool = False,
+        partition_schema: Columns | None = None,
+    ) -> Table:
+        """Take an existing Delta table, wherever it is, into the lake by this name; its files stay there.
+
+        From then on the catalog ratifies its commits, and clients that commit by creating files are refused.
+        If somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened. After a crash the same
+        call again, or any use of the name, finishes it if the table has changed hands.
+        With ``convert`` a folder of parquet files becomes a Delta table first, as ``headgate.convert`` does.
+        """
+        place = locations.canonical(str(location))
+        if convert:
+            converting.convert(place, locate(place), partition_schema, world=self._world)
+        adopted = adoption.adopt(self._registry(), locate(place), place, parse_name(name))
+        return self._open(self._catalog.resolve(adopted.name))
+
+    def convert(self, location: str | Path, name: str, *, partition_schema: Columns | None = None) -> Table:
+        """Make a folder of parquet files a table of the lake, without writing any file anew."""
+        return self.adopt(location, name, convert=True, partition_schema=partition_schema)
+
+    def release(self, name: str, *, keep_timestamps: bool = True) -> Table:
+        """Give a table back: an ordinary Delta table again, at the same place; the table opened by its path.
+
+        Everything is published, and the name is free. Whoever has it open is told where it is now. Its
+        in-commit timestamps stay on, which some clients cannot write (deltalake is one): with
+        ``keep_timestamps=False`` they go too, and the time of a version is that of its file.
+        """
+        entry = self._catalog.resolve(parse_name(name))
+        opened = self._open(entry).log
+        adoption.release(self._registry(), opened, entry.table_id, keep_timestamps=keep_timestamps)
+        return at_path(entry.location, settings=self._settings)
+
+    def resume_adoptions(self) -> Mapping[str, str]:
+        """Finish or forget what a crash left of adoptions and releases; what became of each, by name.
+
+        Nobody has to call this: whoever uses the name does the same for that table.
+        """
+        return adoption.resume(self._registry())
 
     def close(self) -> None:
         """Publish what still waits and let go of the catalog."""
+        self._stop_listening()
         self._after_commit.close()
         self._catalog.close()
 
@@ -90,14 +147,33 @@ class Lake:
     ) -> None:
         self.close()
 
-    def _open(self, entry: TableEntry) -> Table:
+    def _registry(self) -> Registry:
+        catalog = self._catalog
+        return Registry(catalog.adoptions, catalog.releases, catalog.principal, self._world)
+
+    @cached_property
+    def _access(self) -> Access:
+        catalog, opened = self._catalog, Lately(self._opened)
+        return Access(
+            catalog, catalog.resolve_all, parse_name, opened, self._stage, self._settings, self._world
+        )
+
+    def _open(self, entry: TableEntry, loaded: LoadedTable | None = None) -> Table:
+        _, opened = self._opened(entry, loaded)
+        return Table(str(entry.name), opened)
+
+    def _opened(
+        self, entry: TableEntry, loaded: LoadedTable | None = None
+    ) -> tuple[ManagedCommitter, OpenedTable]:
         store = locate(entry.location)
+        fresh = self._settings.opening_seconds
         committer = ManagedCommitter(
             store,
             self._catalog,
             entry.table_id,
             world=self._world,
             inline_limit_bytes=self._settings.inline_limit_bytes,
+            served=Served(self._catalog, entry.table_id, loaded=loaded, fresh_seconds=fresh),
         )
         opened = OpenedTable(
             entry.location,
@@ -107,23 +183,30 @@ class Lake:
             settings=self._settings,
             world=self._world,
             handlers=domains.registered,
+            guard=CatalogGuard(self._catalog.permissions, self._catalog.leases, entry.table_id),
         )
-        return Table(str(entry.name), opened)
+        return committer, opened
 
 
 def connect(
-    target: str | Path, *, warehouse: str | Path | None = None, settings: Settings | None = None
+    target: str | Path,
+    *,
+    warehouse: str | Path | None = None,
+    settings: Settings | None = None,
+    principal: str = OWNER,
 ) -> Lake:
     """Open a lake, made if it does not exist: in a folder, or in a PostgreSQL database for many machines.
 
     A folder has one SQLite file and a warehouse. The tables of a database, ``postgresql://…``, are in
-    the ``warehouse``, a folder or bucket URL that the first to connect must name.
+    the ``warehouse``, a folder or bucket URL that the first to connect must name. Everything is done on
+    behalf of the ``principal``, who may do what was granted; without one, of the owner, who may do all.
     """
     settings = settings or Settings()
     place = str(target)
+    limits = Limits(settings.unpublished_commits, settings.unpublished_bytes)
     if is_postgresql(place):
         named = None if warehouse is None else str(warehouse)
-        catalog = open_shared_catalog(place, warehouse=named, settings=settings.database)
+        catalog = open_shared_catalog(place, warehouse=named, settings=settings.database, limits=limits)
     elif not is_local(place):
         raise InvalidRequest(
             f"a lake is a folder or a PostgreSQL database, postgresql://…, not {urlsplit(place).scheme}://…"
@@ -131,21 +214,25 @@ def connect(
     elif warehouse is not None:
         raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
     else:
-        catalog = open_catalog(local_path(place))
+        catalog = open_catalog(local_path(place), limits=limits)
+    catalog = catalog.acting_as(principal, policies=policies.registered)
     return Lake(catalog, settings=settings, world=SystemWorld())
 
 
-def at_path(
+def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
     location: str | Path,
     *,
     columns: Columns | None = None,
     properties: Mapping[str, str] | None = None,
+    partition_by: Iterable[str] = (),
+    cluster_by: Iterable[str] = (),
     owner: tuple[str, Mapping[str, str]] | None = None,
     settings: Settings | None = None,
 ) -> Table:
     """Open an ordinary Delta table by its path, without a catalog.
 
-    With ``columns`` the table is made if there is none, with these ``properties``; with ``owner``, the
+    With ``columns`` the table is made if there is none, with these ``properties``, partitioned or
+    clustered as said; with ``owner``, the
     name and conf of a commit owner, so that this one decides its commits from version 1 on. A table
     that a catalog manages is refused here: only its catalog knows which versions it has.
     """
@@ -154,35 +241,81 @@ def at_path(
             "owner says who decides about a table that is made here, so give its columns too; an existing "
             "table is given to an owner by table.coordinate(…)"
         )
-    place = str(location)
-    place = local_path(place) if is_local(place) else place
-    store = locate(place)
-    settings, world = settings or Settings(), SystemWorld()
-    committer = RoutedCommitter(place, store, owners.find, world=world, strict=settings.require_owner)
-    after_commit = AfterCommit(settings)
-    opened = OpenedTable(
-        place,
-        store,
-        committer,
-        after_commit=after_commit,
-        settings=settings,
-        world=world,
-        handlers=domains.registered,
-    )
+    opened = _open_path(location, settings or Settings())
     if columns is not None and not opened.exists():
-        definition = Definition(schema.definition(columns), properties=properties or {})
+        definition = Definition(
+            schema.definition(columns),
+            properties=properties or {},
+            partition_by=tuple(partition_by),
+            cluster_by=tuple(cluster_by),
+        )
         if owner is None:
-            create.write_version_0(store, definition, managed=False, world=world)
+            create.write_version_0(opened.store, definition, managed=False, world=opened.world)
         else:
             ownership.create_coordinated(opened, definition, owners.find, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
-    return Table(f"delta.`{place}`", opened)
+    return Table(f"delta.`{opened.location}`", opened)
 
 
-def parse_name(name: str) -> TableName:
-    """``schema.table`` as its two parts."""
-    parts = name.split(".")
-    if len(parts) != 2 or not all(parts):
-        raise InvalidRequest(f"{name!r} is not a table's name: write it as schema.table")
-    return TableName(parts[0], parts[1])
+def write_path(
+    df: DataFrame,
+    location: str | Path,
+    *,
+    mode: SaveMode = "error",
+    properties: Mapping[str, str] | None = None,
+    **options: Unpack[Asked],
+) -> Table:
+    """Write rows to the ordinary Delta table at a path, which is made with their columns if there is none.
+
+    Modes and options are those of ``Lake.write``.
+    """
+    opened = _open_path(location, Settings())
+    asked = Save(df, f"delta.`{opened.location}`", mode, write_options.of(options), properties or {})
+
+    def find() -> OpenedTable:
+        if not opened.exists():
+            raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=asked.name)
+        return opened
+
+    def make(definition: Definition) -> OpenedTable:
+        site = Site(opened.location, opened.store, opened.world)
+        make_with_rows(site, definition, df, asked.options)
+        return opened
+
+    return Table(asked.name, save(asked, find, make))
+
+
+def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
+    """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
+    opened = _open_path(location, Settings())
+    return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
+
+
+def _open_path(location: str | Path, settings: Settings) -> OpenedTable:
+    place = str(location)
+    place = local_path(place) if is_local(place) else place
+    store, world = locate(place), SystemWorld()
+    return OpenedTable(
+        place,
+        store,
+        RoutedCommitter(place, store, owners.find, world=world, strict=settings.require_owner),
+        after_commit=AfterCommit(settings),
+        settings=settings,
+        world=world,
+        handlers=domains.registered,
+    )
+
+
+def convert(
+    location: str | Path, *, partition_schema: Columns | None = None, settings: Settings | None = None
+) -> Table:
+    """Make a folder of parquet files an ordinary Delta table, without writing any file anew.
+
+    Partition columns are found in the names of folders, ``day=2026-01-31``, and are text unless
+    ``partition_schema`` gives them types, in their order. Files whose columns do not go together, and
+    folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
+    """
+    place = locations.canonical(str(location))
+    converting.convert(place, locate(place), partition_schema, world=SystemWorld())
+    return at_path(place, settings=settings)

@@ -58,6 +58,15 @@ class Settings:
     """How many files a scan may read from a log that Spark replays; their names must fit into the driver."""
     read_previews: frozenset[str] = frozenset()
     """Previews of features, such as ``catalogOwned-preview``, that are read only if they are named here."""
+    unpublished_commits: int = 1_000
+    """When this many ratified commits wait to be published, the next one publishes them first."""
+    unpublished_bytes: int = 64 * 1024 * 1024
+    """The same by the size of what waits: readers get all of it from the catalog."""
+    opening_seconds: float = 0.01
+    """For how long what the catalog told when a table was opened may serve the first use of it.
+
+    Then ``lake.table(…).read()`` asks the catalog once. With 0 it is asked again.
+    """
     require_owner: bool = False
     """Refuse to read a table whose commit owner is not registered, instead of what is published of it."""
     database: DatabaseSettings = DatabaseSettings()

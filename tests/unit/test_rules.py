@@ -1,8 +1,10 @@
 """The catalog's decision, as a table."""
 
+from dataclasses import replace
+
 import pytest
 
-from headgate.catalog.rules import Decision, Head, decide
+from headgate.catalog.rules import Decision, Head, Limits, decide
 from headgate.protocol.actions import EpochMillis, Version
 
 HEAD = Head(
@@ -46,3 +48,47 @@ def test_decision_when_any_version_will_do(
     first = None if first_ratified_as is None else Version(first_ratified_as)
 
     assert decide(HEAD, Version(target), first, any_version=True) is decision
+
+
+@pytest.mark.parametrize(
+    ("limits", "decision"),
+    [
+        (Limits(commits=3, bytes=101), Decision.RATIFY),
+        (Limits(commits=2, bytes=101), Decision.PUBLISH_FIRST),
+        (Limits(commits=3, bytes=100), Decision.PUBLISH_FIRST),
+        (Limits(commits=1, bytes=1), Decision.PUBLISH_FIRST),
+    ],
+)
+def test_beyond_a_limit_what_waits_is_published_first(limits: Limits, decision: Decision) -> None:
+    """K7, S076"""
+    waiting = replace(HEAD, unpublished_bytes=100)
+
+    assert decide(waiting, Version(8), None, limits=limits) is decision
+
+
+def test_a_limit_concerns_only_what_would_be_ratified() -> None:
+    """K7"""
+    full = replace(HEAD, unpublished_bytes=100)
+
+    assert decide(full, Version(7), None, limits=Limits(0, 0)) is Decision.LOST
+    assert decide(full, Version(9), None, limits=Limits(0, 0)) is Decision.GAP
+    assert decide(full, Version(8), Version(3), limits=Limits(0, 0)) is Decision.REPLAY
+    assert decide(full, Version(7), None, any_version=True, limits=Limits(1, 1)) is Decision.PUBLISH_FIRST
+
+
+def test_with_nothing_to_publish_no_limit_is_reached() -> None:
+    """K7: else nobody could ever make room."""
+    empty = replace(HEAD, published=Version(7), unpublished_bytes=100)
+
+    assert decide(empty, Version(8), None, limits=Limits(0, 0)) is Decision.RATIFY
+
+
+def test_on_a_shared_log_the_log_decides() -> None:
+    """K8"""
+    shared = replace(HEAD, shares_log=True)
+
+    assert decide(shared, Version(8), None) is Decision.PUT_IF_ABSENT
+    assert decide(shared, Version(7), None, any_version=True) is Decision.PUT_IF_ABSENT
+    assert decide(shared, Version(7), None) is Decision.LOST
+    assert decide(shared, Version(8), Version(2)) is Decision.REPLAY
+    assert decide(replace(shared, frozen=True), Version(8), None) is Decision.FROZEN

@@ -1,5 +1,6 @@
 """What a catalog offers: two ports, and the values that pass through them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, NewType, Protocol, TypeVar
 
@@ -63,6 +64,8 @@ class RatifiedCommit:
     txn_id: TxnId
     in_commit_timestamp: EpochMillis
     where: Inline | Staged | None
+    sha256: str | None = field(default=None, compare=False)
+    """The fingerprint of what was ratified, from a catalog that keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,10 @@ class Told:
 
     protocol: actions.Protocol
     metadata: actions.Metadata
+    domains: Mapping[str, actions.DomainMetadata] | None = None
+    """The live metadata domains; None from who cannot tell all of them, then the log does."""
+    txns: Mapping[str, actions.AppTransaction] | None = None
+    """The latest transaction of each application; None like the domains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,10 @@ class TableEntry:
     name: TableName
     location: str
     created_ms: EpochMillis
+    etag: int = 0
+    """Greater after every change that can be seen: a commit, its publication, a name, a drop."""
+    dropped_ms: EpochMillis | None = None
+    """When it was dropped, if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +195,24 @@ class StagingTable:
 
 
 class TableDirectory(Protocol):
-    """Finds tables by name; names are unique ignoring case."""
+    """Finds tables by name; names are unique ignoring case.
+
+    What a table is called has nothing to do with what it is: its id and its location stay the same.
+    """
 
     def create_schema(self, schema: str) -> bool:
         """Make a schema; whether it was new."""
         ...
 
     def stage(self, name: TableName) -> StagingTable:
-        """Reserve an id and a location; ``SchemaNotFound``, or ``TableExists`` if the name is taken."""
+        """Reserve an id and a location, for a while; ``SchemaNotFound``, or ``TableExists``."""
         ...
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
-        """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken."""
+        """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken.
+
+        Once the reservation has expired it is refused: somebody may be deleting its files.
+        """
         ...
 
     def resolve(self, name: TableName) -> TableEntry:
@@ -208,4 +225,104 @@ class TableDirectory(Protocol):
 
     def drop(self, name: TableName) -> TableEntry:
         """Take the name away; log and data stay where they are."""
+        ...
+
+
+class TableNames(Protocol):
+    """Other names for the same tables, and drops that are undone."""
+
+    def rename(self, name: TableName, to: TableName) -> TableEntry:
+        """Give a table another name, in another schema if need be; who has it open goes on."""
+        ...
+
+    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        """What was dropped and can be had back, the latest first."""
+        ...
+
+    def undrop(
+        self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
+    ) -> TableEntry:
+        """Have back the table of that name that was dropped last, or the one with that id."""
+        ...
+
+
+class TableDisposal(Protocol):
+    """Gets rid of tables for good: first nobody can have them back, then files go, then the last trace."""
+
+    def abandoned(self) -> tuple[StagingTable, ...]:
+        """Reserved places whose time is over, and what else was condemned and is not forgotten yet."""
+        ...
+
+    def condemn(self, table_id: TableId) -> StagingTable:
+        """See that nobody can ever have a dropped or abandoned table back; where its files are."""
+        ...
+
+    def forget(self, table_id: TableId) -> None:
+        """Delete every trace of a condemned table, once its files are gone."""
+        ...
+
+    def strike_out(self, table_id: TableId) -> None:
+        """Forget a dropped table and leave its files where they are; all its versions must be published."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLog:
+    """What the catalog has heard of a log besides commits: hints, which may be out of date."""
+
+    checkpoint: tuple[names.LogFile, ...] = ()
+    """All files of the newest checkpoint that was made known."""
+    checksum: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTable:
+    """Everything with which a client opens a table, without asking again and without listing its log."""
+
+    entry: TableEntry
+    tail: Tail
+    known: KnownLog
+    as_of: int = field(default=0, compare=False)
+    """How often the catalog had been written through when it was asked, as ``TableServing.writes`` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """What the catalog remembers of a commit for as long as there is the table."""
+
+    version: Version
+    txn_id: TxnId
+    in_commit_timestamp: EpochMillis
+    size: int
+    sha256: str
+
+
+class TableServing(Protocol):
+    """Answers readers from what the catalog knows, so that they need not look at the log."""
+
+    @property
+    def writes(self) -> int:
+        """Greater whenever something was written through this object; others may write without it."""
+        ...
+
+    def load(self, name: TableName) -> LoadedTable:
+        """The table of that name with all a reader needs, in one call; or ``TableNotFound``."""
+        ...
+
+    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+        """Hear of a checkpoint or a checksum that was written; nobody relies on it."""
+        ...
+
+    def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
+        """The last version committed at or before ``moment``; None if the catalog cannot tell."""
+        ...
+
+    def commits(
+        self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
+    ) -> tuple[CommitRecord, ...]:
+        """What was ratified, the latest first."""
+        ...
+
+    def take_in(self, table_id: TableId) -> Version:
+        """Look in the log for versions that others published themselves (K8); the latest version now."""
         ...

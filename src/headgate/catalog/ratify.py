@@ -5,18 +5,29 @@ that is refused or lost leaves no trace, and the transaction has only to write d
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog import rules, store, validate
+from headgate.catalog import described, events, rules, store, transfers, validate
 from headgate.catalog.api import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.database import Database
-from headgate.catalog.rules import Decision, Head
-from headgate.catalog.store import Record
+from headgate.catalog.gate import Gate, ratified_elsewhere
+from headgate.catalog.grants import OWNER
+from headgate.catalog.policy import OWNERS, Standing
+from headgate.catalog.rules import LIMITS, Decision, Head, Limits
+from headgate.catalog.store import KnownTable, Record
 from headgate.catalog.validate import Checked
-from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, TableNotFound
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    HeadgateError,
+    InvalidRequest,
+    SharedLog,
+    TableNotFound,
+    TooManyUnpublished,
+)
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.timestamps import next_in_commit_timestamp
 
@@ -31,10 +42,11 @@ class Candidate:
     proposal: Proposal
     content: bytes
     checked: Checked
+    standing: Standing = OWNERS
 
 
 @dataclass(frozen=True, slots=True)
-class _Losing:
+class Losing:
     """The version is taken; by whom is told when all is written down."""
 
 
@@ -42,20 +54,45 @@ class _Losing:
 class Plan:
     """What a table's candidates come to: an answer each, and what is to be written down."""
 
-    answers: tuple[Ratified | HeadgateError | _Losing, ...]
+    answers: tuple[Ratified | HeadgateError | Losing, ...]
     records: tuple[Record, ...]
     changes: tuple[Commit, ...]
+    changed_before: Version
+    """The last version that changed the table before all of these."""
     head: Head
 
 
-def ratify(database: Database, candidates: Sequence[Candidate]) -> list[Answer]:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms a catalog ratifies."""
+
+    limits: Limits = LIMITS
+    is_taken: Callable[[TableId, str, Version], bool] = lambda _table_id, _location, _version: False
+    """Whether somebody published a version that the catalog does not know, by the table's location (K8)."""
+
+
+TERMS = Terms()
+
+
+class TakenUnseen(Exception):
+    """Somebody published the next version of a table and told nobody; nothing was decided."""
+
+    def __init__(self, table_id: TableId, version: Version) -> None:
+        super().__init__(table_id, version)
+        self.table_id = table_id
+        self.version = version
+
+
+def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms = TERMS) -> list[Answer]:
     """Decide the candidates in their order, in one transaction; an answer for each.
 
     If one of them is more than the database can take, each gets a transaction of its own.
     """
     try:
         with database.writing() as db:
-            return _ratify(db, candidates)
+            return _ratify(db, candidates, terms)
+    except TakenUnseen:
+        raise
     except CommitUnknown as exc:
         # Even who lost is not told so: the winner may be one of this group, and not be ratified.
         return [Unknown(exc.message) for _ in candidates]
@@ -66,17 +103,28 @@ def ratify(database: Database, candidates: Sequence[Candidate]) -> list[Answer]:
             if isinstance(exc, HeadgateError):
                 return [exc]
             raise
-    return [answer for candidate in candidates for answer in ratify(database, [candidate])]
+    return [answer for candidate in candidates for answer in ratify(database, [candidate], terms)]
 
 
-def plan(head: Head, known: Mapping[TxnId, Version], candidates: Sequence[Candidate]) -> Plan:
-    """The decisions on one table's candidates; ``known`` are the versions that some of them already are."""
-    ratified = dict(known)
-    answers: list[Ratified | HeadgateError | _Losing] = []
+def plan(
+    head: Head,
+    known: Mapping[TxnId, Version],
+    candidates: Sequence[Candidate],
+    limits: Limits = LIMITS,
+    gate: Gate | None = None,
+) -> Plan:
+    """The decisions on one table's candidates; ``known`` are the versions that some of them already are.
+
+    Without a gate nobody asks whether the table and its policies allow them.
+    """
+    ratified, changed_before = dict(known), head.latest_change
+    answers: list[Ratified | HeadgateError | Losing] = []
     records: list[Record] = []
     changes: list[Commit] = []
     for candidate in candidates:
-        answer = _decide(head, ratified, candidate)
+        answer = _decide(head, ratified, candidate, limits)
+        if gate is not None and isinstance(answer, Record | Ratified):
+            answer = _reviewed(gate, candidate, answer)
         if not isinstance(answer, Record):
             answers.append(answer)
             continue
@@ -88,79 +136,142 @@ def plan(head: Head, known: Mapping[TxnId, Version], candidates: Sequence[Candid
             latest=version,
             latest_timestamp=answer.commit.in_commit_timestamp,
             latest_change=version if candidate.checked.changes_table else head.latest_change,
+            unpublished_bytes=head.unpublished_bytes + answer.size,
         )
         ratified[candidate.proposal.txn_id] = version
         records.append(answer)
         answers.append(Ratified(version))
-    return Plan(tuple(answers), tuple(records), tuple(changes), head)
+    return Plan(tuple(answers), tuple(records), tuple(changes), changed_before, head)
 
 
 def _decide(
-    head: Head, known: Mapping[TxnId, Version], candidate: Candidate
-) -> Record | Ratified | HeadgateError | _Losing:
+    head: Head, known: Mapping[TxnId, Version], candidate: Candidate, limits: Limits
+) -> Record | Ratified | HeadgateError | Losing:
     proposal, checked = candidate.proposal, candidate.checked
     first = known.get(proposal.txn_id)
-    match rules.decide(head, proposal.target, first, any_version=proposal.any_version):
+    match rules.decide(head, proposal.target, first, any_version=proposal.any_version, limits=limits):
         case Decision.REPLAY:
             return Ratified(Version(first or 0))
         case Decision.LOST:
-            return _Losing()
+            return Losing()
         case Decision.GAP:
             return InvalidRequest(
                 f"version {proposal.target} cannot be ratified: the latest is {head.latest}, "
                 f"so the next is {head.latest + 1}",
                 asked=proposal.target, latest=head.latest,
             )  # fmt: skip
+        case Decision.FROZEN:
+            return transfers.frozen(proposal.table_id)
+        case Decision.PUBLISH_FIRST:
+            return _publish_first(head)
+        case Decision.PUT_IF_ABSENT:
+            return SharedLog(
+                f"others may publish versions of the table {proposal.table_id} themselves, so each of its "
+                "commits is decided in its log, by itself: commit to it alone",
+            )
         case Decision.RATIFY:
             try:
                 validate.check_timestamp(checked.timestamp, head.latest_timestamp)
             except InvalidRequest as exc:
                 return exc
-            return _record(proposal, proposal.target, checked.timestamp, candidate.content)
+            return _record(candidate, proposal.target, checked.timestamp, candidate.content)
         case Decision.ASSIGN:
             timestamp = next_in_commit_timestamp(checked.timestamp, head.latest_timestamp)
             content = validate.with_timestamp(candidate.content, timestamp)
-            return _record(proposal, Version(head.latest + 1), timestamp, content)
+            return _record(candidate, Version(head.latest + 1), timestamp, content)
 
 
-def _ratify(db: Connection, candidates: Sequence[Candidate]) -> list[Answer]:
+def _reviewed(
+    gate: Gate, candidate: Candidate, answer: Record | Ratified
+) -> Record | Ratified | HeadgateError:
+    proposal, standing = candidate.proposal, candidate.standing
+    if isinstance(answer, Ratified):
+        return gate.repeated(proposal, answer.version, standing) or answer
+    return gate.refusal(proposal, candidate.checked, standing, len(candidate.content)) or answer
+
+
+def open_gate(db: Connection, table_id: TableId, found: KnownTable, txn_ids: Sequence[TxnId]) -> Gate:
+    """What reviews these transactions of a table, of which the first is the one that was found."""
+    elsewhere = [txn_ids[0]] if found.ratified_elsewhere else []
+    if txn_ids[1:]:
+        elsewhere += ratified_elsewhere(db, table_id, txn_ids[1:])
+    return Gate(db, table_id, has_terms=found.has_terms, elsewhere=elsewhere)
+
+
+def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
     by_table: dict[TableId, list[Candidate]] = {}
     for candidate in candidates:
         by_table.setdefault(candidate.proposal.table_id, []).append(candidate)
-    answers = {table_id: _ratify_table(db, table_id, mine) for table_id, mine in by_table.items()}
+    answers = {table_id: _ratify_table(db, table_id, mine, terms) for table_id, mine in by_table.items()}
     return [next(answers[candidate.proposal.table_id]) for candidate in candidates]
 
 
-def _ratify_table(db: Connection, table_id: TableId, candidates: Sequence[Candidate]) -> Iterator[Answer]:
+def _ratify_table(
+    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms
+) -> Iterator[Answer]:
     store.hold(db, table_id)
-    txn_ids = [candidate.proposal.txn_id for candidate in candidates]
-    found = store.find_head(db, table_id, txn_ids[0])
-    if found is None:
-        return iter([no_table(table_id) for _ in candidates])
-    known = store.versions_of(db, table_id, txn_ids[1:]) if txn_ids[1:] else {}
-    if found.first_ratified_as is not None:
-        known[txn_ids[0]] = found.first_ratified_as
-    made = plan(found.head, known, candidates)
-    if made.records:
-        store.insert_commits(db, table_id, made.records, latest_change=made.head.latest_change)
-    before = found.head.latest_change
-    for change in made.changes:
-        store.describe(db, table_id, change, before=before)
-        before = change.version
+    made = decided(db, table_id, candidates, terms)
+    if made is None:
+        return iter([transfers.not_live(db, table_id) for _ in candidates])
+    write_down(db, table_id, made)
     return iter(
         [
             Lost(store.commits_from(db, table_id, candidate.proposal.target, made.head.published))
-            if isinstance(answer, _Losing)
+            if isinstance(answer, Losing)
             else answer
             for answer, candidate in zip(made.answers, candidates, strict=True)
         ]
     )
 
 
-def _record(proposal: Proposal, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
+def decided(
+    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms = TERMS
+) -> Plan | None:
+    """What a live table's candidates come to; who asks must hold the table, and nothing is written yet."""
+    txn_ids = [candidate.proposal.txn_id for candidate in candidates]
+    found = store.find_head(db, table_id, txn_ids[0])
+    if found is None:
+        return None
+    known = store.versions_of(db, table_id, txn_ids[1:]) if txn_ids[1:] else {}
+    if found.first_ratified_as is not None:
+        known[txn_ids[0]] = found.first_ratified_as
+    following = Version(found.head.latest + 1)
+    if terms.is_taken(table_id, found.location, following):
+        raise TakenUnseen(table_id, following)
+    return plan(found.head, known, candidates, terms.limits, open_gate(db, table_id, found, txn_ids))
+
+
+def write_down(db: Connection, table_id: TableId, made: Plan) -> None:
+    """Make what was planned for a table true, in the same transaction."""
+    if made.records:
+        store.insert_commits(db, table_id, made.records, latest_change=made.head.latest_change)
+    before = made.changed_before
+    for change in made.changes:
+        described.describe(db, table_id, change, before=before)
+        before = change.version
+
+
+def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
+    proposal, info = candidate.proposal, candidate.checked.commit.info
     where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
     commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
-    return Record(commit, len(content), fingerprint(content))
+    principal = candidate.standing.principal
+    return Record(
+        commit,
+        len(content),
+        fingerprint(content),
+        events.operation(info),
+        None if principal == OWNER else principal,
+    )
+
+
+def _publish_first(head: Head) -> TooManyUnpublished:
+    return TooManyUnpublished(
+        f"{head.latest - head.published} ratified commits, {head.unpublished_bytes} bytes, wait to be "
+        "published, and more would slow down every reader: publish them (table.publish(), headgate publish) "
+        "and try again",
+        latest=head.latest, published=head.published,
+    )  # fmt: skip
 
 
 def fingerprint(content: bytes) -> str:

@@ -15,6 +15,12 @@ class Decision(Enum):
     REPLAY = auto()
     LOST = auto()
     GAP = auto()
+    PUBLISH_FIRST = auto()
+    """It could be ratified, if fewer commits were waiting to be published (K7)."""
+    PUT_IF_ABSENT = auto()
+    """It could be ratified, but only by creating its published file, as others may do (K8)."""
+    FROZEN = auto()
+    """It could be ratified, if the catalog were not giving the table back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +32,37 @@ class Head:
     latest_timestamp: EpochMillis
     latest_change: Version
     """The last version that did more than add and remove files."""
+    frozen: bool = False
+    """Whether the table is being given back."""
+    unpublished_bytes: int = 0
+    """How much content the catalog holds for readers."""
+    shares_log: bool = False
+    """Whether others may publish the table's next version themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may wait to be published before the next commit has to see to that."""
+
+    commits: int = 1_000
+    bytes: int = 64 * 1024 * 1024
+
+    def reached(self, head: Head) -> bool:
+        """Whether one more is too many."""
+        waiting = head.latest - head.published
+        return waiting > 0 and (waiting >= self.commits or head.unpublished_bytes >= self.bytes)
+
+
+LIMITS = Limits()
 
 
 def decide(
-    head: Head, target: Version, first_ratified_as: Version | None, *, any_version: bool = False
+    head: Head,
+    target: Version,
+    first_ratified_as: Version | None,
+    *,
+    any_version: bool = False,
+    limits: Limits = LIMITS,
 ) -> Decision:
     """Ratify ``target`` exactly when it is the next version; say why otherwise.
 
@@ -38,8 +71,14 @@ def decide(
     """
     if first_ratified_as is not None:
         return Decision.REPLAY
-    if target <= head.latest:
-        return Decision.ASSIGN if any_version and target > head.latest_change else Decision.LOST
+    if target <= head.latest and not (any_version and target > head.latest_change):
+        return Decision.LOST
     if target > head.latest + 1:
         return Decision.GAP
-    return Decision.RATIFY
+    if head.frozen:
+        return Decision.FROZEN
+    if head.shares_log:
+        return Decision.PUT_IF_ABSENT
+    if limits.reached(head):
+        return Decision.PUBLISH_FIRST
+    return Decision.ASSIGN if target <= head.latest else Decision.RATIFY

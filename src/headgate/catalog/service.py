@@ -3,13 +3,30 @@
 Proposals that wait at the same moment share theirs (``grouping``, ``ratify``).
 """
 
-import re
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from sqlalchemy import Connection
+from typing_extensions import override
 
-from headgate.catalog import ratify, rules, store, validate
+from headgate.catalog import (
+    grants,
+    groups,
+    refusals,
+    rules,
+    serving,
+    staged_files,
+    store,
+    transfers,
+    validate,
+)
+from headgate.catalog.adoption import Adoptions
 from headgate.catalog.api import (
+    CommitRecord,
     Inline,
+    KnownLog,
+    LoadedTable,
     Lost,
     Open,
     Outcome,
@@ -17,7 +34,6 @@ from headgate.catalog.api import (
     Ratified,
     RatifiedCommit,
     Staged,
-    StagingTable,
     TableEntry,
     TableId,
     TableName,
@@ -25,55 +41,145 @@ from headgate.catalog.api import (
     Unknown,
 )
 from headgate.catalog.database import Database
+from headgate.catalog.directory import Directory, normal
+from headgate.catalog.disposal import Disposal
+from headgate.catalog.event_log import EventLog
+from headgate.catalog.granting import Granting
+from headgate.catalog.group_api import Group, GroupLost, GroupOutcome, GroupRatified
 from headgate.catalog.grouping import Grouping
-from headgate.catalog.ratify import Answer, Candidate
-from headgate.catalog.rules import Decision
-from headgate.catalog.store import KnownTable, Record
+from headgate.catalog.handover import Handover
+from headgate.catalog.integrity import BookKeeper
+from headgate.catalog.leases import Leases
+from headgate.catalog.maintenance import Permissions
+from headgate.catalog.policy import CommitPolicy, Standing
+from headgate.catalog.published import Publications
+from headgate.catalog.ratify import Answer, Candidate, Terms
+from headgate.catalog.release import Leaving, Releases
+from headgate.catalog.rules import LIMITS, Decision, Limits
+from headgate.catalog.shared_log import SharedLogs
+from headgate.catalog.store import KnownTable
 from headgate.clock import World
-from headgate.errors import (
-    CorruptLog,
-    HeadgateError,
-    InvalidRequest,
-    ObjectNotFound,
-    SchemaNotFound,
-    TableExists,
-    TableNotFound,
-)
-from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.errors import HeadgateError, SharedLog, TableFrozen, TableNotFound, UserError
+from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import Locate
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 _GROUP_LIMIT = 64
 _INTERRUPTED = Unknown("the thread that carried the proposal to the database was interrupted")
 
 
-class Catalog:
+class Catalog(Directory):
     """Both ports of a catalog, ``CommitCatalog`` and ``TableDirectory``, over one database."""
 
-    def __init__(self, database: Database, *, warehouse: str, locate: Locate, world: World) -> None:
-        self._database = database
-        self._warehouse = warehouse
-        self._locate = locate
-        self._world = world
+    def __init__(
+        self,
+        database: Database,
+        *,
+        warehouse: str,
+        locate: Locate,
+        world: World,
+        limits: Limits = LIMITS,
+    ) -> None:
+        super().__init__(database, warehouse=warehouse, locate=locate, world=world)
+        self._policies: Callable[[], Mapping[str, CommitPolicy]] = dict
+        self.events = EventLog(database, world)
+        self.leases, self.permissions = Leases(database, world), Permissions(database, world)
+        self.disposal = Disposal(database, self._absolute, world)
+        self.disposal.object_with(self.leases.objection)
+        handover = Handover(database, warehouse, locate, world)
+        self.adoptions, self.releases = Adoptions(handover), Releases(handover)
+        self.publications = Publications(
+            database, self.events, lambda location: locate(self._absolute(location))
+        )
+        self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits)
         self._proposals = Grouping[Candidate, Answer](
-            lambda group: ratify.ratify(database, group), limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
+            self._logs.ratify, limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
         )
 
+    def acting_as(
+        self, principal: str, *, policies: Callable[[], Mapping[str, CommitPolicy]] | None = None
+    ) -> "Catalog":
+        """The same catalog on behalf of a principal, under more policies; closing one closes all."""
+        other = copy.copy(self)
+        other._principal = grants.named(principal)
+        other.events = EventLog(self._database, self._world, other._principal)
+        other.permissions = Permissions(self._database, self._world, other._principal)
+        other._policies = policies or self._policies
+        return other
+
+    @property
+    def principal(self) -> str:
+        """On whose behalf it acts."""
+        return self._principal
+
+    @property
+    def granting(self) -> Granting:
+        """Deciding who may do what."""
+        return Granting(self._database, self._world, self._principal, self.resolve)
+
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
-        validate.check_name(proposal)
-        content = self._content(proposal)
-        checked = validate.check_content(proposal, content)
+        try:
+            return self._proposed(self._candidate(proposal))
+        except UserError as exc:
+            refusals.tell(self.events, proposal, exc, self._principal)
+            raise
+
+    def _proposed(self, candidate: Candidate) -> Ratified | Lost[RatifiedCommit] | Unknown:
+        proposal = candidate.proposal
         # Only where all wait for all may tables share a transaction; elsewhere one would hold up the others.
         lane = None if self._database.has_one_writer else proposal.table_id
-        answer = self._proposals.submit(lane, Candidate(proposal, content, checked))
+        answer = self._proposals.submit(lane, candidate)
+        if isinstance(answer, SharedLog):
+            return self._logs.propose(candidate)
+        if isinstance(answer, TableFrozen):
+            self.releases.settle(proposal.table_id)
         if isinstance(answer, HeadgateError):
             raise answer
         return answer
 
+    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        staged = (creation.staging.table_id for creation in group.creations)
+        new = {table_id: self._absolute(table_id) for table_id in staged}  # T3: not what a client says
+        try:
+            prepared = groups.prepare(
+                group,
+                lambda proposal: self._candidate(proposal, new.get(proposal.table_id)),
+                self.first_commit,
+            )
+        except UserError:
+            if known := groups.first_answer(self._database, group):
+                return known
+            raise
+        self._logs.look_in_folders(proposal.table_id for proposal in group.proposals)
+        prepared = replace(prepared, terms=Terms(self._logs.limits))
+        return groups.ratify_group(self._database, prepared, groups.Directory(self.register_in, self.drop_in))
+
+    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+        return groups.outcome_of(self._database, group)
+
+    def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
+        wanted = tuple(table_ids)
+        self.releases.settle_those_leaving(wanted)
+        self._logs.look_in_shared(wanted)
+        return groups.tails(self._database, wanted)
+
+    def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
+        """The tables of these names, found in one transaction."""
+        wanted = tuple(map(normal, names))
+        try:
+            with self._database.reading() as db:
+                return tuple(self._resolved(self._found(db, name)) for name in wanted)
+        except TableNotFound:  # unless one is on its way into the catalog
+            return tuple(self.resolve(name) for name in wanted)
+
+    @override
+    def resolve(self, name: TableName) -> TableEntry:
+        self.adoptions.settle_name(name)
+        return super().resolve(name)
+
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
     ) -> Outcome[RatifiedCommit]:
+        self._logs.look_in_shared((table_id,))
         with self._database.reading() as db:
             known = _known(db, table_id, txn_id)
             head, first = known.head, known.first_ratified_as
@@ -82,178 +188,89 @@ class Catalog:
                     return Ratified(Version(first or 0))
                 case Decision.LOST:
                     return Lost(store.commits_from(db, table_id, target, head.published))
-                case Decision.RATIFY | Decision.ASSIGN | Decision.GAP:
+                case _:
                     return Open()
 
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
             head = _known(db, table_id).head
-            unpublished = Version(head.published + 1)
-            return Tail(
-                head.latest,
-                head.published,
-                store.commits_from(db, table_id, unpublished, head.published),
-                store.told(db, table_id),
+            found = serving.tail(db, table_id, head)
+        if head.shares_log and self._logs.look(table_id):
+            return self.tail(table_id)
+        # Of a table that is leaving only the log can tell whether it has left.
+        if head.frozen and self.releases.settle(table_id) is not Leaving.OPEN:
+            return self.tail(table_id)
+        return found
+
+    @property
+    def writes(self) -> int:
+        return self._database.writes
+
+    def load(self, name: TableName) -> LoadedTable:
+        as_of = self.writes
+        self.adoptions.settle_name(name)
+        with self._database.reading() as db:
+            entry = self._resolved(self._found(db, normal(name)))
+            head = _known(db, entry.table_id).head
+            found = LoadedTable(
+                entry, serving.tail(db, entry.table_id, head), serving.known_log(db, entry.table_id), as_of
             )
+        if head.frozen or head.shares_log:  # only the log can tell what the latest version is
+            return replace(found, tail=self.tail(entry.table_id))
+        return found
+
+    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+        with self._database.writing() as db:
+            store.hold(db, table_id)
+            _known(db, table_id)
+            serving.note(db, table_id, known)
+
+    def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
+        with self._database.reading() as db:
+            return serving.version_at(db, table_id, _known(db, table_id).head, moment)
+
+    def commits(
+        self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
+    ) -> tuple[CommitRecord, ...]:
+        with self._database.reading() as db:
+            return serving.history(db, table_id, before=before, limit=limit)
+
+    def take_in(self, table_id: TableId) -> Version:
+        self._logs.look(table_id)
+        with self._database.reading() as db:
+            return _known(db, table_id).head.latest
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
-        with self._database.reading() as db:
-            known = _known(db, table_id)
-            latest, published = known.head.latest, known.head.published
-            digests = store.digests(db, table_id, published, version)
-        if version > latest:
-            raise InvalidRequest(
-                f"version {version} cannot be published: the latest ratified version is {latest}",
-                asked=version, latest=latest,
-            )  # fmt: skip
-        self._verify_published(known.location, digests)
-        with self._database.writing() as db:
-            reached = _known(db, table_id).head.published
-            if reached < version:
-                store.advance_published(db, table_id, reached, version)
+        self.publications.mark(table_id, version)
 
-    def create_schema(self, schema: str) -> bool:
-        name = _checked(schema)
-        with self._database.writing() as db:
-            store.lock_names(db)
-            if store.schema_exists(db, name):
-                return False
-            store.insert_schema(db, name, self._world.now_ms())
-        return True
-
-    def stage(self, name: TableName) -> StagingTable:
-        name = _normal(name)
-        table_id = TableId(self._world.uuid())
-        with self._database.writing() as db:
-            store.lock_names(db)
-            if not store.schema_exists(db, name.schema):
-                raise SchemaNotFound(
-                    f"there is no schema {name.schema!r}: make it with lake.create_schema({name.schema!r})",
-                    name=name.schema,
-                )
-            if store.find_table(db, name) is not None:
-                raise _taken(name)
-            # The place is named by the id alone: a name in a path would have to be escaped and renamed.
-            store.insert_staging(db, StagingTable(table_id, table_id), name, self._world.now_ms())
-        return StagingTable(table_id, self._absolute(table_id))
-
-    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
-        name = _normal(name)
-        first, says = self._first_commit(staging)
-        with self._database.writing() as db:
-            store.lock_names(db)
-            existing = store.find_table(db, name)
-            if existing is not None and existing.table_id == staging.table_id:
-                return self._resolved(existing)
-            if existing is not None:
-                raise _taken(name)
-            if not store.make_live(db, staging.table_id, name):
-                raise TableNotFound(f"nothing is staged as {staging.table_id}", name=str(name))
-            store.insert_commits(db, staging.table_id, [first], latest_change=Version(0))
-            store.describe(db, staging.table_id, says, before=Version(0))
-            entry = store.find_table(db, name)
-        if entry is None:
-            raise ratify.no_table(staging.table_id)
-        return self._resolved(entry)
-
-    def resolve(self, name: TableName) -> TableEntry:
-        name = _normal(name)
-        with self._database.reading() as db:
-            found = store.find_table(db, name)
-        if found is None:
-            raise TableNotFound(
-                f"there is no table {name}: lake.tables() lists what there is", name=str(name)
-            )
-        return self._resolved(found)
-
-    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
-        with self._database.reading() as db:
-            found = store.entries(db, _checked(schema) if schema is not None else None)
-        return tuple(self._resolved(entry) for entry in found)
-
-    def drop(self, name: TableName) -> TableEntry:
-        entry = self.resolve(name)
-        with self._database.writing() as db:
-            store.lock_names(db)
-            store.make_dropped(db, entry.table_id, self._world.now_ms())
-        return entry
+    def books(self, table_id: TableId) -> BookKeeper:
+        """What is written down of one table, for whoever checks it."""
+        return BookKeeper(self._database, table_id, self.mark_published)
 
     def close(self) -> None:
         """Give the database's connections back."""
         self._database.close()
 
-    def _content(self, proposal: Proposal) -> bytes:
+    def _candidate(self, proposal: Proposal, location: str | None = None) -> Candidate:
+        """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
+        validate.check_name(proposal)
+        content = self._content(proposal, location)
+        standing = Standing(self._principal, self._policies())
+        return Candidate(proposal, content, validate.check_content(proposal, content), standing)
+
+    def _content(self, proposal: Proposal, location: str | None) -> bytes:
         match proposal.content:
             case Inline(content):
                 return content
             case Staged(file_name):
-                with self._database.reading() as db:
-                    location = _known(db, proposal.table_id).location
-                try:
-                    return self._locate(self._absolute(location)).read(names.STAGED + file_name)
-                except ObjectNotFound as exc:
-                    raise InvalidRequest(
-                        f"the staged commit {file_name!r} does not exist: write it before proposing it"
-                    ) from exc
-
-    def _verify_published(self, location: str, digests: dict[Version, str]) -> None:
-        files = self._locate(self._absolute(location))
-        for version, digest in digests.items():
-            try:
-                content = files.read(names.published(version))
-            except ObjectNotFound as exc:
-                raise InvalidRequest(
-                    f"version {version} is not published, so it cannot be marked so"
-                ) from exc
-            if ratify.fingerprint(content) != digest:
-                raise CorruptLog(
-                    f"the published file of version {version} differs from what was ratified; the catalog "
-                    "keeps its own copy and readers use that: remove the stray file and publish again",
-                    code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
-                )  # fmt: skip
-
-    def _first_commit(self, staging: StagingTable) -> tuple[Record, Commit]:
-        zero = Version(0)
-        try:
-            content = self._locate(staging.location).read(names.published(zero))
-        except ObjectNotFound as exc:
-            raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
-        first = codec.decode(zero, content)
-        if first.protocol is None or not first.protocol.is_catalog_managed or first.info is None:
-            raise InvalidRequest("version 0 of a catalog-managed table must say so in its protocol")
-        txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
-        if txn_id is None or timestamp is None:
-            raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
-        ratified = RatifiedCommit(zero, txn_id, timestamp, None)
-        return Record(ratified, len(content), ratify.fingerprint(content)), first
-
-    def _absolute(self, location: str) -> str:
-        return f"{self._warehouse}/{location}"
-
-    def _resolved(self, entry: TableEntry) -> TableEntry:
-        return TableEntry(entry.table_id, entry.name, self._absolute(entry.location), entry.created_ms)
+                if location is None:
+                    with self._database.reading() as db:
+                        location = self._absolute(_known(db, proposal.table_id).location)
+                return staged_files.read(self._locate(location), file_name)
 
 
 def _known(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
     found = store.find_head(db, table_id, txn_id)
     if found is None:
-        raise ratify.no_table(table_id)
+        raise transfers.not_live(db, table_id)
     return found
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise InvalidRequest(
-            f"{name!r} is not a name: use letters, digits and underscores, not starting with a digit"
-        )
-    return name.lower()
-
-
-def _normal(name: TableName) -> TableName:
-    return TableName(_checked(name.schema), _checked(name.table))
-
-
-def _taken(name: TableName) -> TableExists:
-    return TableExists(
-        f"there is already a table {name}: choose another name or drop it first", name=str(name)
-    )

@@ -1,6 +1,6 @@
 """The catalog's tables and the queries over them; every function runs inside the caller's transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    Row,
     String,
     Table,
     UniqueConstraint,
@@ -22,26 +21,18 @@ from sqlalchemy import (
     case,
     func,
     insert,
+    literal_column,
     null,
     select,
     text,
     update,
 )
 
-from headgate.catalog.api import (
-    Inline,
-    RatifiedCommit,
-    Staged,
-    StagingTable,
-    TableEntry,
-    TableId,
-    TableName,
-    Told,
-)
+from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
 from headgate.catalog.rules import Head
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
 
-STAGING, LIVE, DROPPED = "staging", "live", "dropped"
+STAGING, LIVE, DROPPED, CONDEMNED = "staging", "live", "dropped", "condemned"
 
 metadata = MetaData()
 
@@ -69,6 +60,13 @@ tables = Table(
     Column("protocol", String),
     Column("metadata", String),
     Column("described_by", BigInteger),
+    Column("domains_by", BigInteger),
+    Column("expires_ms", BigInteger),
+    Column("revision", BigInteger, nullable=False, server_default="0"),
+    Column("unpublished_bytes", BigInteger, nullable=False, server_default="0"),
+    Column("shares_log", BigInteger, nullable=False, server_default="0"),
+    Column("frozen_ms", BigInteger),
+    Column("owner", String),
     Index(
         "one_live_table_per_name",
         "schema_name",
@@ -90,7 +88,11 @@ commits = Table(
     Column("sha256", String, nullable=False),
     Column("file_name", String),
     Column("content", LargeBinary),
+    Column("operation", String),
+    Column("principal", String),
     UniqueConstraint("table_id", "txn_id", name="one_version_per_transaction"),
+    Index("commits_by_moment", "table_id", "in_commit_timestamp"),
+    Index("commits_by_transaction", "txn_id"),
 )
 
 
@@ -101,6 +103,10 @@ class KnownTable:
     head: Head
     location: str
     first_ratified_as: Version | None
+    ratified_elsewhere: bool = False
+    """Whether that transaction is a commit of another table."""
+    has_terms: bool = True
+    """Whether there are rules of commits that may concern the table."""
 
 
 _HEAD = select(
@@ -108,11 +114,20 @@ _HEAD = select(
     tables.c.published,
     tables.c.latest_timestamp,
     tables.c.latest_change,
+    tables.c.frozen_ms,
+    tables.c.unpublished_bytes,
+    tables.c.shares_log,
     tables.c.location,
     select(commits.c.version)
     .where(commits.c.table_id == tables.c.table_id, commits.c.txn_id == bindparam("txn"))
     .scalar_subquery()
     .label("first_ratified_as"),
+    select(commits.c.table_id)
+    .where(commits.c.txn_id == bindparam("txn"), commits.c.table_id != tables.c.table_id)
+    .limit(1)
+    .scalar_subquery()
+    .label("elsewhere"),
+    literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_terms"),
 ).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
 
 _HOLD = select(tables.c.table_id).where(tables.c.table_id == bindparam("id")).with_for_update()
@@ -126,6 +141,7 @@ _COMMITS = (
         commits.c.in_commit_timestamp,
         commits.c.file_name,
         commits.c.content,
+        commits.c.sha256,
     )
     .where(commits.c.table_id == bindparam("id"), commits.c.version >= bindparam("start"))
     .order_by(commits.c.version)
@@ -150,9 +166,20 @@ _ADVANCE = (
         latest=bindparam("new_latest"),
         latest_timestamp=bindparam("new_timestamp"),
         latest_change=bindparam("new_change"),
+        unpublished_bytes=tables.c.unpublished_bytes + bindparam("more_bytes"),
     )
 )
-_PUBLISH = update(tables).where(tables.c.table_id == bindparam("id")).values(published=bindparam("upto"))
+_PUBLISH = (
+    update(tables)
+    .where(tables.c.table_id == bindparam("id"))
+    .values(
+        published=bindparam("upto"),
+        # Counted anew, because a process of an older release does not keep count.
+        unpublished_bytes=select(func.coalesce(func.sum(commits.c.size), 0))
+        .where(commits.c.table_id == bindparam("id"), commits.c.version > bindparam("upto"))
+        .scalar_subquery(),
+    )
+)
 _FORGET = (
     update(commits)
     .where(
@@ -194,8 +221,21 @@ def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) ->
         Version(row.published),
         EpochMillis(row.latest_timestamp),
         Version(row.latest_change),
+        row.frozen_ms is not None,
+        row.unpublished_bytes,
+        bool(row.shares_log),
     )
-    return KnownTable(head, row.location, row.first_ratified_as)
+    return KnownTable(
+        head, row.location, row.first_ratified_as, row.elsewhere is not None, bool(row.has_terms)
+    )
+
+
+def sharing_log(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, ...]:
+    """Those of the live tables of which others may publish versions."""
+    query = select(tables.c.table_id).where(
+        tables.c.table_id.in_(list(table_ids)), tables.c.state == LIVE, tables.c.shares_log == 1
+    )
+    return tuple(TableId(found) for found in db.scalars(query))
 
 
 def commits_from(
@@ -213,6 +253,9 @@ class Record:
     commit: RatifiedCommit
     size: int
     sha256: str
+    operation: str | None = None
+    principal: str | None = None
+    """For whom it was ratified; None for the lake's owner."""
 
 
 def insert_commits(
@@ -228,6 +271,7 @@ def insert_commits(
             "new_latest": latest.version,
             "new_timestamp": latest.in_commit_timestamp,
             "new_change": latest_change,
+            "more_bytes": sum(record.size for record in records if record.commit.where is not None),
         },
     )
 
@@ -243,6 +287,8 @@ def _values(table_id: TableId, record: Record) -> dict[str, object]:
         "sha256": record.sha256,
         "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
         "content": commit.where.content if isinstance(commit.where, Inline) else None,
+        "operation": record.operation,
+        "principal": record.principal,
     }
 
 
@@ -266,7 +312,13 @@ def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Versi
         for name, action in said.items()
     }
     db.execute(
-        update(tables).where(tables.c.table_id == table_id).values(**kept, described_by=commit.version)
+        update(tables)
+        .where(tables.c.table_id == table_id)
+        .values(
+            **kept,
+            described_by=commit.version,
+            domains_by=case((tables.c.domains_by == before, commit.version), else_=null()),
+        )
     )
 
 
@@ -295,79 +347,10 @@ def advance_published(db: Connection, table_id: TableId, after: Version, upto: V
     db.execute(_FORGET, {"id": table_id, "after": after, "upto": upto})
 
 
-def schema_exists(db: Connection, schema: str) -> bool:
-    """Whether there is a schema of that name."""
-    return db.execute(select(schemas.c.name).where(schemas.c.name == schema)).one_or_none() is not None
-
-
-def insert_schema(db: Connection, schema: str, now: int) -> None:
-    """Record a schema."""
-    db.execute(insert(schemas), {"name": schema, "created_ms": now})
-
-
-def insert_staging(db: Connection, staging: StagingTable, name: TableName, now: int) -> None:
-    """Record a reserved place."""
-    db.execute(
-        insert(tables),
-        {
-            "table_id": staging.table_id,
-            "schema_name": name.schema,
-            "table_name": name.table,
-            "location": staging.location,
-            "state": STAGING,
-            "created_ms": now,
-            "latest": 0,
-            "published": 0,
-            "latest_timestamp": 0,
-            "latest_change": 0,
-        },
-    )
-
-
-def make_live(db: Connection, table_id: TableId, name: TableName) -> bool:
-    """Turn a staging table into a live one of that name; whether there was one."""
-    changed = db.execute(
-        update(tables)
-        .where(tables.c.table_id == table_id, tables.c.state == STAGING)
-        .values(state=LIVE, schema_name=name.schema, table_name=name.table)
-    )
-    return changed.rowcount == 1
-
-
-def make_dropped(db: Connection, table_id: TableId, now: int) -> None:
-    """Take a live table's name away."""
-    db.execute(update(tables).where(tables.c.table_id == table_id).values(state=DROPPED, dropped_ms=now))
-
-
-def find_table(db: Connection, name: TableName) -> TableEntry | None:
-    """The live table of that name."""
-    found = entries(db, name.schema, name.table)
-    return found[0] if found else None
-
-
-def entries(db: Connection, schema: str | None = None, table: str | None = None) -> tuple[TableEntry, ...]:
-    """The live tables, of one schema, of one name."""
-    query = select(tables).where(tables.c.state == LIVE).order_by(tables.c.schema_name, tables.c.table_name)
-    if schema is not None:
-        query = query.where(tables.c.schema_name == schema)
-    if table is not None:
-        query = query.where(tables.c.table_name == table)
-    return tuple(_entry(row) for row in db.execute(query))
-
-
 def _commit(row: Any, published: Version) -> RatifiedCommit:
     where: Inline | Staged | None = None
     if row.version > published:
         where = Staged(row.file_name) if row.file_name is not None else Inline(row.content)
     return RatifiedCommit(
-        Version(row.version), TxnId(row.txn_id), EpochMillis(row.in_commit_timestamp), where
-    )
-
-
-def _entry(row: Row[Any]) -> TableEntry:
-    return TableEntry(
-        TableId(row.table_id),
-        TableName(row.schema_name, row.table_name),
-        row.location,
-        EpochMillis(row.created_ms),
+        Version(row.version), TxnId(row.txn_id), EpochMillis(row.in_commit_timestamp), where, row.sha256
     )

@@ -6,20 +6,22 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from headgate.catalog.integrity import BookKeeper
+from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import (
     ConflictError,
     CorruptLog,
     InvalidRequest,
-    NotAllowed,
     TableNotFound,
     UnsupportedFeature,
     UserError,
 )
 from headgate.protocol import features, names, upkeep
-from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.checksum import Discrepancy
 from headgate.protocol.domains import Edit, Handlers
+from headgate.protocol.predicates import Predicate
 from headgate.protocol.replay import State
 from headgate.protocol.segment import Segment
 from headgate.settings import Settings
@@ -33,20 +35,27 @@ from headgate.table import (
     compacting,
     domains,
     history,
+    integrity,
+    integrity_repair,
     log,
+    served,
     snapshot,
     transaction,
 )
 from headgate.table.after_commit import AfterCommit
 from headgate.table.changes import Changes, Range
+from headgate.table.commit import Committed
 from headgate.table.committer import Committer, Frontier
 from headgate.table.description import Description
 from headgate.table.files import LiveFiles
+from headgate.table.guard import Guard, Unguarded
 from headgate.table.history import HistoryEntry
+from headgate.table.integrity import Report, Subject
 from headgate.table.keeper import Keeper
+from headgate.table.reads import Observer
 from headgate.table.remembered import FileSchemas
 from headgate.table.snapshot import Snapshot
-from headgate.table.transaction import Change
+from headgate.table.transaction import Change, Transaction
 
 _MOST_PENDING = 1_000
 
@@ -64,15 +73,19 @@ class OpenedTable:
         settings: Settings,
         world: World,
         handlers: Callable[[], Handlers] = dict,
+        guard: Guard | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.location = location
         self.store = store
         self.world = world
+        self.guard = guard or Unguarded(committer)
         self._committer = committer
         self._after_commit = after_commit
         self._keeper = Keeper(store, committer, settings, world=world)
         self._settings = settings
         self._handlers = handlers
+        self._observer = observer
         self.file_schemas = FileSchemas()
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
@@ -129,6 +142,15 @@ class OpenedTable:
             return False
         return True
 
+    @property
+    def known(self) -> Snapshot | None:
+        """The newest snapshot seen, if any."""
+        return self._newest
+
+    def know(self, found: Snapshot) -> None:
+        """Begin with what somebody else has loaded of the same table."""
+        self._advance(found)
+
     def newest_known(self) -> Snapshot:
         """The newest snapshot seen by this process, without asking anyone; good enough for a blind append."""
         return self._newest or self.snapshot()
@@ -154,16 +176,32 @@ class OpenedTable:
         except (ConflictError, UserError):
             self._newest = None  # running the operation again must start from the version that won
             raise
+        self.committed(txn, base, done)
+        return done.version
+
+    def committed(self, txn: Transaction, base: Snapshot, done: Committed) -> None:
+        """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
-        if done.since_base and change.txn_id is None:
+        if done.since_base and txn.change.txn_id is None:
             self._advance(self._bounded(base.after(done.since_base)))
         interval = upkeep.checkpoint_interval(base.state.metadata)
         self._after_commit.committed(self._keeper, done.version, interval=interval)
-        return done.version
+
+    def scanned(
+        self, found: Snapshot, predicate: Predicate | None, files: Callable[[], Iterable[str]]
+    ) -> None:
+        """Rows of a snapshot were asked for, by a predicate or all of them, and may be in these files.
+
+        Whoever reads rows says so: a transaction over several tables commits only if they stay as they are.
+        """
+        if self._observer is not None:
+            self._observer.scanned(found.version, predicate, () if predicate is None else files())
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The configurations of the metadata domains, now or at a version."""
-        live = self.snapshot(version=version).state.domains
+        at, live = self._domains_now() if version is None else self._domains_at(version)
+        if self._observer is not None:
+            self._observer.looked_up_domains(at)
         return {name: action.configuration for name, action in live.items()}
 
     def change_domains(self, edits: Iterable[Edit], *, since: int | None = None) -> Version:
@@ -186,6 +224,7 @@ class OpenedTable:
         frontier = self._committer.frontier(known=newest.version)
         versions = changes.resolve(self.store, frontier, newest.state, asked)
         first = self.snapshot(version=versions.start)
+        self.scanned(newest, None, tuple)
         found = changes.between(self.store, frontier, versions, first=first.state, newest=newest.state)
         return self.snapshot(version=versions.stop - 1), tuple(found)
 
@@ -203,6 +242,7 @@ class OpenedTable:
         written = checkpointing.write(self.store, self._committer, world=self.world, version=wanted)
         if written is not None:
             checksums.write(self.store, written.state, written.totals)
+            served.note(self.store, self._committer, written, checksum=True)
         return wanted
 
     def compact_log(self, start: int, end: int) -> None:
@@ -210,26 +250,39 @@ class OpenedTable:
         self._check_maintainable()
         compacting.compact(self.store, self._committer.frontier(), Version(start), Version(end))
 
+    def check_permitted(self, kind: Maintenance, operation: str) -> None:
+        """``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8)."""
+        self.guard.check(kind, operation)
+
     def cleanup_log(self, *, permitted: bool = False, retention_ms: int | None = None) -> tuple[str, ...]:
         """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
 
-        Older versions can then no longer be read. The log of a catalog-managed table belongs to its
-        catalog: say ``permitted`` only if that allows it. ``retention_ms`` counts in place of the property.
+        Older versions can then no longer be read; those with a lease stay. The log of a catalog-managed
+        table belongs to its catalog: say ``permitted`` only if that was asked and allows it.
+        ``retention_ms`` counts in place of the property.
         """
-        newest, frontier = self._check_maintainable(), self._committer.frontier()
-        if frontier.managed and not permitted:
-            raise NotAllowed(
-                "the log of a catalog-managed table is cleaned up only if its catalog permits it: ask those "
-                "who run the catalog",
-                code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation="cleanup_log",
-            )  # fmt: skip
-        now_ms = self.world.now_ms()
-        return cleanup.clean_up(self.store, frontier, newest, now_ms=now_ms, retention_ms=retention_ms)
+        newest = self._check_maintainable()
+        if not permitted:
+            self.check_permitted(Maintenance.METADATA_CLEANUP, "cleanup_log")
+        frontier, now_ms = self._committer.frontier(), self.world.now_ms()
+        return cleanup.clean_up(
+            self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
+        )
 
     def verify(self, *, version: int | None = None) -> tuple[Discrepancy, ...] | None:
         """In what a version, as the log has it, differs from its checksum file; None if it has none."""
         found = self.snapshot(version=version)
         return checksums.verify(self.store, found.state, found.files)
+
+    def check(
+        self, name: str, *, keeper: BookKeeper | None = None, data: bool = True, repair: bool = False
+    ) -> Report:
+        """Whether the table is whole: its log, its files and, with its ``keeper``, the catalog's books."""
+        subject = Subject(name, self.location, self.store, self._committer, self.world, keeper)
+        if not repair:
+            return integrity.check(subject, data=data)
+        self._newest = None
+        return integrity_repair.check_and_repair(subject, data=data)
 
     def close(self) -> None:
         """Publish what still waits."""
@@ -270,6 +323,21 @@ class OpenedTable:
         if version > frontier.latest:  # unless there is somebody who knows more
             known, frontier = self._latest(frontier)
         return self._remember(snapshot.load(self.store, frontier, target=version, known=known), frontier)
+
+    def _domains_now(self) -> tuple[Version, Mapping[str, DomainMetadata]]:
+        """The latest version and its domains, by the catalog's word if it tells all of them."""
+        known = self._newest
+        frontier = self._committer.frontier(known=known.version if known else None)
+        told = frontier.told
+        if told is not None and told.domains is not None and told.protocol.is_catalog_managed:
+            self._check_readable(told.protocol, told.metadata)
+            return frontier.latest, told.domains
+        found = self._remember(*self._latest(frontier))
+        return found.version, found.state.domains
+
+    def _domains_at(self, version: int) -> tuple[Version, Mapping[str, DomainMetadata]]:
+        found = self.snapshot(version=version)
+        return found.version, found.state.domains
 
     def _check_maintainable(self) -> State:
         """The table now, if its log may be changed by who has nothing to commit."""

@@ -22,6 +22,7 @@ from headgate.protocol.actions import (
 from headgate.protocol.attempt import BLIND, Attempt, Reads
 from headgate.protocol.domains import Handlers
 from headgate.protocol.replay import State
+from headgate.protocol.row_work import RowWork
 
 ENGINE = "Headgate/0.1.0"
 
@@ -49,8 +50,16 @@ class Change:
 
     Without a catalog nobody remembers ids: there an application transaction does the same.
     """
+    rows: RowWork | None = None
+    """Which rows it is about, if it can say so; then only commits about the same rows are its rivals."""
+    user_metadata: str | None = None
+    """What the user wants the history to say beside the rest."""
     skip_if_empty: bool = False
     """Whether having nothing to write means that there shall be no version."""
+    once: bool = False
+    """Whether a lost race is the end of it, because it is about the whole table as it was read."""
+    is_strict: bool = False
+    """Whether what was read must still be true when it is committed, whatever the table asks for."""
 
     def enables_stamps(self, state: State) -> bool:
         """Whether it switches in-commit timestamps on."""
@@ -60,12 +69,21 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """Of which group a commit is a part, and the ids of all tables that the group changes."""
+
+    group_id: str
+    table_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Transaction:
     """One attempt to commit a change as version ``target``."""
 
     attempt: Attempt
     txn_id: TxnId
     change: Change
+    together: Together | None = None
 
     @property
     def base(self) -> Version:
@@ -122,6 +140,12 @@ class Transaction:
     def rebased_onto(self, winners: Sequence[Commit]) -> "Transaction":
         """The same change as the version after ``winners``; raises the conflict that forbids it."""
         _check_contiguous(winners, self.target)
+        if self.change.once:
+            raise ConcurrentWrite(
+                f"{self.attempt.operation} decided from version {self.base}, and version {self.target} was "
+                "committed meanwhile; nothing was changed: run it again",
+                winner=self.target, operation=self.attempt.operation,
+            )  # fmt: skip
         return replace(self, attempt=rebase.rebase(self.attempt, winners))
 
     def _info(self) -> CommitInfo:
@@ -138,6 +162,9 @@ class Transaction:
             engine_info=ENGINE,
             txn_id=self.txn_id,
             tags=attempt.tags or None,
+            user_metadata=self.change.user_metadata,
+            group_id=self.together.group_id if self.together else None,
+            group_tables=self.together.table_ids if self.together else None,
         )
 
 
@@ -163,6 +190,8 @@ def begin(
         timestamp=EpochMillis(world.now_ms()),
         changes_data=change.operation.changes_data,
         handlers=handlers,
+        rows=change.rows,
+        is_strict=change.is_strict,
     )
     prepared = rebase.prepare(attempt, file_time=file_time)
     return Transaction(prepared, change.txn_id or TxnId(world.uuid()), change)
