@@ -293,13 +293,13 @@ def test_a_column_may_become_nullable_and_be_described() -> None:
 
 
 def test_the_list_of_columns_with_statistics_follows() -> None:
-    listed = with_properties(state(), delta__dataSkippingStatsColumns="id, address.city ,lines")
+    listed = with_properties(state(), delta__dataSkippingStatsColumns="id, address.city ,`odd, name`,lines")
 
     renamed = column_changes.renamed(listed, ("address",), "home")
     dropped = column_changes.dropped(listed, [("address", "city")])
 
-    assert renamed.configuration["delta.dataSkippingStatsColumns"] == "id,home.city,lines"
-    assert dropped.configuration["delta.dataSkippingStatsColumns"] == "id,lines"
+    assert renamed.configuration["delta.dataSkippingStatsColumns"] == "id,home.city,`odd, name`,lines"
+    assert dropped.configuration["delta.dataSkippingStatsColumns"] == "id,`odd, name`,lines"
 
 
 @pytest.mark.parametrize("change", ["add", "rename"])

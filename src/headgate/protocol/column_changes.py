@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle, property_changes, references, type_changes
+from headgate.protocol import domain_lifecycle, indexed, property_changes, references, type_changes
 from headgate.protocol.actions import Metadata
 from headgate.protocol.replay import State
 from headgate.protocol.schema import enforce, mapping, merge
@@ -22,6 +22,7 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, 
 
 Path = tuple[str, ...]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
+_SEPARATING = frozenset(".,`")
 _CONSTRAINT = "delta.constraints."
 _GENERATED, _COMMENT = "delta.generationExpression", "comment"
 _STATISTICS, _WIDENING = "delta.dataSkippingStatsColumns", "delta.enableTypeWidening"
@@ -58,7 +59,7 @@ def parse_path(text: str) -> Path:
 
 def shown(path: Path) -> str:
     """A path as a user writes it."""
-    return ".".join(_quoted(part) if "." in part or "`" in part else part for part in path)
+    return ".".join(_quoted(part) if set(part) & _SEPARATING else part for part in path)
 
 
 def _quoted(part: str) -> str:
@@ -332,7 +333,7 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
     if listed is None:
         return metadata
     kept = []
-    for column in map(parse_path, filter(None, map(str.strip, listed.split(",")))):
+    for column in indexed.parse_names(listed):
         if not _same(column[: len(path)], path):
             kept.append(column)
         elif now is not None:

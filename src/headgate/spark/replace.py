@@ -32,6 +32,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
 from headgate.spark import files, replaced, write
 from headgate.spark.write_options import WriteOptions
+from headgate.table import removed
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -69,7 +70,7 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     wanted = (clustering.domain(names, metadata),) if names else ()
     domains = domain_lifecycle.after_replace(state.domains, wanted)
     columns = domain_lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
-    removes = replaced.removes(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
+    removes = removed.removals(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
     written = files.Written("", (), 0)
     if new.rows is not None:
         enforce.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))

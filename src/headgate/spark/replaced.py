@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.protocol import partitions, predicate_sql, predicates
-from headgate.protocol.actions import DeletionVector, EpochMillis, Metadata, RemoveFile
+from headgate.protocol.actions import Metadata
 from headgate.protocol.attempt import Reads
 from headgate.protocol.predicates import Predicate, Unknown
 from headgate.protocol.schema import json as schema_json
@@ -68,24 +68,6 @@ def by_partitions(
     files = live.filter(pa.array([values in wanted for values in found], pa.bool_()))
     reads = Reads(predicates=(_any_of(wanted, fields, metadata),), files=frozenset(files["path"].to_pylist()))
     return Replaced(files, reads)
-
-
-def removes(files: pa.Table, now: EpochMillis, *, data_change: bool = True) -> list[RemoveFile]:
-    """The actions that take these files away."""
-    return [
-        RemoveFile(
-            path=file["path"],
-            deletion_timestamp=now,
-            data_change=data_change,
-            extended_file_metadata=True,
-            partition_values=dict(file["partition_values"]),
-            size=file["size"],
-            deletion_vector=DeletionVector(**vector) if (vector := file["deletion_vector"]) else None,
-            base_row_id=file["base_row_id"],
-            default_row_commit_version=file["default_row_commit_version"],
-        )
-        for file in files.to_pylist()
-    ]
 
 
 def partition_fields(metadata: Metadata) -> tuple[Field, ...]:

@@ -33,6 +33,7 @@ from headgate.spark.files import Written
 from headgate.spark.replaced import Replaced
 from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
+from headgate.table import removed
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -332,7 +333,7 @@ def _gone(
         return replaced_rows.take(table, base, df, selected, metadata=prepared.metadata, written=written)
     found = _whole_files(prepared, df, written, options)
     now = EpochMillis(table.world.now_ms())
-    removes = replaced.removes(found.files, now, data_change=options.data_change)
+    removes = removed.removals(found.files, now, data_change=options.data_change)
     return Taken(tuple(removes), found.reads, ())
 
 
