@@ -36,6 +36,7 @@ from headgate.protocol.stats_json import Leaf
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
 from headgate.storage.together import in_order
+from headgate.table.allocator import prefer_jemalloc
 from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, reconcile
 from headgate.table.statistics import ROW, Statistics, row_numbers
 
@@ -153,6 +154,7 @@ class _Piece:
         """The file; ``CorruptLog`` names it if what is read is not parquet."""
         try:
             if self.is_large:
+                prefer_jemalloc()
                 file = pq.ParquetFile(pa.PythonFile(RangeFile(self.store, self.path), mode="r"))
             else:
                 file = pq.ParquetFile(pa.BufferReader(self.store.read(self.path)))
