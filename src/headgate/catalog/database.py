@@ -22,9 +22,10 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from headgate.catalog.turns import Turns
 from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, UnsupportedFeature
 
-_BUSY_SECONDS = 60
+_BUSY_SECONDS, _TURN_SECONDS = 60, 30
 _LOOK_AGAIN_SECONDS = (0.0005, 0.003)
 _MIGRATIONS = str(Path(__file__).with_name("migrations"))
 
@@ -46,12 +47,15 @@ class Database:
     """Transactions on one engine."""
 
     def __init__(
-        self, engine: Engine, *, before_commit: Callable[[Connection], None] = lambda _connection: None
+        self,
+        engine: Engine,
+        *,
+        turns: Turns | None = None,
+        before_commit: Callable[[Connection], None] = lambda _connection: None,
     ) -> None:
         self._engine = engine
         self._kind = engine.dialect.name
-        # Writers of this process take turns instead of polling the lock of SQLite's file.
-        self._turn: AbstractContextManager[Any] = threading.Lock() if self.has_one_writer else nullcontext()
+        self._turns = turns
         self._before_commit = before_commit
         self.writes = 0
         """Greater after every transaction that may have changed something; not a count."""
@@ -76,7 +80,7 @@ class Database:
         Raises ``CatalogUnavailable`` if nothing was changed, and ``CommitUnknown`` if the
         database failed while committing.
         """
-        with self._turn, _translated(), self._engine.connect() as connection:
+        with _translated(), self._engine.connect() as connection, self._turn():
             connection.execution_options(**WRITING[self._kind])
             transaction = connection.begin()
             try:
@@ -92,6 +96,9 @@ class Database:
                 if _sqlstate(exc).startswith(ROLLED_BACK):
                     raise
                 raise CommitUnknown(f"the catalog failed while committing: {exc.orig}") from exc
+
+    def _turn(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._turns is None else self._turns.turn()
 
     def revision(self) -> str | None:
         """The schema of the database; None if it has none yet."""
@@ -119,6 +126,8 @@ class Database:
 
     def close(self) -> None:
         """Give the connections back."""
+        if self._turns is not None:
+            self._turns.close()
         self._engine.dispose()
 
 
@@ -129,7 +138,7 @@ def open_sqlite(path: Path) -> Database:
     )
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
-    database = Database(engine)
+    database = Database(engine, turns=Turns(path.with_name(f"{path.name}-turn"), patience=_TURN_SECONDS))
     database.migrate()
     return database
 

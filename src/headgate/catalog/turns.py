@@ -1,0 +1,140 @@
+"""Whose turn is it to write, among the threads and processes that share one SQLite file?
+
+SQLite lets one write at a time and has the others look again and again; among 16 processes that was a
+third of all CPU. Here they queue at a lock of the operating system, on a file beside the database: it wakes
+the next when a turn ends, and the turn of a process that was killed has ended. Nothing but speed
+depends on it: what keeps writers apart is SQLite's own lock. So whoever cannot have such a file, or
+waited too long, goes on without a turn.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class Turns:
+    """The turns at one database file, for one process."""
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._threads = threading.Lock()
+        self._queue: _Queue | None = None
+        self._are_possible = fcntl is not None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for one's turn: among the threads as long as it takes, among processes with patience."""
+        with self._threads:
+            queue = self._entered()
+            is_ours = queue is not None and queue.wait(self._patience)
+            try:
+                yield
+            finally:
+                if queue is not None and is_ours:
+                    queue.leave()
+
+    def close(self) -> None:
+        """Give the file back; another turn opens it again."""
+        with self._threads:
+            if self._queue is not None:
+                self._queue.close()
+                self._queue = None
+
+    def _entered(self) -> "_Queue | None":
+        if self._queue is None and self._are_possible:
+            try:
+                self._queue = _Queue(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644))
+            except OSError:  # a folder that may not be written to, or a file system without locks
+                self._are_possible = False
+        return self._queue
+
+
+class _Place:
+    """One wait, which ends by a turn or by giving up, whichever is first."""
+
+    __slots__ = ("_given_up", "_lock", "called")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._given_up = False
+        self.called = threading.Event()
+
+    def call(self) -> bool:
+        """Say that it is one's turn; whether anybody still waits for it."""
+        with self._lock:
+            if not self._given_up:
+                self.called.set()
+            return not self._given_up
+
+    def end(self) -> bool:
+        """Wait no longer; whether it was one's turn."""
+        with self._lock:
+            self._given_up = not self.called.is_set()
+            return not self._given_up
+
+
+class _Queue:
+    """Waits at the lock of a file; where it is taken, in a thread, because such a wait knows no limit."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._places = SimpleQueue[_Place | None]()
+        self._waiter: threading.Thread | None = None
+
+    def wait(self, seconds: float) -> bool:
+        """Whether one's turn came in that time."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return self._started() and self._called(seconds)
+        except OSError:  # a file system that has no such locks
+            return False
+        return True
+
+    def leave(self) -> None:
+        """End one's turn."""
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """To be used no more."""
+        if self._waiter is None:
+            os.close(self._file)
+        else:
+            self._places.put(None)
+
+    def _started(self) -> bool:
+        if self._waiter is None:
+            waiter = threading.Thread(target=self._run, name="headgate-turns", daemon=True)
+            try:
+                waiter.start()
+            except RuntimeError:  # the interpreter is about to end
+                return False
+            self._waiter = waiter
+        return True
+
+    def _called(self, seconds: float) -> bool:
+        place = _Place()
+        self._places.put(place)
+        try:
+            place.called.wait(seconds)
+        except BaseException:
+            if place.end():
+                self.leave()
+            raise
+        return place.end()
+
+    def _run(self) -> None:
+        while (place := self._places.get()) is not None:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            if not place.call():
+                self.leave()
+        os.close(self._file)
