@@ -29,6 +29,7 @@ from sqlalchemy import (
 )
 
 from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.prepared import Prepared
 from headgate.catalog.rules import Head
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
 
@@ -109,7 +110,7 @@ class KnownTable:
     """Whether there are rules of commits that may concern the table."""
 
 
-_HEAD = select(
+_HEAD_OF = select(
     tables.c.latest,
     tables.c.published,
     tables.c.latest_timestamp,
@@ -130,6 +131,7 @@ _HEAD = select(
     literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_terms"),
 ).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
 
+_HEAD = Prepared(_HEAD_OF)
 _HOLD = select(tables.c.table_id).where(tables.c.table_id == bindparam("id")).with_for_update()
 _VERSIONS = select(commits.c.txn_id, commits.c.version).where(
     commits.c.table_id == bindparam("id"), commits.c.txn_id.in_(bindparam("txns", expanding=True))
@@ -158,8 +160,8 @@ _DIGESTS = (
 _TOLD = select(tables.c.latest_change, tables.c.described_by, tables.c.protocol, tables.c.metadata).where(
     tables.c.table_id == bindparam("id")
 )
-_INSERT_COMMIT = insert(commits)
-_ADVANCE = (
+_INSERT_COMMIT = Prepared(insert(commits))
+_ADVANCE = Prepared(
     update(tables)
     .where(tables.c.table_id == bindparam("id"))
     .values(
@@ -213,21 +215,24 @@ def lock_names(db: Connection) -> None:
 
 def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable | None:
     """What is known of a live table, and the version ``txn_id`` already is, if any."""
-    row = db.execute(_HEAD, {"id": table_id, "txn": txn_id}).one_or_none()
+    row = _HEAD.row(db, {"id": table_id, "txn": txn_id})
     if row is None:
         return None
-    head = Head(
-        Version(row.latest),
-        Version(row.published),
-        EpochMillis(row.latest_timestamp),
-        Version(row.latest_change),
-        row.frozen_ms is not None,
-        row.unpublished_bytes,
-        bool(row.shares_log),
-    )
-    return KnownTable(
-        head, row.location, row.first_ratified_as, row.elsewhere is not None, bool(row.has_terms)
-    )
+    (
+        latest,
+        published,
+        timestamp,
+        change,
+        frozen,
+        unpublished,
+        shares_log,
+        location,
+        first,
+        elsewhere,
+        terms,
+    ) = row
+    head = Head(latest, published, timestamp, change, frozen is not None, unpublished, bool(shares_log))
+    return KnownTable(head, location, first, elsewhere is not None, bool(terms))
 
 
 def sharing_log(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, ...]:
@@ -262,10 +267,11 @@ def insert_commits(
     db: Connection, table_id: TableId, records: Sequence[Record], *, latest_change: Version
 ) -> None:
     """Write down ratified commits, oldest first, and make the last one the latest."""
-    db.execute(_INSERT_COMMIT, [_values(table_id, record) for record in records])
+    for record in records:
+        _INSERT_COMMIT.run(db, _values(table_id, record))
     latest = records[-1].commit
-    db.execute(
-        _ADVANCE,
+    _ADVANCE.run(
+        db,
         {
             "id": table_id,
             "new_latest": latest.version,
