@@ -55,7 +55,7 @@ from headgate.catalog.policy import CommitPolicy, Standing
 from headgate.catalog.published import Publications
 from headgate.catalog.ratify import Answer, Candidate, Terms
 from headgate.catalog.release import Leaving, Releases
-from headgate.catalog.rules import LIMITS, Decision, Limits
+from headgate.catalog.rules import LIMITS, Decision, Head, Limits
 from headgate.catalog.shared_log import SharedLogs
 from headgate.catalog.store import KnownTable
 from headgate.clock import World
@@ -208,16 +208,22 @@ class Catalog(Directory):
 
     def load(self, name: TableName) -> LoadedTable:
         as_of = self.writes
-        self.adoptions.settle_name(name)
         with self._database.reading() as db:
-            entry = self._resolved(self._found(db, normal(name)))
-            head = _known(db, entry.table_id).head
-            found = LoadedTable(
-                entry, serving.tail(db, entry.table_id, head), serving.known_log(db, entry.table_id), as_of
-            )
+            found = None if transfers.is_claimed(db, normal(name)) else self._loaded(db, name, as_of)
+        if found is None:
+            self.adoptions.settle_name(name)
+            with self._database.reading() as db:
+                found = self._loaded(db, name, as_of)
+        loaded, head = found
         if head.frozen or head.shares_log:  # only the log can tell what the latest version is
-            return replace(found, tail=self.tail(entry.table_id))
-        return found
+            return replace(loaded, tail=self.tail(loaded.entry.table_id))
+        return loaded
+
+    def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, Head]:
+        entry = self._resolved(self._found(db, normal(name)))
+        head = _known(db, entry.table_id).head
+        told, known = serving.tail(db, entry.table_id, head), serving.known_log(db, entry.table_id)
+        return LoadedTable(entry, told, known, as_of), head
 
     def note_log(self, table_id: TableId, known: KnownLog) -> None:
         with self._database.writing() as db:

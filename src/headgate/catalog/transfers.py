@@ -17,6 +17,7 @@ from sqlalchemy import (
     Row,
     String,
     Table,
+    bindparam,
     delete,
     insert,
     select,
@@ -81,6 +82,11 @@ transfers = Table(
     Index("transfers_by_name", "schema_name", "table_name"),
 )
 _UNDER_WAY = transfers.c.phase != Phase.GONE.value
+_CLAIMED = select(transfers.c.table_id).where(
+    transfers.c.schema_name == bindparam("schema"),
+    transfers.c.table_name == bindparam("table"),
+    transfers.c.phase == Phase.CLAIMED.value,
+)
 
 
 def find(db: Connection, table_id: TableId) -> Transfer | None:
@@ -95,6 +101,11 @@ def under_way(db: Connection, name: TableName | None = None) -> tuple[Transfer, 
     if name is not None:
         query = query.where(transfers.c.schema_name == name.schema, transfers.c.table_name == name.table)
     return tuple(_transfer(row) for row in db.execute(query))
+
+
+def is_claimed(db: Connection, name: TableName) -> bool:
+    """Whether a table is on its way in that is to have this name, or was."""
+    return db.execute(_CLAIMED, {"schema": name.schema, "table": name.table}).first() is not None
 
 
 def claims(db: Connection) -> tuple[Transfer, ...]:
