@@ -12,6 +12,7 @@ from headgate.catalog import grants, policy
 from headgate.catalog.api import Ratified, TableId, TableName, Told
 from headgate.catalog.events import Kind
 from headgate.catalog.grants import Privilege
+from headgate.catalog.group_api import Group, GroupId
 from headgate.catalog.policy import Refusal, Review
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
@@ -30,7 +31,7 @@ from headgate.table import create
 from headgate.table.create import Definition
 from tests.support.broken_commits import ID, WRITER, columns, with_features, with_properties
 from tests.support.governed import ADD, COUNT, REMOVE, Place, place, shared
-from tests.support.proposals import stamp
+from tests.support.proposals import open_version, stamp
 from tests.support.tables import append_change, create_managed, named_file, open_managed
 
 __all__ = ["place", "shared"]  # fixtures
@@ -187,6 +188,20 @@ def test_who_follows_the_lake_hears_of_refusals(place: Place) -> None:
     assert [(each["by"], each["principal"], each["line"], each["action"]) for each in refusals] == [
         ("privileges", "only READ", 2, "add"),
         ("paths-inside", "owner", 2, "add"),
+    ]
+
+
+def test_who_follows_the_lake_hears_of_a_refused_member_of_a_group(place: Place) -> None:
+    place.catalog.events.list_pending()
+    start = place.catalog.events.newest()
+    following = place.catalog.tail(place.table_id).latest + 1
+    refused = open_version(place.table_id, following, "refused in a group")
+    with pytest.raises(CommitRefused):
+        place.catalog.acting_as("only READ").propose_group(Group(GroupId("refused"), (refused,)))
+
+    told = [event for event in place.catalog.events.after(start) if event.kind is Kind.REFUSAL]
+    assert [(event.table_id, event.txn_id, event.details["by"]) for event in told] == [
+        (place.table_id, refused.txn_id, "privileges")
     ]
 
 

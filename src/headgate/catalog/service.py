@@ -137,6 +137,15 @@ class Catalog(Directory):
         return answer
 
     def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        try:
+            return self._proposed_group(group)
+        except UserError as exc:
+            for proposal in group.proposals:
+                if proposal.table_id == exc.fields.get("table_id"):
+                    refusals.tell(self.events, proposal, exc, self._principal)
+            raise
+
+    def _proposed_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         staged = (creation.staging.table_id for creation in group.creations)
         new = {table_id: self._absolute(table_id) for table_id in staged}  # T3: not what a client says
         try:
