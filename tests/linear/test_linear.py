@@ -14,7 +14,7 @@ from headgate.protocol.actions import Version
 from tests.linear.run import Plan, run
 
 SEED = os.environ.get("HEADGATE_LINEAR_SEED", "short")
-SHORT = Plan("sqlite", SEED, operations=400, processes=8, tables=2, kills=2)
+SHORT = Plan("sqlite", SEED, operations=1_200, processes=8, tables=2, kills=2)
 
 
 @pytest.fixture
