@@ -24,9 +24,13 @@ class Result:
     peer: Measure
     notes: tuple[str, ...] = ()
     peer_name: str = "deltalake"
+    paired: float | None = None
+    """The ratio, where it was measured by itself and does not follow from the two."""
 
     @property
     def ratio(self) -> float:
+        if self.paired is not None:
+            return self.paired
         return self.ours.per_second / self.peer.per_second if self.peer.per_second else float("inf")
 
     def __str__(self) -> str:

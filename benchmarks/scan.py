@@ -8,7 +8,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -19,6 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate
+from benchmarks import pairs
+from benchmarks.pairs import Action, millis
 from benchmarks.report import Measure, Result
 from headgate import Table
 from headgate.protocol import vectors
@@ -39,8 +41,6 @@ _COLUMNS = "id long, customer long, amount double, quantity int, country string"
 _DELETED = 0.05
 _VECTORS = UUID("12345678-1234-4234-8234-123456789abc")
 
-Action = Callable[[], object]
-
 
 def _sums(df: DataFrame) -> object:
     return df.agg(F.sum("id"), F.sum("customer"), F.sum("amount"), F.sum("quantity")).collect()
@@ -58,7 +58,7 @@ _QUERIES = {"sum": _sums, "filter": _filter, "group by": _groups}
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (8_000_000, 20, 20_000, 9)
+    rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (8_000_000, 20, 20_000, 15)
     queries = ["sum"] if quick else list(_QUERIES)
     spark = session()
     try:
@@ -80,12 +80,14 @@ def _scans(
     ours = table.read(spark=spark)
     defined = time.perf_counter()
     peer = spark.read.schema(_COLUMNS).parquet(*paths)
-    spent = f"to define it: ours {_ms(defined - began)}, theirs {_ms(time.perf_counter() - defined)}"
+    spent = f"to define it: ours {millis(defined - began)}, theirs {millis(time.perf_counter() - defined)}"
     assert ours.count() == _live_rows(table)
     for name in queries:
         query = _QUERIES[name]
-        seconds = _best([lambda q=query: q(ours), lambda q=query: q(peer)], rounds)
-        yield _compared(f"{label}, {name}", seconds, f"{len(paths)} files; {spent}")
+        found = pairs.compare(
+            lambda q=query: q(ours), lambda q=query: q(peer), rounds, warm_up=-(-rounds // 3)
+        )
+        yield found.result(f"{label}, {name}", f"{len(paths)} files; {spent}")
 
 
 def _plan(spark: SparkSession, location: Path, files: int, *, rounds: int) -> Result:
@@ -113,8 +115,8 @@ def _plan(spark: SparkSession, location: Path, files: int, *, rounds: int) -> Re
     ]
     ours, theirs, opened, skipped, listed = _best([*sides, *others], rounds)
     note = (
-        f"the log known {_ms(opened)}; a later filter that leaves no file {_ms(skipped)}; "
-        f"theirs with {_LISTING}=4 {_ms(listed)}"
+        f"the log known {millis(opened)}; a later filter that leaves no file {millis(skipped)}; "
+        f"theirs with {_LISTING}=4 {millis(listed)}"
     )
     return _compared(f"plan {files:,} files", (ours, theirs), note)
 
@@ -129,24 +131,14 @@ def _best(sides: Sequence[Action], rounds: int) -> tuple[float, ...]:
     seconds: list[list[float]] = [[] for _ in sides]
     for turn in range(rounds):
         for side in order if turn % 2 else reversed(order):
-            seconds[side].append(_timed(sides[side]))
+            seconds[side].append(pairs.timed(sides[side]))
     return tuple(min(some[rounds // 3 :]) for some in seconds)
-
-
-def _timed(side: Action) -> float:
-    began = time.perf_counter()
-    side()
-    return time.perf_counter() - began
 
 
 def _compared(name: str, seconds: Sequence[float], note: str) -> Result:
     ours, peer = seconds
-    both = f"ours {_ms(ours)}, theirs {_ms(peer)}"
+    both = f"ours {millis(ours)}, theirs {millis(peer)}"
     return Result(name, Measure(1 / ours), Measure(1 / peer), (f"{both}; {note}",), peer_name="spark")
-
-
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:,.0f} ms"
 
 
 def _paths(table: Table) -> list[str]:
