@@ -31,6 +31,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The Spark session of the run; tests must leave its configuration as it was."""
     if JAVA.exists():
         os.environ.setdefault("JAVA_HOME", JAVA.read_text().strip())
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark's workers need this environment too
     os.environ.setdefault("LC_ALL", "C.UTF-8")  # Java names files in the encoding of the locale
     connect = bool(os.environ.get(ON_CONNECT))
     builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")

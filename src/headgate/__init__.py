@@ -6,12 +6,15 @@ from headgate.catalog.grants import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
 from headgate.settings import DatabaseSettings, Publish, Settings
+from headgate.spark.identity import IdentityGenerator, identity_column
+from headgate.spark.stream_query import query_id
 from headgate.table.chores import WorkerPolicy
 
 __version__ = "0.1.0"
 __all__ = [
     "DatabaseSettings",
     "Event",
+    "IdentityGenerator",
     "Lake",
     "Privilege",
     "Publish",
@@ -23,7 +26,9 @@ __all__ = [
     "connect",
     "convert",
     "domains",
+    "identity_column",
     "owners",
     "policies",
+    "query_id",
     "write_path",
 ]

@@ -48,6 +48,8 @@ class Access:
     """Reserve a place for a table and write its version 0 there."""
     settings: Settings
     world: World
+    let_clone: Callable[[TableId, TableName], None]
+    """Allow a table, which may be one that is being made, to name the files of another."""
 
     def resolve(self, *names: str) -> Sequence[TableEntry]:
         """The tables of these names."""

@@ -9,7 +9,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import column_changes
 from headgate.protocol.column_changes import After, First, Place
 from headgate.protocol.domains import Remove, Set
-from headgate.spark import constraints, schema, sessions
+from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns
 from headgate.table import alter, alter_clustering, alter_columns, ownership
 from headgate.table.opened import OpenedTable
@@ -94,6 +94,16 @@ class Definition:
     def drop_not_null(self, column: str) -> int:
         """Let a column be null from now on."""
         return alter_columns.make_nullable(self._opened, column_changes.parse_path(column))
+
+    def sync_identity(
+        self, column: str, *, may_lower: bool = False, spark: SparkSession | None = None
+    ) -> int:
+        """Have the values of an identity column go on behind the farthest that its rows have.
+
+        Needed only after others wrote values of their own into it, and did not say so. With ``may_lower``
+        values may come again of rows that were deleted.
+        """
+        return identity_marks.sync(spark or sessions.active(), self._opened, column, may_lower=may_lower)
 
     def cluster_by(self, *columns: str) -> int:
         """Have rows with values alike in these columns, at most four, stored together; with none, no longer.

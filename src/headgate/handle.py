@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
 from headgate.definition import Definition
@@ -17,6 +19,8 @@ from headgate.spark import (
     optimize,
     scan,
     sessions,
+    stream_options,
+    stream_sink,
     update,
     write,
     write_options,
@@ -24,10 +28,13 @@ from headgate.spark import (
 )
 from headgate.spark.merge import Merge
 from headgate.spark.statements import Result
+from headgate.spark.stream_batch import BatchWriter, Destination
+from headgate.spark.stream_options import AskedOfBatch, AskedOfStream, StreamMode
 from headgate.spark.write_options import Asked
 from headgate.spark.write_plan import WritePlan
-from headgate.table import restore, vacuum
+from headgate.table import manifests, restore, vacuum
 from headgate.table.changes import Moment, Range
+from headgate.table.manifests import Generated
 from headgate.table.opened import OpenedTable
 from headgate.table.restore import Restored
 from headgate.table.vacuum import Vacuumed, Wish
@@ -38,9 +45,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Table(Definition):
     """Read it, write to it, look at its past."""
 
-    def __init__(self, name: str, opened: OpenedTable) -> None:
+    def __init__(self, name: str, opened: OpenedTable, destination: Destination | None = None) -> None:
         super().__init__(opened)
         self.name = name
+        self._destination = destination
 
     @property
     def log(self) -> OpenedTable:
@@ -77,6 +85,30 @@ class Table(Definition):
         write. The options of ``append`` work here too.
         """
         return write.overwrite(self._opened, df, write_options.of(options))
+
+    def write_stream(
+        self,
+        df: DataFrame,
+        *,
+        checkpoint: str | Path,
+        mode: StreamMode = "append",
+        **options: Unpack[AskedOfStream],
+    ) -> StreamingQuery:
+        """Start a query that writes the stream ``df``: a commit for each batch, and each batch once.
+
+        The ``checkpoint`` is a folder of this query alone, from which it goes on when it is started again.
+        With ``mode="complete"`` each batch replaces all rows, else they are added. ``available_now`` ends
+        the query once it has caught up; ``processing_time="10 seconds"`` is how often it looks. The options
+        of ``append`` that shape columns and files work here too, and ``overwrite_schema`` with complete.
+        """
+        return stream_sink.start(df, self._streamed_to(), stream_options.of(mode, options, checkpoint))
+
+    def batch_writer(self, *, mode: StreamMode = "append", **options: Unpack[AskedOfBatch]) -> BatchWriter:
+        """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
+
+        ``app_id`` names the query in the table, else Spark's id of it does.
+        """
+        return BatchWriter(self._streamed_to(), stream_options.of(mode, options))
 
     def plan_write(self, df: DataFrame, *, overwrite: bool = False, **options: Unpack[Asked]) -> WritePlan:
         """What a write of ``df`` would do, without doing it: the columns compared, and what each option does.
@@ -137,7 +169,7 @@ class Table(Definition):
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
         """
-        moment = None if timestamp is None else _millis(timestamp)
+        moment = None if timestamp is None else millis(timestamp)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
         return scan.read(spark or sessions.active(), self._opened, snapshot, where=where, row_ids=row_ids)
 
@@ -177,7 +209,7 @@ class Table(Definition):
         The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
         ``ConcurrentWrite``, and nothing happened.
         """
-        moment = None if timestamp is None else _millis(timestamp)
+        moment = None if timestamp is None else millis(timestamp)
         return restore.restore(self._opened, version=version, timestamp=moment)
 
     def optimize(
@@ -221,6 +253,14 @@ class Table(Definition):
         wish = Wish(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
         return vacuum.vacuum(self._opened, wish)
 
+    def generate(self, mode: str = manifests.SYMLINKS) -> Generated:
+        """List the table's files, by partition, for engines that read such lists and no log (Presto, Athena).
+
+        The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
+        again. Refused where files have deleted rows in them, or columns are mapped.
+        """
+        return manifests.generate(self._opened, mode)
+
     def publish(self) -> int:
         """Publish every ratified version to ``_delta_log``; the latest of them."""
         return self._opened.publish()
@@ -244,12 +284,21 @@ class Table(Definition):
         """
         return self._opened.cleanup_log()
 
+    def _streamed_to(self) -> Destination:
+        if self._destination is None:
+            raise InvalidRequest(
+                "a stream commits each of its batches by itself, so it cannot write to a table of a "
+                "transaction or a snapshot: open the table by lake.table(…)"
+            )
+        return self._destination
+
 
 def _bound(given: int | datetime | str) -> int | Moment:
-    return given if isinstance(given, int) else Moment(_millis(given))
+    return given if isinstance(given, int) else Moment(millis(given))
 
 
-def _millis(moment: datetime | str) -> EpochMillis:
+def millis(moment: datetime | str) -> EpochMillis:
+    """A moment, as a datetime or as ISO text, as the log counts it."""
     try:
         parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     except ValueError as exc:

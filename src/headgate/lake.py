@@ -1,14 +1,15 @@
 """The entry: a lake of tables behind one catalog, or one table by its path."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
 from pyspark.sql import DataFrame
-from typing_extensions import Unpack
+from typing_extensions import Unpack, override
 
 from headgate import domains, owners, policies
 from headgate.catalog import locations
@@ -19,22 +20,23 @@ from headgate.catalog.postgresql import is_postgresql
 from headgate.catalog.rules import Limits
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
+from headgate.cloning import Cloning
 from headgate.cut import Access, Lately
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.governing import Governing
 from headgate.handle import Table
-from headgate.making import Making
 from headgate.multi import LakeSnapshot, LakeTransaction
 from headgate.naming import parse_name
 from headgate.settings import Settings
 from headgate.spark import convert as converting
-from headgate.spark import schema, write_options
+from headgate.spark import defaults, schema, write_options
 from headgate.spark.create_as import Site
 from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
+from headgate.spark.stream_batch import Destination
 from headgate.spark.write_options import Asked
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import adoption, create, ownership
+from headgate.table import adoption, ownership
 from headgate.table.adoption import Registry
 from headgate.table.after_commit import AfterCommit
 from headgate.table.create import Definition
@@ -46,12 +48,24 @@ from headgate.table.routed import RoutedCommitter
 from headgate.table.served import Served
 
 
-class Lake(Making, Governing):
+@dataclass(frozen=True, slots=True)
+class Address:
+    """How to connect to a lake that is there, from this process or another."""
+
+    target: str = field(repr=False)  # it may have a password
+    settings: Settings
+    principal: str
+
+
+class Lake(Cloning, Governing):
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
-    def __init__(self, catalog: Catalog, *, settings: Settings, world: World) -> None:
+    def __init__(
+        self, catalog: Catalog, *, settings: Settings, world: World, address: Address | None = None
+    ) -> None:
         super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
         self._settings = settings
+        self._address = address
         self._after_commit = AfterCommit(settings)
 
     def table(self, name: str) -> Table:
@@ -147,6 +161,10 @@ class Lake(Making, Governing):
     ) -> None:
         self.close()
 
+    @override
+    def _opened_at(self, location: str) -> OpenedTable:
+        return _open_path(location, self._settings)
+
     def _registry(self) -> Registry:
         catalog = self._catalog
         return Registry(catalog.adoptions, catalog.releases, catalog.principal, self._world)
@@ -155,12 +173,17 @@ class Lake(Making, Governing):
     def _access(self) -> Access:
         catalog, opened = self._catalog, Lately(self._opened)
         return Access(
-            catalog, catalog.resolve_all, parse_name, opened, self._stage, self._settings, self._world
-        )
+            catalog, catalog.resolve_all, parse_name, opened, self._stage, self._settings, self._world,
+            catalog.granting.let_clone,
+        )  # fmt: skip
 
     def _open(self, entry: TableEntry, loaded: LoadedTable | None = None) -> Table:
         _, opened = self._opened(entry, loaded)
-        return Table(str(entry.name), opened)
+        return self._table(str(entry.name), opened)
+
+    @override
+    def _again(self, name: str, properties: Mapping[str, str] | None) -> Callable[[], Destination] | None:
+        return None if self._address is None else partial(_destination, self._address, name, properties)
 
     def _opened(
         self, entry: TableEntry, loaded: LoadedTable | None = None
@@ -203,6 +226,9 @@ def connect(
     """
     settings = settings or Settings()
     place = str(target)
+    if is_local(place):
+        place = local_path(place)
+    address = Address(place, settings, principal)
     limits = Limits(settings.unpublished_commits, settings.unpublished_bytes)
     if is_postgresql(place):
         named = None if warehouse is None else str(warehouse)
@@ -214,9 +240,31 @@ def connect(
     elif warehouse is not None:
         raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
     else:
-        catalog = open_catalog(local_path(place), limits=limits)
+        catalog = open_catalog(place, limits=limits)
     catalog = catalog.acting_as(principal, policies=policies.registered)
-    return Lake(catalog, settings=settings, world=SystemWorld())
+    return Lake(catalog, settings=settings, world=SystemWorld(), address=address)
+
+
+@cache
+def _lake_at(address: Address) -> Lake:
+    """The lake of a process that only writes the batches of a stream; it is open as long as that runs."""
+    return connect(address.target, settings=address.settings, principal=address.principal)
+
+
+def _destination(address: Address, name: str, properties: Mapping[str, str] | None) -> Destination:
+    return _lake_at(address)._destination(name, properties)
+
+
+def _destination_at_path(location: str, settings: Settings) -> Destination:
+    opened = _open_path(location, settings)
+    again = partial(_destination_at_path, location, settings)
+    return Destination(f"delta.`{location}`", lambda: opened, again=again)
+
+
+def _table_at_path(opened: OpenedTable) -> Table:
+    name, location = f"delta.`{opened.location}`", opened.location
+    again = partial(_destination_at_path, location, opened.settings)
+    return Table(name, opened, Destination(name, lambda: opened, again=again))
 
 
 def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
@@ -248,14 +296,15 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             properties=properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
+            defaults=defaults.of_session(),
         )
         if owner is None:
-            create.write_version_0(opened.store, definition, managed=False, world=opened.world)
+            ownership.create_table(opened, definition, owners.find)
         else:
             ownership.create_coordinated(opened, definition, owners.find, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
-    return Table(f"delta.`{opened.location}`", opened)
+    return _table_at_path(opened)
 
 
 def write_path(
@@ -279,11 +328,11 @@ def write_path(
         return opened
 
     def make(definition: Definition) -> OpenedTable:
-        site = Site(opened.location, opened.store, opened.world)
+        site = Site(opened.location, opened.store, opened.world, owners.find)
         make_with_rows(site, definition, df, asked.options)
         return opened
 
-    return Table(asked.name, save(asked, find, make))
+    return _table_at_path(save(asked, find, make))
 
 
 def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
@@ -317,5 +366,5 @@ def convert(
     folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
     """
     place = locations.canonical(str(location))
-    converting.convert(place, locate(place), partition_schema, world=SystemWorld())
+    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=owners.find)
     return at_path(place, settings=settings)

@@ -1,24 +1,31 @@
 """What a lake offers to those who make tables: empty ones, ones with rows, and others in their place."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
 from headgate.catalog.api import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.handle import Table
 from headgate.naming import Naming, parse_name
+from headgate.protocol import names
+from headgate.spark import defaults, schema, stream_options, stream_sink, write_options
 from headgate.spark import replace as replacing
-from headgate.spark import schema, write_options
 from headgate.spark.create_as import Site
 from headgate.spark.replace import Replacement
 from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
+from headgate.spark.stream_batch import Destination
+from headgate.spark.stream_options import AskedOfStream, StreamMode
 from headgate.spark.write_options import Asked, WriteOptions
+from headgate.storage import folders
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
+from headgate.table.opened import OpenedTable
 
 
 class Making(Naming):
@@ -48,6 +55,7 @@ class Making(Naming):
             properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
+            defaults=defaults.of_session(),
         )
         return self._create(table_name, definition)
 
@@ -75,6 +83,24 @@ class Making(Naming):
         )
         return self._handle(self._catalog.resolve(parse_name(name)))
 
+    def write_stream(
+        self,
+        df: DataFrame,
+        name: str,
+        *,
+        checkpoint: str | Path,
+        mode: StreamMode = "append",
+        properties: Mapping[str, str] | None = None,
+        **options: Unpack[AskedOfStream],
+    ) -> StreamingQuery:
+        """Start a query that writes the stream ``df`` to the table of that name, as ``Table.write_stream``.
+
+        If there is no such table, the first batch makes it, with its columns, these ``properties`` and in
+        one commit with its rows.
+        """
+        asked = stream_options.of(mode, options, checkpoint)
+        return stream_sink.start(df, self._destination(name, properties or {}), asked)
+
     def replace_table(
         self,
         name: str,
@@ -101,6 +127,7 @@ class Making(Naming):
             properties or {},
             partition_by=asked.partition_by,
             cluster_by=asked.cluster_by or (),
+            defaults=defaults.of_session(None if rows is None else rows.sparkSession),
         )
         try:
             found = self._handle(self._catalog.resolve(parse_name(name)))
@@ -119,14 +146,14 @@ class Making(Naming):
 
     def _stage(self, name: TableName, definition: Definition) -> StagingTable:
         content = create.version_0(definition, managed=True, world=self._world)
-        staging = self._catalog.stage(name)
+        staging = self._reserve(name)
         create.place(locate(staging.location), content, managed=True)
         return staging
 
     def _create_as(
         self, name: TableName, definition: Definition, df: DataFrame, asked: WriteOptions
     ) -> Table:
-        staging = self._catalog.stage(name)
+        staging = self._reserve(name)
         store = locate(staging.location)
         site = Site(staging.location, store, self._world)
         entry = make_with_rows(
@@ -134,5 +161,33 @@ class Making(Naming):
         )
         return self._handle(self._catalog.resolve(name) if entry is None else entry)
 
+    def _reserve(self, name: TableName) -> StagingTable:
+        """A place for a table to be, with the folder where other clients put what they stage (S124)."""
+        staging = self._catalog.stage(name)
+        folders.make(staging.location, names.STAGED)
+        return staging
+
+    def _destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:
+        """Where streams go to by this name; the table is made if there are properties for it."""
+        wanted = parse_name(name)
+
+        def make(definition: Definition, df: DataFrame, asked: WriteOptions) -> OpenedTable:
+            return self._create_as(wanted, definition, df, asked).log
+
+        return Destination(
+            name,
+            lambda: self._open_table(self._catalog.resolve(wanted)),
+            None if properties is None else make,
+            properties or {},
+            self._again(name, properties),
+        )
+
+    def _again(self, name: str, properties: Mapping[str, str] | None) -> Callable[[], Destination] | None:  # noqa: ARG002
+        """What finds the destination from another process."""
+        return None
+
     def _handle(self, entry: TableEntry) -> Table:
-        return Table(str(entry.name), self._open_table(entry))
+        return self._table(str(entry.name), self._open_table(entry))
+
+    def _table(self, name: str, opened: OpenedTable) -> Table:
+        return Table(name, opened, Destination(name, lambda: opened, again=self._again(name, None)))

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from enum import StrEnum
 from types import TracebackType
@@ -22,13 +23,17 @@ from headgate.errors import (
 )
 from headgate.handle import Table
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.spark import schema
+from headgate.protocol.schema import assign
+from headgate.protocol.schema import json as schema_json
+from headgate.spark import defaults, schema
 from headgate.spark.schema import Columns
-from headgate.table import group
+from headgate.table import clone, group
+from headgate.table.clone import Source, Wish
 from headgate.table.commit import Committed
 from headgate.table.committer import Frontier
 from headgate.table.create import Definition
 from headgate.table.group import GroupTransaction, Member
+from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
 _RUNNING: ContextVar["LakeTransaction | None"] = ContextVar("headgate-transaction", default=None)
@@ -129,7 +134,11 @@ class LakeTransaction:
             properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
+            defaults=defaults.of_session(),
         )
+        return self._create(name, definition)
+
+    def _create(self, name: str, definition: Definition) -> Table:
         with self._lock:
             self._check_running()
             key, wanted = name.lower(), self._access.parse(name)
@@ -145,6 +154,40 @@ class LakeTransaction:
             self._creations[key] = Creation(staging, wanted)
             made = self._add(key, entry, Frontier(Version(0), {}, managed=True))
         return Table(made.name, made.inside)
+
+    def clone(
+        self,
+        source: str,
+        name: str,
+        *,
+        shallow: bool = False,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> Table:
+        """Make a table what another of the lake is in this transaction; as ``lake.clone`` does.
+
+        Several tables are so cloned as they were at one moment. With ``replace`` the clone may be a table
+        that is there.
+        """
+        with self._lock:
+            found = self.table(source)
+            snapshot = found.log.snapshot()
+            target = self._target(name, snapshot, replace=replace)
+            entry = self._tables[name.lower()].entry
+            if shallow:
+                self._access.let_clone(entry.table_id, self._access.parse(source))
+            wish = Wish(shallow=shallow, properties=properties or {})
+            clone.over(target.log, Source(found.name, found.log, snapshot), wish)
+        return target
+
+    def _target(self, name: str, source: Snapshot, *, replace: bool) -> Table:
+        """The table to clone to: one that is there, or an empty one that is made for it."""
+        if replace:
+            with suppress(TableNotFound):
+                return self.table(name)
+        metadata = source.state.metadata
+        columns = assign.without(schema_json.parse(metadata.schema_string))
+        return self._create(name, Definition(columns))
 
     def drop_table(self, name: str) -> None:
         """Take a table's name away when the transaction commits; its log and its data stay where they are."""

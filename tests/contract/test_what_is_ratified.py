@@ -105,7 +105,7 @@ def test_a_commit_that_breaks_a_rule_is_refused_by_name_and_changes_nothing(plac
     before = place.catalog.tail(table_id)
 
     with pytest.raises(InvalidRequest) as caught:
-        place.propose(table_id, *case.build(place.told(table_id)))
+        place.propose(table_id, *case.build(place.told(table_id)), **case.info)
 
     found = caught.value.fields
     assert (found["rule"], found["line"], found["action"]) == (case.rule, case.line, case.kind)
@@ -126,7 +126,7 @@ def test_without_the_rule_the_same_commit_would_be_ratified(on_sqlite: Place, ca
     _set_up(place, table_id, case)
 
     with without(case.rule):
-        answer = place.propose(table_id, *case.build(place.told(table_id)))
+        answer = place.propose(table_id, *case.build(place.told(table_id)), **case.info)
 
     assert isinstance(answer, Ratified)
 
@@ -206,13 +206,12 @@ def test_what_the_protocol_allows_is_ratified(place: Place, first: Build, then: 
     assert isinstance(answer, Ratified)
 
 
-def test_a_commit_that_replaces_the_table_may_have_any_columns(place: Place) -> None:
+@pytest.mark.parametrize("said", [{"mode": "Overwrite"}, {"outputMode": "Complete"}])
+def test_a_commit_that_replaces_the_table_may_have_any_columns(place: Place, said: dict[str, str]) -> None:
     table_id = place.table()
     other = columns(place.told(table_id).metadata, Field("id", Primitive("string")))
 
-    answer = place.propose(
-        table_id, other, named_file("new"), operation="WRITE", operation_parameters={"mode": "Overwrite"}
-    )
+    answer = place.propose(table_id, other, named_file("new"), operation="WRITE", operation_parameters=said)
 
     assert isinstance(answer, Ratified)
 

@@ -172,11 +172,12 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
         )
     )
 
-    found = curve_order._numbered(grid, [F.col(name).alias(f"k{name}") for name in names], curve, bits)
+    for find in (curve_order._numbered, curve_order._looked_up):
+        found = find(grid, [F.col(name).alias(f"k{name}") for name in names], curve, bits)
 
-    for row in found.collect():
-        cell = tuple(row[f"k{name}"] for name in names)
-        assert row[curve_order._NUMBER] == curve.number(cell, bits)
+        for row in found.collect():
+            cell = tuple(row[f"k{name}"] for name in names)
+            assert row[curve_order._NUMBER] == curve.number(cell, bits)
 
 
 @pytest.mark.parametrize(
@@ -193,8 +194,9 @@ def test_buckets_are_in_the_order_of_values(spark: SparkSession, values: str) ->
     data = spark.sql(f"SELECT {values} AS v FROM range(100)")
     bounds = curve_order._bounds(data, [F.col("v")], total=100, buckets=8)[0]
 
-    found = data.select("v", curve_order._bucket(F.col("v"), bounds).alias("b")).orderBy("v").collect()
+    found = curve_order._bucketed(data, [F.col("v")], [F.col("v")], [bounds]).orderBy("v").collect()
 
-    buckets = [row.b for row in found]
+    buckets = [row[1] for row in found]
+    assert max(buckets) == len(bounds)
     assert buckets == sorted(buckets)
     assert len(bounds) < 8

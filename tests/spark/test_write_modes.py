@@ -19,7 +19,6 @@ from headgate.errors import (
     InvalidRequest,
     SchemaMismatch,
     TableExists,
-    UnsupportedFeature,
 )
 from headgate.protocol.actions import AddFile, RemoveFile
 from headgate.spark import write_options
@@ -447,14 +446,6 @@ def test_defaults_fill_what_is_absent(spark: SparkSession, tmp_path: Path) -> No
     table.append(spark.sql("SELECT 1L AS id, CAST(NULL AS BIGINT) AS d"))
 
     assert [row["d"] for row in rows.of_frame(table.read())] == [42, None]
-
-
-def test_identity_columns_are_refused_by_name(spark: SparkSession, tmp_path: Path) -> None:
-    """S312"""
-    table = _special(tmp_path, "identityColumns", "n", {"delta.identity.start": 1, "delta.identity.step": 1})
-
-    with pytest.raises(UnsupportedFeature, match="identityColumns"):
-        table.append(spark.range(1))
 
 
 def _special(tmp_path: Path, feature: str, name: str, metadata: dict[str, Any]) -> Table:

@@ -7,16 +7,19 @@ A side of a race is a list of words, what it read first and then what it does:
     set:<key>=<value>  unset:<key>  metadata  describe:<text>  protocol  feature:+<name>  feature:-<name>
     hides:<path>=<rows>  sees:<path>=<rows>  finds-none
     domain:<name>=<configuration>  undomain:<name>  app:<id>=<number>  operation:<name>  identity  unsaid
+    mark:<number>, of the identity column "id"
 
-A table is a list of words too: partitioned:<column>, tracked, stamped, feature:<name>, set:<key>=<value>.
+A table is a list of words too: partitioned:<column>, tracked, stamped, feature:<name>, set:<key>=<value>,
+identity.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
-from headgate.protocol import predicate_sql, replay, upgrade, vectors
+from headgate.protocol import identity, predicate_sql, replay, upgrade, vectors
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -36,9 +39,11 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.attempt import Attempt, Reads
 from headgate.protocol.domains import Handlers
+from headgate.protocol.identity import Identity
 from headgate.protocol.replay import State
 from headgate.protocol.row_work import RowWork
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.vectors import DeletedRows
 
 COLUMNS = ("id", "p", "q")
@@ -46,6 +51,8 @@ SCHEMA = {
     "type": "struct",
     "fields": [{"name": name, "type": "long", "nullable": True, "metadata": {}} for name in COLUMNS],
 }
+_IDENTITY = Field("id", Primitive("long"), metadata=Identity(1, 1).written())
+_WITH_IDENTITY = schema_json.plain(Struct((_IDENTITY, *(Field(name, Primitive("long")) for name in "pq"))))
 BASE = 7
 """The version that every side of a race has read."""
 
@@ -55,6 +62,7 @@ def table(words: Iterable[str] = ()) -> State:
     configuration: dict[str, str] = {}
     features: list[str] = []
     partitioned: list[str] = []
+    schema: Any = SCHEMA
     for word in words:
         kind, _, rest = word.partition(":")
         match kind:
@@ -70,12 +78,14 @@ def table(words: Iterable[str] = ()) -> State:
             case "set":
                 key, _, value = rest.partition("=")
                 configuration[key] = value
+            case "identity":
+                schema = _WITH_IDENTITY
             case _:
                 raise ValueError(word)
     metadata = Metadata(
         id="11111111-1111-1111-1111-111111111111",
         format=Format(provider="parquet", options={}),
-        schema_string=msgspec.json.encode(SCHEMA).decode(),
+        schema_string=msgspec.json.encode(schema).decode(),
         partition_columns=tuple(partitioned),
         configuration=configuration,
     )
@@ -130,7 +140,7 @@ def side(
 
 
 Told = Sequence[tuple[str, str]]
-_ALTERING, _UPGRADING = ("set", "unset", "describe", "metadata"), ("protocol", "feature")
+_ALTERING, _UPGRADING = ("set", "unset", "describe", "metadata", "mark"), ("protocol", "feature")
 _ELSEWHERE = (
     "reads",
     "reads-file",
@@ -266,6 +276,8 @@ def _altered(metadata: Metadata, kind: str, rest: str) -> Metadata:
             configuration[key] = value
         case "unset":
             del configuration[key]
+        case "mark":
+            return identity.with_marks(metadata, {"id": int(rest)})
         case "describe":
             return msgspec.structs.replace(metadata, description=rest)
         case _:

@@ -1,7 +1,7 @@
 """Commits that the catalog refuses, each by one rule; the rules are checked one by one with them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -83,6 +83,8 @@ class Case:
     kind: str = ""
     twice: bool = False
     """Whether another rule stands behind this one."""
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """What its commitInfo says besides."""
 
 
 def _path(path: str) -> Build:
@@ -327,6 +329,12 @@ CASES: tuple[Case, ...] = (
             *_domain("delta.rowTracking", '{"rowIdHighWaterMark":9}')(told),
         ),
         build=_domain("delta.rowTracking", '{"rowIdHighWaterMark":3}'),
+    ),
+    Case(
+        "identity-tag",
+        altered(lambda old: with_properties(old, acme="1")),
+        kind="metaData",
+        info={"tags": {"delta.identity.schemaUpdate": "true"}},
     ),
     _altering("no-secrets", lambda old: with_properties(old, fs_s3a_secret_key="x")),
     _altering("no-secrets", lambda old: with_properties(old, acme="AKIAABCDEFGHIJKLMNOP")),

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.catalog.database_ledger import open_ledger
 from headgate.catalog.ledger import MemoryLedger
@@ -13,9 +15,9 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
-from headgate.protocol import names, upgrade
+from headgate.protocol import codec, names, upgrade
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.coordination import CURRENT, DEPENDENCIES
+from headgate.protocol.coordination import CURRENT, DEPENDENCIES, Naming
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import ownership
@@ -170,6 +172,23 @@ def coordinated(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwn
     assert ownership.coordinate(table, place.find, NAME, CONF) == 1
     append(table, range(2, versions + 2))
     return place, watched
+
+
+def rename(place: Place, naming: Naming) -> None:
+    """Have version 1, which gave the table to its owner, say so by the names of another time."""
+    first = place.opened().snapshot(version=1).state
+    said = dict(zip(CURRENT.properties, naming.properties, strict=True))
+    configuration = {said.get(key, key): value for key, value in first.metadata.configuration.items()}
+    writers = tuple(
+        naming.feature if name == CURRENT.feature else name for name in first.protocol.writer_features or ()
+    )
+    assert first.info is not None
+    renamed = (
+        first.info,
+        msgspec.structs.replace(first.protocol, writer_features=writers),
+        msgspec.structs.replace(first.metadata, configuration=configuration),
+    )
+    place.store.put(names.published(Version(1)), codec.encode(renamed))
 
 
 def append(table: OpenedTable, files: Iterable[object]) -> list[int]:

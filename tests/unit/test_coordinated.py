@@ -25,7 +25,7 @@ from headgate.errors import (
     UserError,
     VersionNotFound,
 )
-from headgate.protocol import codec, names
+from headgate.protocol import names
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.coordination import CURRENT, NAMINGS
 from headgate.settings import Publish, Settings
@@ -34,7 +34,18 @@ from headgate.table.changes import Range
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
-from tests.support.owned import CONF, NAME, OWNED, Place, WatchedOwner, append, coordinated, ordinary, propose
+from tests.support.owned import (
+    CONF,
+    NAME,
+    OWNED,
+    Place,
+    WatchedOwner,
+    append,
+    coordinated,
+    ordinary,
+    propose,
+    rename,
+)
 from tests.support.routes import CountingWorld
 from tests.support.tables import ON_DEMAND, SCHEMA, append_change, create_filesystem, named_file
 from tests.support.versions import paths
@@ -426,20 +437,7 @@ def test_a_ratified_commit_whose_file_is_gone_is_an_error_for_readers() -> None:
 def test_a_table_under_an_older_name_is_owned_all_the_same(naming: Any) -> None:
     """F6, S336: its staged commits are where they were then."""
     place, _ = coordinated(batch=100)
-    zero = place.opened().snapshot(version=1).state
-    said = dict(zip(CURRENT.properties, naming.properties, strict=True))
-    configuration = {said.get(key, key): value for key, value in zero.metadata.configuration.items()}
-    writers = tuple(
-        naming.feature if name == CURRENT.feature else name for name in zero.protocol.writer_features or ()
-    )
-    renamed = codec.encode(
-        (
-            zero.info,
-            msgspec.structs.replace(zero.protocol, writer_features=writers),
-            msgspec.structs.replace(zero.metadata, configuration=configuration),
-        )  # type: ignore[arg-type]
-    )
-    place.store.put(names.published(Version(1)), renamed)
+    rename(place, naming)
     table = place.opened()
 
     assert append(table, "xy") == [2, 3]

@@ -27,6 +27,7 @@ def members(*found: tuple[int, str | None]) -> list[Member]:
         ([(LARGE, "a"), (5, "b")], []),
         ([(LARGE, "a"), (5, None), (5, "b")], [1, 2]),
         ([(LARGE - 1, "a"), (1, "a"), (5, None)], [2]),
+        ([(LARGE - 1, "a"), (5, None)], [0, 1]),
         ([(LARGE, None)], [0]),
         ([], []),
     ],
@@ -48,3 +49,12 @@ def test_a_file_is_in_the_cube_it_says_if_that_is_by_the_same_columns() -> None:
     assert cubes.cube(tagged, COLUMNS[:1]) is None
     assert cubes.cube(msgspec.structs.replace(tagged, clustering_provider=None), COLUMNS) is None
     assert cubes.cube(added("a", {}), COLUMNS) is None
+    assert cubes.cube(msgspec.structs.replace(tagged, tags=None), COLUMNS) is None
+
+
+def test_files_say_of_their_cube_what_other_clients_look_for() -> None:
+    assert cubes.tags("7", COLUMNS) == {
+        "ZCUBE_ID": "7",
+        "ZCUBE_ZORDER_BY": '["id","address.city"]',
+        "ZCUBE_ZORDER_CURVE": "hilbert",
+    }

@@ -23,18 +23,35 @@ def test_a_file_that_has_no_company_stays() -> None:
     assert packing.bins(files(10), 100) == []
     assert packing.bins(files(60, 60), 100) == []
     assert packing.bins(files(100, 200), 100) == []
+    assert packing.bins(files(50, 51), 100) == []
+
+
+def test_every_file_is_as_large_as_wished_at_most_and_not_only_the_first() -> None:
+    assert packing.bins(files(33, 33, 33, 33, 34, 34), 100) == [[0, 1, 2], [3, 4]]
+
+
+def test_a_file_that_is_large_enough_stays_even_beside_an_empty_one() -> None:
+    assert packing.bins(files(0, 100), 100) == []
+    assert packing.bins([Packed(0, 0, "a"), Packed(1, 100, "a", 0.05)], 100) == []
 
 
 def test_partitions_are_not_mixed() -> None:
     mixed = [Packed(0, 10, "a"), Packed(1, 10, "b"), Packed(2, 10, "a"), Packed(3, 10, None)]
 
     assert packing.bins(mixed, 100) == [[0, 2]]
+    one, same, other, none = packing.of_partitions(
+        [{"p": "1", "q": None}, {"q": None, "p": "1"}, {"p": "2", "q": None}, {}]
+    )
+    assert one == same
+    assert len({one, other, none}) == 3
 
 
 def test_many_deleted_rows_are_reason_enough() -> None:
     some = [Packed(0, 500, "a", 0.06), Packed(1, 500, "a", 0.05), Packed(2, 20, "a"), Packed(3, 30, "a", 0.5)]
 
     assert packing.bins(some, 100) == [[2, 3], [0]]
+    assert packing.bins([Packed(0, 50, "a", 0.05)], 100) == []
+    assert packing.bins([Packed(0, 50, "a", 0.06)], 100) == [[0]]
 
 
 @given(st.lists(st.tuples(st.integers(0, 150), st.sampled_from("ab"), st.floats(0, 1)), max_size=30))
@@ -53,7 +70,17 @@ def test_no_file_is_in_two_bins_and_none_grows_too_large(found: list[tuple[int, 
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("1048576", 2**20), ("100mb", 100 * 2**20), ("2GB", 2**31), ("5k", 5 * 1024), ("", 2**28), ("0", 2**28)],
+    [
+        ("1048576", 2**20),
+        ("100mb", 100 * 2**20),
+        ("2GB", 2**31),
+        ("5k", 5 * 1024),
+        ("7b", 7),
+        ("1tb", 2**40),
+        ("", 2**28),
+        ("0", 2**28),
+        ("5kk", 2**28),
+    ],
 )
 def test_the_wished_size_is_a_property(text: str, size: int) -> None:
     metadata = msgspec.structs.replace(attempts.table().metadata, configuration={packing.TARGET: text})

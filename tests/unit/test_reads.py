@@ -35,6 +35,16 @@ def test_what_was_read_is_remembered_once() -> None:
     assert not log.freeze().is_blind
 
 
+def test_looking_up_domains_is_remembered_and_is_not_reading_rows() -> None:
+    log = ReadLog()
+    assert not log.freeze().domains
+
+    log.domains()
+
+    assert log.freeze() == Reads(domains=True)
+    assert log.freeze().is_blind
+
+
 def test_looking_up_an_application_is_not_reading_rows() -> None:
     log = ReadLog()
     log.app_transaction(STATE, "etl")

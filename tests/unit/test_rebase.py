@@ -253,7 +253,10 @@ def test_a_domain_shared_with_any_winner_conflicts_without_a_handler(shared: int
     assert f"version {BASE + 1 + shared}" in caught.value.message
 
 
-@pytest.mark.parametrize("operation", ["REPLACE TABLE", "CREATE OR REPLACE TABLE"])
+@pytest.mark.parametrize(
+    "operation",
+    [f"{verb} TABLE{rows}" for verb in ("REPLACE", "CREATE OR REPLACE") for rows in ("", " AS SELECT")],
+)
 def test_a_replaced_table_loses_the_clustering_that_a_winner_gave_it(operation: str) -> None:
     """P30"""
     state = table(["feature:domainMetadata"])

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.catalog.rules import Decision, Head, Limits, decide
+from headgate.catalog.rules import LIMITS, Decision, Head, Limits, decide
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.settings import Settings
 
 HEAD = Head(
     latest=Version(7), published=Version(5), latest_timestamp=EpochMillis(1), latest_change=Version(4)
@@ -92,3 +93,20 @@ def test_on_a_shared_log_the_log_decides() -> None:
     assert decide(shared, Version(7), None) is Decision.LOST
     assert decide(shared, Version(8), Version(2)) is Decision.REPLAY
     assert decide(replace(shared, frozen=True), Version(8), None) is Decision.FROZEN
+
+
+def test_the_limits_are_those_of_the_settings() -> None:
+    settings = Settings()
+
+    assert Limits(settings.unpublished_commits, settings.unpublished_bytes) == LIMITS
+
+
+@pytest.mark.parametrize(
+    ("waiting", "limits", "reached"),
+    [(1, Limits(1, 1), True), (1, Limits(2, 1), False), (2, Limits(2, 1), True), (1, Limits(2, 0), True)],
+)
+def test_a_limit_is_reached_by_as_many_as_it_says(waiting: int, limits: Limits, reached: bool) -> None:
+    """A head that says nothing of bytes has none."""
+    head = Head(Version(waiting), Version(0), EpochMillis(1), Version(0))
+
+    assert limits.reached(head) is reached

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from headgate.errors import ConcurrentWrite
 from headgate.protocol import codec, replay, upgrade
 from headgate.protocol.actions import (
     Action,
@@ -16,9 +17,11 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.attempt import BLIND, Reads
 from headgate.protocol.replay import State
+from headgate.protocol.row_work import RowWork
 from headgate.table import transaction
-from headgate.table.transaction import Change, Operation, Transaction
+from headgate.table.transaction import Change, Operation, Together, Transaction
 from tests.support import commits
+from tests.support.attempts import InlineRows
 from tests.support.world import StillWorld
 
 STATE = replay.start(
@@ -135,3 +138,36 @@ def test_the_handlers_it_is_given_merge_domains() -> None:
     moved = txn.rebased_onto([commits.commit(1, theirs)])
 
     assert moved.commit.domains == (theirs,)
+
+
+def test_a_change_that_is_about_the_whole_table_is_tried_once() -> None:
+    """S258: even if the winner only added a file."""
+    once = transaction.begin(STATE, Change(Operation("RESTORE"), (COUNTED,), once=True), world=StillWorld())
+
+    with pytest.raises(ConcurrentWrite, match="run it again") as caught:
+        once.rebased_onto([commits.commit(1, commits.add("theirs.parquet"), timestamp=1_500)])
+
+    assert (caught.value.fields["winner"], caught.value.fields["operation"]) == (1, "RESTORE")
+
+
+def test_the_commit_info_says_what_the_user_says_and_which_tables_it_changes_with() -> None:
+    change = Change(Operation("WRITE"), (COUNTED,), user_metadata="by hand")
+    txn = transaction.begin(STATE, change, world=StillWorld())
+    assert txn.commit.info is not None
+    assert (txn.commit.info.user_metadata, txn.commit.info.group_id) == ("by hand", None)
+
+    info = replace(txn, together=Together("g", ("a", "b"))).commit.info
+
+    assert info is not None
+    assert (info.group_id, info.group_tables) == ("g", ("a", "b"))
+
+
+def test_what_a_change_says_of_its_rows_and_of_what_it_read_counts_in_a_race() -> None:
+    work = RowWork(InlineRows(selects=False))
+    change = Change(Operation("DELETE"), (COUNTED,), rows=work, is_strict=True)
+
+    attempt = transaction.begin(STATE, change, world=StillWorld()).attempt
+
+    assert attempt.rows is work
+    assert attempt.is_strict
+    assert not begun(STATE, COUNTED).attempt.is_strict

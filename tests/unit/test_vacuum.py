@@ -62,6 +62,10 @@ class Needed:
         return Horizon(before, min(moment, self._since))
 
 
+FOLDER = "0c5f1d3e-9a41-4b7d-8b57-0a4f2f6d2a10"
+"""What the folder of a write is called."""
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> OpenedTable:
     create_filesystem(LocalStore(str(tmp_path)), world=Noon())
@@ -131,6 +135,14 @@ def test_a_dry_run_only_tells(table: OpenedTable) -> None:
         ("_hidden/x.parquet", False),
         (".hidden/x.parquet", False),
         ("day=1/_temporary/x.parquet", False),
+        (f"{FOLDER}/_temporary/0/_temporary/attempt_1/day=1/x.parquet", True),
+        (f"{FOLDER}/_temporary/0/_temporary/attempt_1/.x.parquet.crc", True),
+        (f"_change_data/{FOLDER}/_temporary/0/task_1/x.parquet", True),
+        (f"{FOLDER}/_SUCCESS", True),
+        (f"{FOLDER}/._SUCCESS.crc", True),
+        (f"{FOLDER}/_other/x.parquet", False),
+        (f"{FOLDER}/.x.parquet", False),
+        (f"sub/{FOLDER}/_temporary/x.parquet", False),
         ("_change_data/_temporary/x.parquet", False),
         ("sub/_change_data/x.parquet", False),
         (".x.parquet", False),

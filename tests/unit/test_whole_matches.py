@@ -83,3 +83,23 @@ def test_no_file_is_no_answer() -> None:
     bounds = FileBounds(table_of([]), partition_columns=["p"])
 
     assert whole_matches.certain(bounds, predicate_sql.parse("id > 1", SCHEMA)) == pa.array([], pa.bool_())
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "sql", "proven"),
+    [
+        ("boolean", "true", "p = true", True),
+        ("boolean", "false", "p = true", False),
+        ("string", "k", "p = 'k'", True),
+        ("string", "l", "p = 'k'", False),
+        ("date", "2026-01-31", "p < DATE'2026-02-01'", True),
+    ],
+)
+def test_partitions_of_every_type_are_compared_by_value(
+    kind: str, value: str, sql: str, proven: bool
+) -> None:
+    schema = Struct((Field("id", Primitive("long")), Field("p", Primitive(kind))))
+    add = msgspec.structs.replace(named_file("a"), partition_values={"p": value})
+    bounds = FileBounds(table_of([add]), partition_columns=["p"])
+
+    assert whole_matches.certain(bounds, predicate_sql.parse(sql, schema)).to_pylist() == [proven]

@@ -41,6 +41,7 @@ _LONGEST_TXN_ID = 256
 _PREVIEW = "catalogOwned-preview"
 
 _REPLACING = frozenset({"RESTORE", "CLONE", "CONVERT", "TRUNCATE"})
+_OVERWRITING = frozenset({"overwrite", "complete"})  # how batches and streams say it
 
 
 @dataclass(frozen=True)  # without slots: what is derived is worked out once
@@ -90,9 +91,9 @@ class Proposed:
         info = self.commit.info
         if info is None or info.operation is None:
             return False
-        mode = (info.operation_parameters or {}).get("mode")
-        overwrites = isinstance(mode, str) and mode.strip('"').lower() == "overwrite"
-        return overwrites or "REPLACE" in info.operation.upper() or info.operation.upper() in _REPLACING
+        said, operation = info.operation_parameters or {}, info.operation.upper()
+        modes = {str(said.get(name)).strip('"').lower() for name in ("mode", "outputMode")}
+        return bool(modes & _OVERWRITING) or "REPLACE" in operation or operation in _REPLACING
 
     def breach(self, action: Action, why: str, code: str | None = None) -> Breach:
         """What is wrong with this action, which is one of the commit's."""

@@ -3,7 +3,7 @@
 Each is one database transaction, and takes MANAGE GRANTS on what it is about.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
@@ -14,7 +14,7 @@ from headgate.catalog.api import TableEntry, TableId, TableName
 from headgate.catalog.database import Database
 from headgate.catalog.grants import LAKE, OWNER, Grant, On, Principal, Privilege, Scope
 from headgate.clock import World
-from headgate.errors import InvalidRequest, SchemaNotFound
+from headgate.errors import InvalidRequest, SchemaNotFound, TableNotFound
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct, describe
 
@@ -77,6 +77,28 @@ class Granting:
             grants.require(db, self.principal, Privilege.MANAGE_GRANTS, LAKE, "allow files from elsewhere")
             agreements.allow_files(db, TableId(place.object), location)
 
+    def let_clone(self, table_id: TableId, source: TableName) -> None:
+        """Let a table, which may be one that is being made, name the files of another table of the catalog.
+
+        And those that this one may name itself. Who may read the one and write the other may do this.
+        """
+        found = self.resolve(source)
+        with self.database.writing() as db:
+            self._check_writes(db, table_id)
+            on = On(Scope.TABLE, found.table_id)
+            grants.require(db, self.principal, Privilege.READ, on, f"clone {found.name}")
+            for place in (found.location, *agreements.sources(db, found.table_id)):
+                agreements.allow_files(db, table_id, place)
+
+    def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
+        """Let a table name files of places for which no table of the catalog stands."""
+        with self.database.writing() as db:
+            self._check_writes(db, table_id)
+            what = "clone files from elsewhere without copying them"
+            grants.require(db, self.principal, Privilege.MANAGE_GRANTS, LAKE, what)
+            for place in sorted(places):
+                agreements.allow_files(db, table_id, place)
+
     def add_foreign_key(
         self, child: str, columns: Sequence[str], parent: str, parent_columns: Sequence[str]
     ) -> None:
@@ -111,6 +133,16 @@ class Granting:
             if not directory_store.schema_exists(db, schema.lower()):
                 raise SchemaNotFound(f"there is no schema {schema!r}", name=schema)
         return On(Scope.SCHEMA, schema.lower())
+
+    def _check_writes(self, db: Connection, table_id: TableId) -> None:
+        """That the principal may put rows into a table, or make it what it is to be."""
+        row = directory_store.find_row(db, table_id)
+        if row is None:
+            raise TableNotFound(f"there is no table {table_id}, nor a place for one", name=table_id)
+        is_new = row.state == store.STAGING
+        on = On(Scope.SCHEMA, row.schema_name) if is_new else On(Scope.TABLE, table_id)
+        needed = Privilege.CREATE if is_new else Privilege.CHANGE_DATA
+        grants.require(db, self.principal, needed, on, f"clone to {row.schema_name}.{row.table_name}")
 
     def _check_manages(self, db: Connection, on: On) -> None:
         grants.require(db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about grants and rules there")

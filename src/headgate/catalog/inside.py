@@ -82,9 +82,13 @@ def _odd(text: str) -> str | None:
 
 
 def _below(path: str, source: str) -> bool:
-    return unquote(_without_file(path)).startswith(_without_file(source).rstrip("/") + "/")
+    # Places are encoded where they are URLs, paths of the log always.
+    place = source if source.startswith("/") else unquote(_one_spelling(source))
+    return unquote(_one_spelling(path)).startswith(place.rstrip("/") + "/")
 
 
-def _without_file(path: str) -> str:
-    """A local path, however its URL is written."""
-    return "/" + path.removeprefix("file:").lstrip("/") if path.startswith("file:") else path
+def _one_spelling(path: str) -> str:
+    """A local path, however its URL is written; and the URL of a bucket of S3."""
+    if path.startswith("file:"):
+        return "/" + path.removeprefix("file:").lstrip("/")
+    return "s3://" + path.removeprefix("s3a://") if path.startswith("s3a://") else path

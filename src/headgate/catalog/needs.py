@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from headgate.catalog.api import Told
 from headgate.catalog.grants import Privilege
-from headgate.protocol import domains
+from headgate.protocol import domains, identity
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -81,6 +81,9 @@ def _of_metadata(after: Metadata, before: Told | None, actions: tuple[Action, ..
     if before is None:
         yield Privilege.ALTER_SCHEMA, after
         yield Privilege.ALTER_PROPERTIES, after
+        return
+    if identity.moves_marks_on(before.metadata, after):
+        yield Privilege.APPEND, after  # as whoever gives values to new rows does
         return
     if _columns(before.metadata) != _columns(after):
         yield Privilege.ALTER_SCHEMA, after

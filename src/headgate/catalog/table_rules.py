@@ -11,7 +11,7 @@ from headgate import secrecy
 from headgate.catalog import inside
 from headgate.catalog.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
 from headgate.errors import HeadgateError
-from headgate.protocol import commit_checks, domains, features, strict
+from headgate.protocol import commit_checks, domains, features, identity, strict
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -164,6 +164,18 @@ def _row_ids_given_again(proposed: Proposed) -> Breach | None:
     return proposed.breach(said, f"the high-water mark of row ids goes back from {marks[0]} to {marks[1]}")
 
 
+def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
+    info = proposed.commit.info
+    tags = (info.tags if info is not None else None) or {}
+    if str(tags.get(identity.TAG)).lower() != "true":
+        return None
+    before, after = _changed(proposed)
+    if before == after or identity.moves_marks_only(before, after):
+        return None
+    why = f"the tag {identity.TAG} says that it only moves marks of identity columns, and it does more"
+    return proposed.breach(after, f"{why}: writers that trust the tag would not look at it")
+
+
 def _secrets(proposed: Proposed) -> Breach | None:
     metadata = proposed.commit.metadata
     if metadata is not None:
@@ -214,6 +226,10 @@ RULES: tuple[Rule, ...] = (
         "schema-evolution", _changes_known_metadata, _illegal_evolution,
         "types are widened at most, columns dropped only if they are mapped, ids and physical names kept",
         "DELTA_METADATA_MISMATCH",
+    ),
+    Rule(
+        "identity-tag", _changes_known_metadata, _changes_said_to_be_marks,
+        f"what the tag `{identity.TAG}` says moves marks of identity columns does nothing else",
     ),
     Rule(
         "protocol-fits", _changes_table, _protocol_and_metadata_apart,

@@ -29,6 +29,7 @@ from headgate.protocol.stamping import has_stamps
 
 BACKFILL = "ROW TRACKING BACKFILL"
 UNBACKFILL = "ROW TRACKING UNBACKFILL"
+CLONE = "CLONE"
 
 
 @dataclass(frozen=True, slots=True)

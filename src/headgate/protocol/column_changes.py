@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle, indexed, property_changes, references, type_changes
+from headgate.protocol import domain_lifecycle, identity, indexed, property_changes, references, type_changes
 from headgate.protocol.actions import Metadata
 from headgate.protocol.replay import State
 from headgate.protocol.schema import enforce, mapping, merge
@@ -75,6 +75,12 @@ def added(state: State, parent: Path, columns: Sequence[Field], place: Place = N
                 f"the new column {column.name!r} cannot be NOT NULL, because the rows that are there have no "
                 "value for it: add it as nullable",
                 code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
+            )
+        if identity.is_identity(column):
+            raise InvalidRequest(
+                f"the identity column {column.name!r} cannot be added, because the rows that are there would "
+                "have no value: make a table with it, and write the rows there",
+                code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
             )
 
     def with_them(struct: Struct) -> Struct:
@@ -146,6 +152,11 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
     allowed = Allowed(widening=True, preview_version=state.version + 1 if preview else None)
 
     def change(column: Field) -> Field:
+        if identity.is_identity(column):
+            raise InvalidRequest(
+                f"the type of the identity column {shown(path)} must stay BIGINT",
+                code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
+            )
         wanted = Struct((Field(column.name, to),))
         after = column
         if not merge.incompatible(Struct((column,)), wanted, allowed):
@@ -343,5 +354,6 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
 
 
 def _checked(after: Metadata) -> Metadata:
+    identity.check(after)
     property_changes.check(after)
     return after

@@ -17,7 +17,7 @@ from headgate.protocol.actions import (
     Protocol,
     RemoveFile,
 )
-from headgate.protocol.attempt import Attempt
+from headgate.protocol.attempt import CLONE, Attempt
 from headgate.protocol.isolation import Isolation
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
@@ -201,6 +201,8 @@ def _with_vectors(attempt: Attempt) -> list[AddFile]:
 
 
 def _with_new_vectors(attempt: Attempt) -> list[AddFile]:
-    """Without the files that only get other tags or row ids, as a backfill adds them: theirs are old."""
+    """Without those of files that only get other tags or row ids, or come with theirs from another table."""
+    if attempt.operation == CLONE:
+        return []
     removed = {remove.path for remove in attempt.writes.removes}
     return [add for add in _with_vectors(attempt) if add.data_change or add.path in removed]

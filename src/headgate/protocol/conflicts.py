@@ -5,7 +5,7 @@ what is mended in between. The first row that objects decides.
 """
 
 from headgate.errors import ConcurrentTransaction, ConcurrentWrite, MetadataChanged, ProtocolChanged
-from headgate.protocol import coordination, features, metadata_changes
+from headgate.protocol import coordination, features, identity, metadata_changes
 from headgate.protocol.actions import CommitInfo
 from headgate.protocol.attempt import BACKFILL, UNBACKFILL
 from headgate.protocol.race import Race, Rule
@@ -14,7 +14,6 @@ from headgate.protocol.race import Race, Rule
 CHECKED_ON_WRITE = frozenset(
     {"invariants", "checkConstraints", "generatedColumns", "identityColumns", "allowColumnDefaults"}
 )
-_IDENTITY_ONLY = "delta.identity.schemaUpdate"
 
 
 def _we_would_give_the_table_to_a_commit_owner(race: Race) -> str | None:
@@ -56,6 +55,15 @@ def _we_drop_a_feature_the_winner_may_have_used(race: Race) -> str | None:
     return f"what was written meanwhile may use {', '.join(sorted(dropped))}" if dropped else None
 
 
+def _both_gave_the_same_identities(race: Race) -> str | None:
+    ours, theirs, before = race.ours.writes.metadata, race.winner.metadata, race.ours.follows.metadata
+    if ours is None or theirs is None:
+        return None
+    if identity.moves_marks_only(before, ours) and identity.moves_marks_only(before, theirs):
+        return "both transactions gave rows the next values of an identity column, so some would be equal"
+    return None
+
+
 def _both_changed_the_metadata(race: Race) -> str | None:
     if race.winner.metadata is not None and race.ours.writes.metadata is not None:
         return "both transactions change the schema or the properties"
@@ -73,7 +81,7 @@ def _winner_changed_the_metadata(race: Race) -> str | None:
 
 def _only_moved_identities(info: CommitInfo | None) -> bool:
     tags = info.tags if info is not None else None
-    return tags is not None and str(tags.get(_IDENTITY_ONLY)).lower() == "true"
+    return tags is not None and str(tags.get(identity.TAG)).lower() == "true"
 
 
 def _winner_moved_an_application(race: Race) -> str | None:
@@ -111,6 +119,7 @@ PROTOCOL_RULES: tuple[Rule, ...] = (
     ),
 )  # fmt: skip
 METADATA_RULES: tuple[Rule, ...] = (
+    Rule("identity-values", _both_gave_the_same_identities, MetadataChanged),
     Rule("metadata-vs-metadata", _both_changed_the_metadata, MetadataChanged),
     Rule("metadata-changed", _winner_changed_the_metadata, MetadataChanged),
 )

@@ -26,3 +26,12 @@ def of(add: AddFile) -> Counts:
         return _DECODER.decode(add.stats)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _NONE
+
+
+def with_wide_bounds(stats: str | None) -> str | None:
+    """Statistics that say their bounds are of all rows of the file, hidden ones too."""
+    if stats is None:
+        return None
+    # Kept as they are written: a number through Python and back may lose digits.
+    told = msgspec.json.decode(stats, type=dict[str, msgspec.Raw])
+    return msgspec.json.encode({**told, "tightBounds": False}).decode()

@@ -96,7 +96,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("changeDataFeed", legacy_writer=4, needed=_property("delta.enableChangeDataFeed")),
     Feature("generatedColumns", legacy_writer=4, needed=_GENERATED, used=_GENERATED),
     Feature("columnMapping", reader=True, legacy_writer=5, needed=_column_mapping, used=_column_mapping),
-    Feature("identityColumns", legacy_writer=6, needed=_IDENTITY, used=_IDENTITY, can_write=False),
+    Feature("identityColumns", legacy_writer=6, needed=_IDENTITY, used=_IDENTITY),
     Feature("deletionVectors", reader=True, needed=_property("delta.enableDeletionVectors")),
     Feature("rowTracking", needed=_property("delta.enableRowTracking"), requires=("domainMetadata",)),
     Feature(TIMESTAMP_NTZ, reader=True, needed=_type("timestamp_ntz"), automatic=False),

@@ -147,7 +147,7 @@ def plan_metadata(
             code="DELTA_DATA_CHANGE_FALSE",
         )
     if decision.outcome is Outcome.REFUSE and existing is not None:
-        raise _mismatch(existing, wish, facts, partition_by)
+        raise _mismatch(existing, wish, facts, after, partition_by)
     columns = partition_by if facts.partitioning_changed and decision.outcome in _FREE else _present(existing)
     check_partitioning(columns, after)
     planned = Planned(decision.outcome, after, columns)
@@ -319,11 +319,13 @@ def _leaves_differ(before: DataType, after: DataType) -> bool:
             return before != after
 
 
-def _mismatch(existing: Metadata, wish: Wish, facts: Facts, partition_by: tuple[str, ...]) -> SchemaMismatch:
+def _mismatch(
+    existing: Metadata, wish: Wish, facts: Facts, after: Struct, partition_by: tuple[str, ...]
+) -> SchemaMismatch:
     present = schema_json.parse(existing.schema_string)
     problems = []
     if facts.new_schema:
-        problems.append(_schema_problem(present, wish.data))
+        problems.append(_schema_problem(present, wish.data, after))
     if facts.new_partitioning:
         problems.append(
             f"the write says partition by {', '.join(partition_by)}, and the table is partitioned by "
@@ -343,7 +345,7 @@ def _mismatch(existing: Metadata, wish: Wish, facts: Facts, partition_by: tuple[
     )
 
 
-def _schema_problem(present: Struct, data: Struct) -> str:
+def _schema_problem(present: Struct, data: Struct, after: Struct) -> str:
     new = list(merge.added(present, data))
     told = []
     if new:
@@ -354,8 +356,7 @@ def _schema_problem(present: Struct, data: Struct) -> str:
     told += [
         f"column {column.name!r} would become {describe(found.type)} from {describe(column.type)}"
         for column in present.fields
-        if (found := merge.merged(present, data).find(column.name)) is not None
-        and _leaves_differ(column.type, found.type)
+        if (found := after.find(column.name)) is not None and _leaves_differ(column.type, found.type)
     ]
     return (
         "; ".join(told)

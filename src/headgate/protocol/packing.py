@@ -33,7 +33,7 @@ def target_bytes(metadata: Metadata) -> int:
     if not number.isdecimal():
         return _DEFAULT_BYTES
     unit = text[len(number) :]
-    return int(number) * _UNITS.get(unit if unit.endswith("b") else f"{unit}b", 1) or _DEFAULT_BYTES
+    return int(number) * _UNITS.get(unit if unit.endswith("b") else f"{unit}b", 0) or _DEFAULT_BYTES
 
 
 def bins(files: Iterable[Packed], target: int) -> list[list[int]]:

@@ -15,6 +15,7 @@ from headgate.protocol import (
     domain_lifecycle,
     domains,
     features,
+    identity,
     metadata_changes,
     replay,
     row_conflicts,
@@ -58,6 +59,9 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:
         features.check_writable(attempt.protocol, attempt.metadata)
+    written = attempt.writes.metadata
+    if written is not None and identity.moves_marks_only(attempt.follows.metadata, written):
+        attempt = replace(attempt, tags={**attempt.tags, identity.TAG: "true"})
     if attempt.writes.txns:
         attempt = attempt.with_actions(_once_each(attempt.actions))
     _refuse_marks(attempt.writes.domains)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 from uuid import UUID
 
+import msgspec
+import numpy as np
 from pyroaring import BitMap, BitMap64, FrozenBitMap64
 
 from headgate.errors import CorruptLog
@@ -75,10 +77,14 @@ class DeletedRows:
                 f"a deletion vector deletes row {needed - 1} of a data file with {count} rows",
                 "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX",
             )
-        packed = bytearray(8 * -(-(needed if count is None else count) // 64))
-        for row in self.rows.to_array():
-            packed[row >> 3] |= 1 << (row & 7)
-        return array("q", bytes(packed))
+        packed = np.zeros(-(-(needed if count is None else count) // 64), np.uint64)
+        if needed:
+            rows = np.frombuffer(self.rows.to_array(), np.uint64)
+            places, bits = rows >> np.uint64(6), np.uint64(1) << (rows & np.uint64(63))
+            # Rows are in order, so those of a word are side by side.
+            firsts = np.flatnonzero(np.diff(places, prepend=places[:1] + np.uint64(1)))
+            packed[places[firsts]] = np.bitwise_or.reduceat(bits, firsts)
+        return array("q", packed.tobytes())
 
 
 def where(vector: DeletionVector) -> Inline | Stored:
@@ -151,6 +157,11 @@ def parse_stored(vector: DeletionVector, content: bytes) -> DeletedRows:
     return _checked(_rows(data, label), vector, label)
 
 
+def size_in_bytes(deleted: DeletedRows) -> int:
+    """How long a vector of these rows is."""
+    return len(_data(deleted))
+
+
 def inline(deleted: DeletedRows) -> DeletionVector:
     """The descriptor that carries these rows in the log."""
     data = _data(deleted)
@@ -180,6 +191,16 @@ def stored(
         )
         content += struct.pack(">I", len(data)) + data + struct.pack(">I", zlib.crc32(data))
     return bytes(content), tuple(descriptors)
+
+
+def moved(vector: DeletionVector, file_id: UUID) -> DeletionVector:
+    """The descriptor of a vector whose file was copied, whole, to that of ``file_id`` in a table."""
+    return msgspec.structs.replace(vector, storage_type="u", path_or_inline_dv=_z85_encode(file_id.bytes))
+
+
+def absolute(vector: DeletionVector, path: str) -> DeletionVector:
+    """The descriptor of a vector by the absolute ``path`` of its file."""
+    return msgspec.structs.replace(vector, storage_type="p", path_or_inline_dv=path)
 
 
 def _checked(rows: FrozenBitMap64, vector: DeletionVector, label: str) -> DeletedRows:

@@ -13,12 +13,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import SchemaMismatch
+from headgate.protocol import identity
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import checks, columns, fitting, partition_folders, texts
+from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.checks import Rule
 from headgate.spark.partition_folders import PartitionColumn
@@ -113,7 +115,8 @@ def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame
     kept = [spark_schema.column(field.name) for field in extra]
     given = [_given(field, incoming) for field in wanted.fields]
     voids = [F.lit(None).alias(field.name) for field in schema.fields if field.type == _VOID]
-    rows = df.select(*given, *voids, *kept)
+    absent = {name: of for name, of in identity.columns(wanted).items() if incoming.find(name) is None}
+    rows = spark_identity.filled(df.select(*given, *voids, *kept), absent)
     computed = {
         field.name: F.expr(field.metadata[checks.GENERATED]).cast(columns.spark_type(field.type))
         for field in wanted.fields

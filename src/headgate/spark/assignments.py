@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NullType
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import predicates
+from headgate.protocol import identity, predicates
 from headgate.protocol.schema.types import Field, Struct
 from headgate.spark import columns
+from headgate.spark import identity as spark_identity
 from headgate.spark.arrange import DEFAULT
 from headgate.spark.checks import GENERATED
 
@@ -34,6 +35,9 @@ class _Set:
 def updated(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, Column]:
     """The columns of an updated row, from those of the row as it was, perhaps called ``alias``."""
     given = _assigned(schema, values, alias)
+    for field in schema.fields:
+        if _of(given, field):
+            identity.check_not_updated(field)
     return {
         field.name: _updated(field, _column(alias, field.name), _of(given, field))
         for field in schema.fields
@@ -42,15 +46,21 @@ def updated(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, 
 
 
 def inserted(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, Column]:
-    """The columns of a new row: given ones, and those that have a default; the others are left out."""
+    """The columns of a new row: given ones, and those that have a default; the others are left out.
+
+    Rows for a table with identity columns must be numbered.
+    """
     given = _assigned(schema, values, alias)
-    return {
-        field.name: _updated(field, F.lit(None).cast(columns.spark_type(field.type)), own)
-        if own
-        else F.expr(field.metadata[DEFAULT])
-        for field in schema.fields
-        if (own := _of(given, field)) or DEFAULT in field.metadata
-    }
+    new: dict[str, Column] = {}
+    for field in schema.fields:
+        if own := _of(given, field):
+            identity.check_not_given(field)
+            new[field.name] = _updated(field, F.lit(None).cast(columns.spark_type(field.type)), own)
+        elif identity.is_identity(field):
+            new[field.name] = spark_identity.value(field.name, identity.of(field))
+        elif DEFAULT in field.metadata:
+            new[field.name] = F.expr(field.metadata[DEFAULT])
+    return new
 
 
 def typed(rows: DataFrame, schema: Struct) -> DataFrame:

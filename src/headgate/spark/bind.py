@@ -57,7 +57,7 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
     if _is_as_shown(schema, piece) and not with_metadata:
         return scanned.rows
     chosen = [
-        _column(field, stored, piece, scanned).alias(field.name, metadata=dict(field.metadata))
+        _shown(field, stored, piece, scanned)
         for field, stored in zip(schema.fields, piece.layout.fields, strict=False)
     ]
     if piece.tracking is not None:
@@ -72,11 +72,19 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
     return deleted.without(scanned.rows.select(*chosen, *where), scanned.gone)
 
 
-def _column(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:
+def _shown(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:
     if field.name in piece.constants:
         array = ArrayType(columns.spark_type(field.type))
-        return _lookup(piece.constants[field.name], scanned.ordinal, array)
-    return columns.logical(spark_schema.column(stored.name), stored.type, field.type)
+        return _named(_lookup(piece.constants[field.name], scanned.ordinal, array), field)
+    column = spark_schema.column(stored.name)
+    found = columns.logical(column, stored.type, field.type)
+    # To rename takes many calls of the JVM, and most columns are stored as they are shown.
+    is_as_shown = found is column and stored.name == field.name and not field.metadata
+    return column if is_as_shown else _named(found, field)
+
+
+def _named(column: Column, field: Field) -> Column:
+    return column.alias(field.name, metadata=dict(field.metadata))
 
 
 def _tracked(stored: Sequence[Field], tracking: RowTracking, scanned: Scanned) -> list[Column]:

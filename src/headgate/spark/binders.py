@@ -33,6 +33,16 @@ _TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
 _FILE, _FIRST_WORD, _END = "__headgate_ordinal", "__headgate_first_word", "__headgate_end"
 _URI, _SIZE, _MODIFIED = "__headgate_uri", "__headgate_size", "__headgate_modified_ms"
 _MOST_WORDS = 4 * 1024 * 1024
+# As one text: every part of a column is several calls of the JVM.
+_LIKE_METADATA = f"""named_struct(
+    'file_path', {_URI},
+    'file_name', substring_index({_URI}, '/', -1),
+    'file_size', {_SIZE},
+    'file_block_start', CAST(NULL AS BIGINT),
+    'file_block_length', CAST(NULL AS BIGINT),
+    'file_modification_time', timestamp_millis({_MODIFIED}),
+    'row_index', {ROW_INDEX.name}
+)"""
 
 _log = logging.getLogger(__name__)
 _told: set[str] = set()
@@ -160,13 +170,4 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
 
 def _metadata() -> Column:
     """Like Spark's; but which part of a file a task reads is not known outside its reader."""
-    unknown = F.lit(None).cast("bigint")
-    return F.struct(
-        F.col(_URI).alias("file_path"),
-        F.substring_index(_URI, "/", -1).alias("file_name"),
-        F.col(_SIZE).alias("file_size"),
-        unknown.alias("file_block_start"),
-        unknown.alias("file_block_length"),
-        F.timestamp_millis(F.col(_MODIFIED)).alias("file_modification_time"),
-        F.col(ROW_INDEX.name).alias("row_index"),
-    )
+    return F.expr(_LIKE_METADATA)

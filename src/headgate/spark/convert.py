@@ -14,16 +14,17 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from headgate.catalog.owner import FindOwner
 from headgate.clock import World
 from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.protocol import partitions
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
-from headgate.spark import footers, parquet_schema, schema
+from headgate.spark import defaults, footers, parquet_schema, schema
 from headgate.storage.api import ObjectMeta, Store
 from headgate.storage.settle import settle
-from headgate.table import create
+from headgate.table import create, ownership
 from headgate.table.create import Contents, Definition
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.transaction import Operation
@@ -52,11 +53,17 @@ class _Found:
 
 
 def convert(
-    place: str, store: Store, partition_schema: DataFrame | StructType | str | None, *, world: World
+    place: str,
+    store: Store,
+    partition_schema: DataFrame | StructType | str | None,
+    *,
+    world: World,
+    find: FindOwner | None = None,
 ) -> bool:
     """Make the folder a Delta table; False if it is one.
 
-    ``partition_schema`` gives the partition columns types, which are text otherwise.
+    ``partition_schema`` gives the partition columns types, which are text otherwise. The session's defaults
+    may name a commit owner, to be had from ``find``; without that the table is not given to any.
     """
     if _is_table(store):
         return False
@@ -67,8 +74,13 @@ def convert(
     adds = tuple(_add(file, partitioned) for file in found)
     settle(place, (file.item.path for file in found))
     names = tuple(field.name for field in partitioned)
-    definition = Definition(Struct((*columns.fields, *partitioned)), partition_by=names)
-    opening = create.begin(definition, managed=False, world=world)
+    definition = Definition(
+        Struct((*columns.fields, *partitioned)), partition_by=names, defaults=defaults.of_session()
+    )
+    if find is None:
+        opening = create.begin(definition, managed=False, world=world)
+    else:
+        opening = ownership.begin(definition, place, store, find, world)
     create.place(
         store, create.content(opening, Contents(_operation(found, names), adds), world=world), managed=False
     )

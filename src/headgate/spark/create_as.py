@@ -9,19 +9,21 @@ from dataclasses import dataclass, replace
 import msgspec
 from pyspark.sql import DataFrame
 
+from headgate.catalog.owner import FindOwner
 from headgate.clock import World
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle
-from headgate.protocol.actions import Action, AppTransaction, EpochMillis
+from headgate.protocol import domain_lifecycle, identity
+from headgate.protocol.actions import Action
 from headgate.protocol.metadata import plan_metadata
 from headgate.protocol.schema import enforce
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import files, write
+from headgate.spark import files, once, write
+from headgate.spark import identity as spark_identity
 from headgate.spark.files import Written
 from headgate.spark.write_options import WriteOptions
 from headgate.storage.api import Store
-from headgate.table import create
-from headgate.table.create import Contents, Definition
+from headgate.table import create, ownership
+from headgate.table.create import Contents, Definition, Opening
 from headgate.table.transaction import Operation
 
 
@@ -32,6 +34,8 @@ class Site:
     location: str
     store: Store
     world: World
+    find: FindOwner | None = None
+    """Where commit owners are found that the session's defaults may name; None if a catalog has the table."""
 
 
 def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | None = None) -> Definition:
@@ -51,8 +55,9 @@ def first_commit(
     """The first commit of a table with the rows of ``df``, whose files are written; and these."""
     if options.replaces_some:
         raise InvalidRequest("there is no table yet, so there are no rows to replace: leave that out")
-    opening = create.begin(definition, managed=managed, world=site.world)
+    opening = _opening(site, definition, managed=managed)
     enforce.check_present(write.incoming(df), schema_json.parse(opening.metadata.schema_string))
+    spark_identity.check_given(df, opening.metadata)
     live = {domain.domain: domain for domain in opening.domains}
     written = files.write_files(
         df,
@@ -61,20 +66,26 @@ def first_commit(
         clustering=domain_lifecycle.clustering_columns(live),
         options=options.files,
     )
+    opening = replace(opening, metadata=identity.marked(opening.metadata, written.farthest))
     parameters = {
         "isManaged": str(managed).lower(),
         "partitionBy": msgspec.json.encode(list(opening.metadata.partition_columns)).decode(),
     }
     operation = Operation("CREATE TABLE AS SELECT", parameters, written.metrics)
+    if options.epoch is not None:
+        operation = options.epoch.operation(written)
     said = options.said(df.sparkSession)
     contents = Contents(operation, written.adds, _others(site.world, options), said)
     return create.content(opening, contents, world=site.world), written
 
 
+def _opening(site: Site, definition: Definition, *, managed: bool) -> Opening:
+    if site.find is None:
+        return create.begin(definition, managed=managed, world=site.world)
+    return ownership.begin(definition, site.location, site.store, site.find, site.world)
+
+
 def _others(world: World, options: WriteOptions) -> tuple[Action, ...]:
     if options.domains:
         raise InvalidRequest("a table is made without metadata domains: set them once it is there")
-    if options.txn is None:
-        return ()
-    app_id, version = options.txn
-    return (AppTransaction(app_id=app_id, version=version, last_updated=EpochMillis(world.now_ms())),)
+    return once.actions(world, options.txn)

@@ -6,9 +6,11 @@ expressions.
 """
 
 from collections.abc import Sequence
+from functools import reduce
 from math import ceil, log2
 from typing import Any
 
+import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -19,19 +21,19 @@ _SAMPLE = 20_000
 _FEWEST_BITS, _MOST_BITS = 3, 8
 _SPARE_BITS = 5
 """Cells are this much finer than files, in bits, so that files can have about as many rows each."""
-_NUMBER, _STEP, _BUCKET = "__headgate_number", "__headgate_step", "__headgate_bucket"
+_FEW_BITS = 16
+"""Of so many cells, as bits, each one's number is looked up rather than computed."""
+_NUMBER, _STEP = "__headgate_number", "__headgate_step"
+_BUCKET, _VALUE = "__headgate_bucket", "__headgate_value"
 
 
 def arranged(rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int) -> DataFrame:
     """The rows of ``rows``, about ``total`` of them, in so many partitions along the curve."""
     bits = _bits(files, curve.dimensions)
     bounds = _bounds(rows, by, total=total, buckets=1 << bits)
-    buckets = [
-        _bucket(column, found).alias(f"{_BUCKET}{number}")
-        for number, (column, found) in enumerate(zip(by, bounds, strict=True))
-    ]
     kept = [spark_schema.column(name) for name in rows.columns]
-    numbered = _numbered(rows.select(*kept, *buckets), kept, curve, bits)
+    find = _looked_up if bits * curve.dimensions <= _FEW_BITS else _numbered
+    numbered = find(_bucketed(rows, kept, by, bounds), kept, curve, bits)
     return numbered.repartitionByRange(files, F.col(_NUMBER)).select(*kept)
 
 
@@ -56,18 +58,47 @@ def _cuts(values: Sequence[Any], buckets: int) -> list[Any]:
     return [cut for cut, before in zip(cuts, [None, *cuts], strict=False) if cut != before]
 
 
-def _bucket(column: Column, bounds: Sequence[Any]) -> Column:
-    """In which bucket a value is, found by halving; nulls are in the first."""
+def _bucketed(
+    rows: DataFrame, kept: Sequence[Column], by: Sequence[Column], bounds: Sequence[Sequence[Any]]
+) -> DataFrame:
+    """The rows with the bucket of each value, found by halving: a projection for each step.
 
-    def between(low: int, high: int) -> Column:
-        if low == high:
-            return F.lit(low)
-        middle = (low + high) // 2
-        return F.when(column < F.lit(bounds[middle]), between(low, middle)).otherwise(
-            between(middle + 1, high)
-        )
+    One expression that has a branch for each bucket would be more code than the JVM compiles.
+    """
+    cuts = [F.array(*map(F.lit, some)) for some in bounds]
+    values = [F.col(f"{_VALUE}{number}") for number in range(len(by))]
+    buckets = [F.col(f"{_BUCKET}{number}") for number in range(len(by))]
+    named = [column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)]
+    found = rows.select(*kept, *named, *(F.lit(0).alias(f"{_BUCKET}{number}") for number in range(len(by))))
+    for step in _steps(max(map(len, bounds))):
+        narrowed = [
+            _narrowed(bucket, value, cut, step).alias(f"{_BUCKET}{number}") if bounds[number] else bucket
+            for number, (bucket, value, cut) in enumerate(zip(buckets, values, cuts, strict=True))
+        ]
+        found = found.select(*kept, *values, *narrowed)
+    return found.select(*kept, *buckets)
 
-    return F.when(column.isNull(), F.lit(0)).otherwise(between(0, len(bounds)))
+
+def _steps(count: int) -> list[int]:
+    """Powers of two that add up to any number up to ``count``, the largest first."""
+    return [1 << bit for bit in reversed(range(count.bit_length()))]
+
+
+def _narrowed(bucket: Column, value: Column, cuts: Column, step: int) -> Column:
+    """A bucket ``step`` farther if it begins at the value or before; nulls stay in the first."""
+    # Beyond the last there is no cut, so nothing is true of it.
+    return F.when(F.get(cuts, bucket + (step - 1)) <= value, bucket + step).otherwise(bucket)
+
+
+def _looked_up(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:
+    """The rows with their number on the curve, out of an array with that of every cell."""
+    mask = (1 << bits) - 1
+    cells = range(1 << bits * curve.dimensions)
+    places = [tuple(cell >> bits * at & mask for at in range(curve.dimensions)) for cell in cells]
+    numbers = msgspec.json.encode([curve.number(place, bits) for place in places]).decode()
+    parts = (F.shiftleft(f"{_BUCKET}{at}", bits * at) for at in range(curve.dimensions))
+    cell = reduce(Column.bitwiseOR, parts)
+    return rows.select(*kept, F.get(F.from_json(F.lit(numbers), "array<bigint>"), cell).alias(_NUMBER))
 
 
 def _numbered(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:

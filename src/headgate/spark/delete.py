@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from headgate.protocol.actions import AddFile
 from headgate.protocol.predicates import Always
-from headgate.spark import edits, expressions, rewrite, scan, statements, targets
+from headgate.spark import again, edits, expressions, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -15,6 +15,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@again.if_rows_are_lost
 def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
     """Delete the rows for which ``where`` is true, or all rows.
 
@@ -52,7 +53,7 @@ def _search(target: Target, matching: rewrite.Matching) -> Edits:
     kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
     if feed:
         kept.append(edits.before(target))
-    return edits.gather(matching(target.rows()).select(*kept), keep=feed)
+    return edits.gather(target, matching(target.rows()).select(*kept), keep=feed)
 
 
 def _deleted(found: Edits, removed: Sequence[AddFile]) -> dict[str, int]:

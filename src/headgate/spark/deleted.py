@@ -81,7 +81,7 @@ def is_live(words: Column, first: Column, end: Column, row: Column) -> Column:
     bit = F.call_function("shiftright", word, row.cast("int")).bitwiseAND(F.lit(1))
     # Were a row without an index, it must not be lost unseen.
     unnumbered = F.raise_error(F.lit("the scan does not number its rows")).cast("boolean")
-    return F.coalesce((row >= end) | (bit == 0), unnumbered)
+    return F.when(row.isNull(), unnumbered).when(row >= end, F.lit(True)).otherwise(bit == 0)  # noqa: FBT003
 
 
 def _bit(words: Column, row: Column) -> Column:

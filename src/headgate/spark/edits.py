@@ -70,13 +70,15 @@ class Edits:
         return sorted({place for kind in CHANGES for place in self.found.get(kind, _NONE).rows})
 
 
-def gather(rows: DataFrame, *, keep: bool) -> Edits:
-    """The edits of ``rows``, which are computed once; ``keep`` them if their values will be needed."""
+def gather(target: Target, rows: DataFrame, *, keep: bool) -> Edits:
+    """The edits of ``rows``, some of the target's, which are computed once; ``keep`` them if their values
+    will be needed."""
+    most = target.most_rows()
     if not keep:
-        return Edits(matches.collect(rows))
+        return Edits(matches.collect(rows, at_most=most))
     # Without its lineage: were rows computed again, they might be others than those that were counted.
     kept = rows.localCheckpoint(eager=True)
-    return Edits(matches.collect(kept), kept)
+    return Edits(matches.collect(kept, at_most=most), kept)
 
 
 def columns(target: Target, kind: Column, values: Mapping[str, Column], *, alias: str = "") -> list[Column]:

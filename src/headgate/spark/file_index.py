@@ -155,7 +155,8 @@ class _Index:
     def __init__(self, driver: _Driver, listing: Listing, skip: Skip | None) -> None:
         self._driver, self._skip = driver, skip
         self._count, self._bytes = len(listing.uris), sum(listing.sizes)
-        names = StructType([StructField(name, LongType()) for name, _ in listing.columns])
+        # Each row has all of them, and what cannot be null need not be asked whether it is.
+        names = StructType([StructField(name, LongType(), nullable=False) for name, _ in listing.columns])
         if listing.uri_column is not None:
             names = names.add(listing.uri_column, StringType())
         self._columns, self._is_apart = driver.schema(names), bool(names.fields)

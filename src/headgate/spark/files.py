@@ -9,24 +9,28 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
 
 from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
+from headgate.protocol import identity
 from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.indexed import physical_paths
 from headgate.protocol.schema.mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
-from headgate.spark import arrange, checks, footers, partition_folders, paths, sessions
+from headgate.spark import arrange, checks, footers, observed, partition_folders, paths, sessions
+from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.arrange import Arranged
 from headgate.spark.checks import Rule
 from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.locate import is_local
 from headgate.storage.settle import settle
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
@@ -37,8 +41,11 @@ _OPTIONS = {
     _TIMESTAMPS: "TIMESTAMP_MICROS",
     "spark.sql.variant.inferShreddingSchema": "false",
     _MARK_SUCCESS: "false",
+    # With 2, files of a task that failed while it finished would be among those of the others.
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
 }
 _FOOTER_READERS = 8
+_ROWS = "rows"
 CHANGES = "_change_data"
 CHANGE_TYPE = Field("_change_type", Primitive("string"))
 _session_conf = threading.Lock()
@@ -71,6 +78,8 @@ class Written:
     adds: tuple[AddFile, ...]
     rows: int
     changes: tuple[AddCdcFile, ...] = ()
+    farthest: Mapping[str, int] = field(default_factory=dict)
+    """By name, the value of each identity column that is farthest in the direction of its step."""
 
     @property
     def metrics(self) -> Mapping[str, str]:
@@ -128,6 +137,9 @@ def write_files(
     a row breaks a rule of the table; then no file is left.
     """
     folder = table.world.uuid()
+    if options.optimize and identity.PREFIX in metadata.schema_string:
+        # Values are given behind every shuffle, so that a task which is run again gives the same.
+        df, options = _balanced(df, metadata), replace(options, optimize=False)
     arranged = arrange.arrange(df, metadata, extra=extra, rules=options.rules)
     found = _written(table, arranged, folder, options)
     indexed = physical_paths(metadata, clustering)
@@ -142,7 +154,11 @@ def write_files(
         )
         for file in found
     )
-    return Written(folder, adds, sum(file.footer.num_rows for file in found))
+    stored = paths.folder(table.location, folder)
+    farthest = spark_identity.farthest(
+        [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
+    )
+    return Written(folder, adds, sum(file.footer.num_rows for file in found), farthest=farthest)
 
 
 def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: Options = PLAIN) -> Written:
@@ -173,12 +189,20 @@ def discard(store: Store, written: Written) -> None:
             store.delete(item.path)
 
 
+def _balanced(df: DataFrame, metadata: Metadata) -> DataFrame:
+    present = spark_schema.present(df)
+    found = (present.find(name) for name in metadata.partition_columns)
+    return df.hint("rebalance", *(spark_schema.column(column.name) for column in found if column is not None))
+
+
 def _written(table: Place, arranged: Arranged, folder: str, options: Options) -> list[_File]:
     """The files with rows that Spark makes of these in a new folder, durable."""
+    elsewhere = is_local(table.location) and sessions.has_executors(arranged.rows.sparkSession)
+    counted = Observation() if elsewhere else None
     try:
-        _write_parquet(arranged, paths.folder(table.location, folder), options)
+        _write_parquet(arranged, paths.folder(table.location, folder), options, counted)
     except Exception as exc:  # Spark's failures have no common class
-        violated = checks.violation(exc, arranged.rules)
+        violated = checks.violation(exc, arranged.rules) or spark_identity.violation(exc)
         if violated is None:
             raise
         raise violated from exc
@@ -189,15 +213,19 @@ def _written(table: Place, arranged: Arranged, folder: str, options: Options) ->
     with ThreadPoolExecutor(_FOOTER_READERS) as pool:
         described = list(pool.map(lambda item: _described(table.store, item, arranged), items))
     files = [file for file in described if file is not None]
+    if counted is not None:
+        _check_whole(table, files, observed.told(counted, arranged.rows).get(_ROWS, 0))
     settle(table.location, (file.path for file in files))
     return files
 
 
-def _write_parquet(arranged: Arranged, folder: str, options: Options) -> None:
+def _write_parquet(arranged: Arranged, folder: str, options: Options, counted: Observation | None) -> None:
     rows = arranged.rows
     folders = [column.folder for column in arranged.partitioned_by]
     if options.optimize:
         rows = rows.hint("rebalance", *map(spark_schema.column, folders))
+    if counted is not None:
+        rows = rows.observe(counted, F.count(F.lit(1)).alias(_ROWS))
     settings = {**_OPTIONS, _MARK_SUCCESS: str(sessions.is_connect(rows)).lower()}
     if options.max_records is not None:
         settings["maxRecordsPerFile"] = str(options.max_records)
@@ -217,6 +245,17 @@ def _check_shared(table: Place, listed: Sequence[ObjectMeta]) -> None:
     for item in listed:
         if item.path.rpartition("/")[2] in _SUCCESS:
             table.store.delete(item.path)
+
+
+def _check_whole(table: Place, found: Sequence[_File], rows: int) -> None:
+    """That what executors have written is here: Spark asks only whether they could write."""
+    here = sum(file.footer.num_rows for file in found)
+    if here < rows:
+        raise InvalidRequest(
+            f"executors have written {rows} rows into {table.location}, and from here {here} of them are "
+            "there; nothing was committed: put the table where driver and executors all see it, such as a "
+            "bucket or a folder that they share"
+        )
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 """Where the rows are that a statement found: (file, index) pairs of a Spark job, as bitmaps on the driver.
 
-Spark gathers them into words of 64 rows, so that even a statement about every row brings less than
-a byte a row to the driver.
+Few enough are sent as they are, which spares Spark a shuffle. If there may be many, Spark gathers
+them into words of 64 rows first, so that even a statement about every row brings less than a byte a
+row to the driver.
 """
 
-import sys
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import FrozenBitMap64
@@ -20,8 +22,14 @@ from headgate.spark.bind import INDEX, POSITION
 
 KIND = "__headgate_kind"
 """What is to be done with a row; see ``Kind`` in ``edits``."""
-_WORD, _BITS, _COUNT = "word", "bits", "count"
+_PLACE, _WORD, _BITS, _COUNT = "place", "word", "bits", "count"
+_INDEX_BITS = 40
+"""A place is the position of a file and, in so many bits, the index of a row."""
+_MOST_PLACES = 16_000_000
+_NOWHERE = -1
 _NONE = DeletedRows.of(())
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +51,75 @@ class Found:
         return self.rows.get(position, _NONE)
 
 
-def collect(rows: DataFrame) -> Mapping[int, Found]:
-    """The rows of each kind, given rows that have POSITION, INDEX and KIND."""
+def collect(rows: DataFrame, *, at_most: int | None = None) -> Mapping[int, Found]:
+    """The rows of each kind, given rows that have POSITION, INDEX and KIND; ``at_most`` so many, if known."""
+    if at_most is not None and at_most <= _MOST_PLACES:
+        return _of_places(_places(rows).toArrow())
+    return _of_words(_words(rows).toArrow())
+
+
+def _places(rows: DataFrame) -> DataFrame:
+    file = f"shiftleft(CAST({POSITION} AS BIGINT), {_INDEX_BITS})"
+    return rows.selectExpr(f"{file} | {INDEX} AS {_PLACE}", f"CAST({KIND} AS TINYINT) AS {KIND}")
+
+
+def _words(rows: DataFrame) -> DataFrame:
     bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), (F.col(INDEX) % 64).cast("int"))
-    grouped = rows.groupBy(POSITION, KIND, F.shiftright(INDEX, 6).alias(_WORD)).agg(
+    return rows.groupBy(POSITION, KIND, F.shiftright(INDEX, 6).alias(_WORD)).agg(
         F.bit_or(bit).alias(_BITS), F.count(F.lit(1)).alias(_COUNT)
     )
-    counts: dict[int, int] = {}
-    words: dict[int, dict[int, dict[int, int]]] = {}
-    for batch in grouped.toArrow().to_batches():
-        columns = (batch[name].to_pylist() for name in (POSITION, KIND, _WORD, _BITS, _COUNT))
-        for position, kind, word, bits, count in zip(*columns, strict=True):
-            counts[kind] = counts.get(kind, 0) + count
-            if position is not None:
-                words.setdefault(kind, {}).setdefault(position, {})[word] = bits
-    return {
-        kind: Found(count, {place: _rows(some) for place, some in words.get(kind, {}).items()})
-        for kind, count in counts.items()
-    }
 
 
-def _rows(words: Mapping[int, int]) -> DeletedRows:
-    packed = array("q", bytes(8 * (max(words) + 1)))
-    for word, bits in words.items():
-        packed[word] = bits
-    if sys.byteorder == "big":
-        packed.byteswap()
-    flags = pa.Array.from_buffers(pa.bool_(), 64 * len(packed), [None, pa.py_buffer(packed.tobytes())])
-    indexes = pc.indices_nonzero(flags)
+def _of_places(found: pa.Table) -> Mapping[int, Found]:
+    # The rows of a task are in order, and a stable sort makes use of that.
+    kinds, places = _numbers(found, KIND), _numbers(found, _PLACE)
+    result = {}
+    for kind in np.unique(kinds):
+        some = np.sort(places[kinds == kind], kind="stable")
+        in_files = some[np.searchsorted(some, 0) :]
+        indexes = in_files & ((1 << _INDEX_BITS) - 1)
+        result[int(kind)] = Found(
+            len(some),
+            {file: _rows(indexes[part]) for file, part in _runs(in_files >> _INDEX_BITS)},
+        )
+    return result
+
+
+def _of_words(found: pa.Table) -> Mapping[int, Found]:
+    found = found.sort_by([(KIND, "ascending"), (POSITION, "ascending")])
+    files, words, bits, counts = (_numbers(found, name) for name in (POSITION, _WORD, _BITS, _COUNT))
+    result = {}
+    for kind, of_kind in _runs(_numbers(found, KIND)):
+        result[kind] = Found(
+            int(counts[of_kind].sum()),
+            {
+                file: _rows(_indexes(words[of_kind][part], bits[of_kind][part]))
+                for file, part in _runs(files[of_kind])
+                if file != _NOWHERE
+            },
+        )
+    return result
+
+
+def _runs(values: Numbers) -> Iterator[tuple[int, slice]]:
+    """Each value of some in order, and where it stands."""
+    starts: list[int] = np.flatnonzero(np.diff(values, prepend=values[:1] - 1)).tolist()
+    ends = [*starts[1:], len(values)] if starts else []
+    for start, end in zip(starts, ends, strict=True):
+        yield int(values[start]), slice(start, end)
+
+
+def _indexes(words: Numbers, bits: Numbers) -> Numbers:
+    packed = np.zeros(int(words.max()) + 1, np.dtype("<i8"))
+    packed[words] = bits
+    return np.flatnonzero(np.unpackbits(packed.view(np.uint8), bitorder="little"))
+
+
+def _rows(indexes: Numbers) -> DeletedRows:
     # Roaring takes an array whole; one at a time, rows would take ten times as long.
-    values = memoryview(indexes.buffers()[1])[: 8 * len(indexes)]
-    return DeletedRows(FrozenBitMap64(array("Q", values.tobytes())))
+    return DeletedRows(FrozenBitMap64(array("Q", indexes.tobytes())))
+
+
+def _numbers(found: pa.Table, name: str) -> Numbers:
+    column = pc.fill_null(found[name].cast(pa.int64()), _NOWHERE)
+    return np.asarray(column.to_numpy(), np.int64)

@@ -10,9 +10,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import identity
+from headgate.protocol.actions import Action
 from headgate.protocol.predicate_sql import Side
 from headgate.protocol.predicates import Always
 from headgate.spark import (
+    again,
     assignments,
     edits,
     matches,
@@ -20,17 +23,21 @@ from headgate.spark import (
     merge_columns,
     merge_metrics,
     merge_source,
+    observed,
+    once,
     rewrite,
     statements,
     targets,
 )
+from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.assignments import Values
 from headgate.spark.edits import INSERTS, UPDATES, Edits, Kind
-from headgate.spark.matches import KIND
+from headgate.spark.matches import KIND, Found
 from headgate.spark.merge_clauses import Clause, Condition, When
 from headgate.spark.merge_columns import Evolved
 from headgate.spark.merge_source import ROW, Source
+from headgate.spark.once import Batch
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
 from headgate.spark.write_options import WriteOptions
@@ -59,6 +66,7 @@ class Merge:
     source_alias: str | None = "s"
     clauses: tuple[Clause, ...] = ()
     evolves: bool = False
+    batch: Batch | None = None
 
     def when_matched_update(self, condition: Condition = None, set: Values | None = None) -> "Merge":  # noqa: A002
         """Set columns of rows that match."""
@@ -97,6 +105,13 @@ class Merge:
         """Let columns of the source that the table does not have become columns of the table."""
         return replace(self, evolves=True)
 
+    def once(self, app_id: str, number: int) -> "Merge":
+        """Run it once, however often it is repeated: it is batch ``number`` of the application ``app_id``.
+
+        The commit says so too. If it, or a later batch of the same, is in the table, nothing happens.
+        """
+        return replace(self, batch=(app_id, number))
+
     def execute(self) -> Result:
         """Run it; the version, and how many rows were inserted, updated and deleted.
 
@@ -119,11 +134,14 @@ def _some(given: Values | None) -> Values:
     return given
 
 
+@again.if_rows_are_lost
 def _execute(merge: Merge) -> Result:
     merge_clauses.check(merge.clauses)
     merge = replace(merge, evolves=merge.evolves or WriteOptions().can_merge(merge.spark))
     watch = statements.Watch(merge.table.world)
     base = merge.table.snapshot()
+    if once.is_done(base, merge.batch):
+        return Result(base.version)
     if merge.has(When.MATCHED) or merge.has(When.NOT_MATCHED_BY_SOURCE):
         targets.check_removable(base, "MERGE")
     source, target = _sides(merge, base)
@@ -142,7 +160,12 @@ def _execute(merge: Merge) -> Result:
     metrics = merge_metrics.of(source, found, done) | watch.times()
     parameters = merge_clauses.parameters(merge.clauses, merge.condition)
     operation = Operation("MERGE", parameters, statements.told(metrics))
-    version = rewrite.commit(target, done, operation, matching, *evolved.actions)
+    if found.count(Kind.INSERTED):
+        evolved = evolved.with_values(target.metadata, done.folders)
+    changes: tuple[Action, ...] = tuple(evolved.actions)
+    if done.actions or changes:
+        changes = (*changes, *once.actions(merge.table.world, merge.batch))
+    version = rewrite.commit(target, done, operation, matching, *changes)
     return Result(version, metrics)
 
 
@@ -164,17 +187,38 @@ def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
 def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> Edits:
     joined = _joined(merge, target, source, evolved)
     kept = joined.localCheckpoint(eager=True)
+    found = matches.collect(kept, at_most=_most_edits(target, source))
     if not merge.has(When.NOT_MATCHED):
-        return Edits(matches.collect(kept), kept.drop(ROW))
+        return Edits(found, kept.drop(ROW))
     clause = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED)
-    matched = kept.where(F.col(ROW).isNotNull()).select(F.col(ROW).alias(_CLAUSE)).distinct()
-    few = F.broadcast(matched) if source.count <= _MOST_NUMBERS else matched
-    alone = source.aliased.join(few, F.col(ROW) == F.col(_CLAUSE), "left_anti")
+    matched = _matched(kept, source, sum(some.count for some in found.values()))
+    alone = source.aliased.join(matched, F.col(ROW) == F.col(_CLAUSE), "left_anti")
     chosen = alone.withColumn(_CLAUSE, clause).where(F.col(_CLAUSE).isNotNull())
+    if any(map(identity.is_identity, evolved.schema.fields)):
+        chosen = spark_identity.numbered(chosen)
     values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
-    new = chosen.select(*merge_columns.of_new_row(values)).localCheckpoint(eager=True)
+    with spark_identity.told():
+        new, (count,) = observed.keep(
+            chosen.select(*merge_columns.of_new_row(values)), {"inserted": F.count(F.lit(1))}
+        )
+    if count:
+        found = {**found, Kind.INSERTED: Found(count)}
     rows = kept.drop(ROW).unionByName(new, allowMissingColumns=True)
-    return Edits(matches.collect(rows), rows.where(F.col(KIND) != int(Kind.SEEN)))
+    return Edits(found, rows.where(F.col(KIND) != int(Kind.SEEN)))
+
+
+def _matched(kept: DataFrame, source: Source, count: int) -> DataFrame:
+    """The numbers of the source's rows that match, of which ``kept`` has so many at most."""
+    numbers = kept.where(F.col(ROW).isNotNull()).select(F.col(ROW).alias(_CLAUSE))
+    if count <= _MOST_NUMBERS:
+        return F.broadcast(numbers)
+    return F.broadcast(numbers.distinct()) if source.count <= _MOST_NUMBERS else numbers.distinct()
+
+
+def _most_edits(target: Target, source: Source) -> int | None:
+    """How many edits there can be, unless rows match several times, which is refused or deletes them."""
+    rows = target.most_rows()
+    return None if rows is None else rows + source.count
 
 
 def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved) -> DataFrame:
@@ -199,7 +243,7 @@ def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved) -> D
 def _check_matched_once(merge: Merge, found: Edits) -> None:
     if merge_clauses.allows_many_matches(merge.clauses):
         return
-    updated, deleted = (found.found.get(kind, matches.Found()) for kind in (Kind.UPDATED, Kind.DELETED))
+    updated, deleted = (found.found.get(kind, Found()) for kind in (Kind.UPDATED, Kind.DELETED))
     twice = updated.count > updated.distinct or deleted.count > deleted.distinct
     both = any(rows.rows & deleted.of(position).rows for position, rows in updated.rows.items())
     if twice or both:

@@ -9,6 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import identity
 from headgate.protocol.schema.types import Struct
 from headgate.spark import assignments, statements
 from headgate.spark.assignments import Values
@@ -110,7 +111,9 @@ def values(
         missing = [
             found.name
             for found in schema.fields
-            if source.find(found.name) is None and GENERATED not in found.metadata
+            if source.find(found.name) is None
+            and GENERATED not in found.metadata
+            and not identity.is_identity(found)
         ]
         if missing and not evolves:
             raise InvalidRequest(

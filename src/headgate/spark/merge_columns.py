@@ -1,13 +1,13 @@
 """The columns of merged rows: those of the table, perhaps with new ones, each as its clause says."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol as Port
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol import features, type_changes, upgrade
+from headgate.protocol import features, identity, type_changes, upgrade
 from headgate.protocol import metadata as metadata_rules
 from headgate.protocol.actions import Action, Metadata, Protocol
 from headgate.protocol.metadata import Wish
@@ -17,6 +17,7 @@ from headgate.protocol.schema.types import Struct
 from headgate.spark import assignments, columns, fitting, merge_clauses
 from headgate.spark import schema as spark_schema
 from headgate.spark.edits import Kind
+from headgate.spark.files import Written
 from headgate.spark.matches import KIND
 from headgate.spark.merge_clauses import Clause
 from headgate.spark.merge_source import Source
@@ -50,6 +51,13 @@ class Evolved:
     def actions(self) -> tuple[Action, ...]:
         """What changes besides rows."""
         return tuple(action for action in (self.protocol, self.metadata) if action is not None)
+
+    def with_values(self, before: Metadata, folders: Sequence[Written]) -> "Evolved":
+        """The same, with marks of identity columns that no value in these files is beyond."""
+        after = known = self.metadata or before
+        for written in folders:
+            after = identity.marked(after, written.farthest)
+        return self if after == known else replace(self, metadata=after)
 
 
 def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves: bool) -> Evolved:

@@ -16,7 +16,7 @@ from headgate.protocol.predicate_sql import JoinPart, Side
 from headgate.protocol.predicates import Always, Predicate
 from headgate.protocol.predicates import Column as TargetColumn
 from headgate.protocol.schema.types import Struct
-from headgate.spark import expressions, statements
+from headgate.spark import expressions, observed, statements
 from headgate.spark import schema as spark_schema
 
 ROW = "__headgate_source_row"
@@ -68,7 +68,6 @@ def take(df: DataFrame, alias: str | None, keys: Sequence[Name]) -> Source:
 
     ``keys`` are its columns of which the least and the greatest value are wanted.
     """
-    rows = df.withColumn(ROW, F.monotonically_increasing_id()).localCheckpoint(eager=True)
     texts = [
         F.coalesce(F.sum(F.octet_length(spark_schema.column(field.name))), F.lit(0))
         for field in df.schema.fields
@@ -76,7 +75,10 @@ def take(df: DataFrame, alias: str | None, keys: Sequence[Name]) -> Source:
     ]
     size = reduce(lambda one, other: one + other, texts, F.lit(0))
     ends = [end(_column(key)) for key in keys for end in (F.min, F.max)]
-    count, texts_bytes, *found = rows.agg(F.count(F.lit(1)), size, *ends).collect()[0]
+    asked = {f"a{place}": each for place, each in enumerate((F.count(F.lit(1)), size, *ends))}
+    rows, (count, texts_bytes, *found) = observed.keep(
+        df.withColumn(ROW, F.monotonically_increasing_id()), asked
+    )
     return Source(
         rows,
         spark_schema.of_frame(df),
@@ -117,6 +119,9 @@ def _column(name: Name) -> Column:
 
 
 def _literal(value: object) -> str:
+    # What needs no quotes need not go through the JVM, which takes long for a thousand keys.
+    if type(value) is int:
+        return str(value)
     return statements.text(F.lit(value))
 
 

@@ -16,9 +16,11 @@ from headgate.protocol import (
     coordination,
     domain_lifecycle,
     features,
-    properties,
+    identity,
+    outlasting,
     property_changes,
     row_tracking,
+    session_defaults,
     stamping,
     upgrade,
 )
@@ -31,6 +33,7 @@ from headgate.protocol.schema import assign, enforce, mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
 from headgate.spark import files, replaced, write
+from headgate.spark import identity as spark_identity
 from headgate.spark.write_options import WriteOptions
 from headgate.table import removed
 from headgate.table.create import Definition
@@ -74,7 +77,9 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     written = files.Written("", (), 0)
     if new.rows is not None:
         enforce.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))
+        spark_identity.check_given(new.rows, metadata)
         written = files.write_files(new.rows, table, metadata, clustering=columns, options=new.options.files)
+        metadata = identity.marked(metadata, written.farthest)
     partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
     parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
     changed = (protocol,) if protocol != state.protocol else ()
@@ -91,18 +96,20 @@ def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[M
     """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
     before = state.metadata
     coordination.check_set(before.configuration, definition.properties, Command.REPLACE)
-    asked = property_changes.parse(definition.properties)
-    _check_identity(state, asked, definition.properties)
-    schema = enforce.declared(assign.without(definition.schema))
+    _check_identity(state, property_changes.parse(definition.properties), definition.properties)
+    owned = state.protocol.is_catalog_managed or coordination.of(before) is not None
+    asked = session_defaults.over(definition.properties, definition.defaults, owned=owned)
+    schema = identity.declared(enforce.declared(assign.without(definition.schema)))
     metadata = msgspec.structs.replace(
         before,
         description=asked.comment if definition.description is None else definition.description,
         schema_string=schema_json.render(schema),
         partition_columns=normalized(definition.partition_by, schema),
-        configuration={**asked.configuration, **_kept(state)},
+        configuration={**asked.configuration, **outlasting.kept(state)},
     )
     enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
     check_partitioning(metadata.partition_columns, schema)
+    identity.check(metadata)
     if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
         raise write.clustered_cannot_be_partitioned()
     metadata = assign.assigned(metadata, table.world.uuid)
@@ -128,24 +135,3 @@ def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> No
         property_changes.check_kept(before.configuration, kept)
         if asked.configuration.get(stamping.ENABLED, "true").lower() != "true":
             property_changes.check_managed(before, {stamping.ENABLED}, asked)
-
-
-def _kept(state: State) -> Mapping[str, str]:
-    """The properties that stay whatever the statement says."""
-    present = state.metadata.configuration
-    kept = dict(coordination.retained(present))
-    if assign.HIGHEST in present:
-        kept[assign.HIGHEST] = present[assign.HIGHEST]  # ids are never given twice
-    if state.protocol.is_catalog_managed:
-        kept |= {
-            name: value
-            for name, value in present.items()
-            if name in properties.STAMPS or name in property_changes.CATALOG_KEPT or _is_unknown(name)
-        }
-    return kept
-
-
-def _is_unknown(name: str) -> bool:
-    """Whether it is a property of Delta's that only newer clients know (P52)."""
-    known = properties.find(name) is not None or name.startswith(properties.CONSTRAINT)
-    return name.startswith(properties.PREFIX) and not known

@@ -14,7 +14,15 @@ from pyspark.sql import functions as F
 
 from headgate.errors import ConflictError, UserError
 from headgate.protocol import domain_lifecycle, vectors
-from headgate.protocol.actions import Action, AddCdcFile, AddFile, DeletionVector, EpochMillis, Metadata
+from headgate.protocol.actions import (
+    Action,
+    AddCdcFile,
+    AddFile,
+    AppTransaction,
+    DeletionVector,
+    EpochMillis,
+    Metadata,
+)
 from headgate.protocol.attempt import Reads
 from headgate.protocol.row_work import RowWork
 from headgate.protocol.vectors import DeletedRows
@@ -164,7 +172,7 @@ def commit(target: Target, done: Done, operation: Operation, matching: Matching,
     change = Change(
         operation,
         (*more, *done.actions),
-        reads=Reads(predicates=(target.predicate,), files=frozenset(paths)),
+        reads=Reads(predicates=(target.predicate,), files=frozenset(paths), app_ids=_app_ids(more)),
         rows=RowWork(Judge(target, matching, done.vectors), done.plan.changed, done.plan.seen),
         user_metadata=WriteOptions().said(target.spark),
         skip_if_empty=True,
@@ -175,6 +183,11 @@ def commit(target: Target, done: Done, operation: Operation, matching: Matching,
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         _discard(target, done.vectors, done.folders)
         raise
+
+
+def _app_ids(actions: Sequence[Action]) -> frozenset[str]:
+    """The applications whose last transaction was looked up: those that the commit is one of."""
+    return frozenset(action.app_id for action in actions if isinstance(action, AppTransaction))
 
 
 def _discard(target: Target, writer: VectorFiles, folders: Sequence[Written]) -> None:

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest, TableExists, TableNotFound, UserError
-from headgate.spark import create_as, files, write
+from headgate.spark import create_as, defaults, files, write
 from headgate.spark.create_as import Site
 from headgate.spark.write_options import WriteOptions
 from headgate.table import create
@@ -43,7 +43,11 @@ def save(
     try:
         found = find()
     except TableNotFound:
-        definition = replace(create_as.definition_of(asked.df, asked.options), properties=asked.properties)
+        definition = replace(
+            create_as.definition_of(asked.df, asked.options),
+            properties=asked.properties,
+            defaults=defaults.of_session(asked.df.sparkSession),
+        )
         try:
             return make(definition)
         except TableExists:

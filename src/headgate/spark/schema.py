@@ -32,13 +32,26 @@ def unbound(schema: Struct) -> Struct:
     """The same columns without what their metadata says to writers of the table they come from."""
     return Struct(
         tuple(
-            Field(field.name, field.type, field.nullable, _unbound(field.metadata)) for field in schema.fields
+            Field(field.name, _unbound_type(field.type), field.nullable, _unbound(field.metadata))
+            for field in schema.fields
         )
     )
 
 
 def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     return {key: value for key, value in metadata.items() if not key.startswith(_OF_WRITERS)}
+
+
+def _unbound_type(data_type: LogType) -> LogType:
+    match data_type:
+        case Struct():
+            return unbound(data_type)
+        case Array(element, contains_null):
+            return Array(_unbound_type(element), contains_null)
+        case Map(key, value, contains_null):
+            return Map(_unbound_type(key), _unbound_type(value), contains_null)
+        case Primitive():
+            return data_type
 
 
 def column(name: str) -> Column:

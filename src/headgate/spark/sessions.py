@@ -10,6 +10,12 @@ def is_connect(held: SparkSession | DataFrame) -> bool:
     return type(held).__module__.startswith(_CONNECT)
 
 
+def has_executors(spark: SparkSession) -> bool:
+    """Whether rows are read and written by other processes than the driver, often on other machines."""
+    master = spark.conf.get("spark.master", None) or "local"
+    return master != "local" and not master.startswith("local[")
+
+
 def active() -> SparkSession:
     """The active Spark session, or a new local one."""
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()

@@ -199,8 +199,11 @@ class _Replay:
         )
 
     def _handed_over(self, rows: pa.Table, schema: StructType) -> DataFrame:
-        # Spark Connect cannot tell the columns of a table without rows.
-        return self.spark.createDataFrame(rows) if rows.num_rows else self.spark.createDataFrame([], schema)
+        if rows.num_rows:
+            return self.spark.createDataFrame(rows)
+        # Spark Connect cannot tell the columns of a table without rows, and a list takes Python on executors.
+        nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in schema]
+        return self.spark.range(0).select(*nulls)
 
     def _commit_bytes(self) -> int:
         commits = self.segment.commits

@@ -23,6 +23,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
 VECTORS, CHANGE_FEED = "delta.enableDeletionVectors", "delta.enableChangeDataFeed"
+_COUNTED_FILES = 2_000
 ROW_TRACKING, APPEND_ONLY = "delta.enableRowTracking", "delta.appendOnly"
 
 
@@ -71,6 +72,14 @@ class Target:
     def rows(self) -> DataFrame:
         """The rows of the files, each with POSITION and INDEX, and its id if rows are tracked."""
         return self.rows_of(self.files, located=True)
+
+    def most_rows(self) -> int | None:
+        """How many rows the files have together, if that is known and does not take long to find out."""
+        if self.files.num_rows > _COUNTED_FILES or state.is_beyond(self.table, self.base):
+            return None
+        found = _of_columns(self.base, frozenset(self.files["path"].to_pylist())).values()
+        known = [count for count in map(live_rows, found) if count is not None]
+        return sum(known) if len(known) == self.files.num_rows else None
 
     def rows_of(self, files: pa.Table, *, located: bool = False) -> DataFrame:
         """The rows of some files, live or not."""

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.predicates import Always
-from headgate.spark import assignments, edits, expressions, rewrite, scan, statements, targets
+from headgate.spark import again, assignments, edits, expressions, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -15,6 +15,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@again.if_rows_are_lost
 def update(
     spark: SparkSession,
     table: OpenedTable,
@@ -52,6 +53,5 @@ def _search(target: Target, matching: rewrite.Matching, assigned: Mapping[str, C
     kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
     if target.has(targets.CHANGE_FEED):
         kept.append(edits.before(target))
-    return edits.gather(
-        assignments.typed(matching(target.rows()).select(*kept), target.columns.schema), keep=True
-    )
+    changed = assignments.typed(matching(target.rows()).select(*kept), target.columns.schema)
+    return edits.gather(target, changed, keep=True)

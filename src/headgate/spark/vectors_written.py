@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from headgate.errors import StorageError
-from headgate.protocol import vectors
+from headgate.protocol import counts, vectors
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.vectors import DeletedRows, Stored
 from headgate.spark import deleted
@@ -31,17 +31,23 @@ class VectorFiles:
 
     def write(self, rows: Sequence[DeletedRows]) -> list[DeletionVector]:
         """The descriptors of vectors that hide these rows, file by file; they can be read at once."""
-        found = [vectors.inline(some) for some in rows]
-        large = [place for place, one in enumerate(found) if one.size_in_bytes > _INLINE_BYTES]
-        if large:
-            content, stored = vectors.stored([rows[place] for place in large], UUID(self._table.world.uuid()))
-            place = vectors.where(stored[0])
-            if isinstance(place, Stored):
-                self._written.append(place.path)
-                self._table.store.put(place.path, content)
-            for index, descriptor in zip(large, stored, strict=True):
-                found[index] = descriptor
-        return found
+        are_small = [vectors.size_in_bytes(some) <= _INLINE_BYTES for some in rows]
+        stored = iter(self._stored([some for some, small in zip(rows, are_small, strict=True) if not small]))
+        return [
+            vectors.inline(some) if small else next(stored)
+            for some, small in zip(rows, are_small, strict=True)
+        ]
+
+    def _stored(self, rows: Sequence[DeletedRows]) -> Sequence[DeletionVector]:
+        """The same in a new file."""
+        if not rows:
+            return ()
+        content, stored = vectors.stored(rows, UUID(self._table.world.uuid()))
+        place = vectors.where(stored[0])
+        if isinstance(place, Stored):
+            self._written.append(place.path)
+            self._table.store.put(place.path, content)
+        return stored
 
     def hidden(self, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
         """The rows that each of these vectors hides."""
@@ -78,16 +84,7 @@ def readded(
             file,
             deletion_vector=vector,
             data_change=data_change,
-            stats=with_wide_bounds(file.stats),
+            stats=counts.with_wide_bounds(file.stats),
         )
         for (file, _), vector in zip(pairs, written, strict=True)
     ]
-
-
-def with_wide_bounds(stats: str | None) -> str | None:
-    """Statistics that say their bounds are of all rows of the file, hidden ones too."""
-    if stats is None:
-        return None
-    # Kept as they are written: a number through Python and back may lose digits.
-    told = msgspec.json.decode(stats, type=dict[str, msgspec.Raw])
-    return msgspec.json.encode({**told, "tightBounds": False}).decode()

@@ -1,18 +1,17 @@
 """Adding rows to a table, and replacing all or some of them; with what that does to its metadata."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from headgate.errors import ConflictError, InvalidRequest, SchemaMismatch, UserError
-from headgate.protocol import clustering, domain_lifecycle, features, metadata, references, upgrade
+from headgate.errors import ConflictError, InvalidRequest, MetadataChanged, SchemaMismatch, UserError
+from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, references, upgrade
 from headgate.protocol import domains as domain_rules
 from headgate.protocol.actions import (
     Action,
-    AppTransaction,
     DomainMetadata,
     EpochMillis,
     Metadata,
@@ -26,10 +25,12 @@ from headgate.protocol.schema import assign, enforce
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.type_changes import PREVIEW
-from headgate.spark import expressions, files, replaced, replaced_rows, sql_forms
+from headgate.spark import again, expressions, files, identity_marks, once, replaced, replaced_rows, sql_forms
+from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.checks import Rule
 from headgate.spark.files import Written
+from headgate.spark.identity_marks import NOTHING, Outrun, Reserved
 from headgate.spark.replaced import Replaced
 from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
@@ -40,6 +41,8 @@ from headgate.table.transaction import Change, Operation
 
 _PLAIN = WriteOptions()
 _OPTIMIZE = "delta.autoOptimize.optimizeWrite"
+_MOST_LOSSES = 10
+"""How often rows are written again because others gave the values of their identity columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,18 @@ class Prepared:
         changed: list[Action] = []
         if self.protocol != self.base.state.protocol:
             changed.append(self.protocol)
-        if self.planned.metadata is not None:
+        if self.planned.metadata is not None or self.moves_marks:
             changed.append(self.metadata)
         return tuple(changed)
+
+    @property
+    def moves_marks(self) -> bool:
+        """Whether nothing changes but the marks of identity columns."""
+        return self.planned.metadata is None and self.metadata != self.base.state.metadata
+
+    def with_values(self, farthest: Mapping[str, int]) -> "Prepared":
+        """The same once rows with values up to these are in the identity columns."""
+        return replace(self, metadata=identity.marked(self.metadata, farthest))
 
 
 def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
@@ -67,38 +79,64 @@ def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) ->
 
     It reads nothing, so it starts from the newest version this process knows and loses to nobody
     but a change of the schema. With ``domains`` it also sets these, and whoever sets the same after
-    the latest version, or after ``since``, is its rival.
+    the latest version, or after ``since``, is its rival. If others gave the values of identity columns
+    that it gave, it writes its rows again, with values it has reserved.
     """
     _check_append(options)
+    done = _append(table, df, options, NOTHING)
+    for _ in range(_MOST_LOSSES):
+        if not isinstance(done, Outrun):
+            return done
+        done = _append(table, df, options, identity_marks.reserve(table, done))
+    if isinstance(done, Outrun):
+        raise done.conflict
+    return done
+
+
+def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Reserved) -> Version | Outrun:
     base = _base_of_append(table, options)
-    if _is_done(base, options):
+    if once.is_done(base, options.txn):
         return base.version
     prepared = _prepared_append(table, base, df, options)
     domains = _domains(prepared.base, options)
     _check_restated(prepared, options)
-    written = _write(table, prepared, df, options)
+    written = _write(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
+    held.check(table, written)
+    prepared = prepared.with_values(written.farthest)
+    if _says_nothing(options, *prepared.actions, *domains, *written.adds):
+        return prepared.base.version
     operation = _operation("Append", prepared, options, written)
-    actions = (*prepared.actions, *domains, *_txn(table, options), *written.adds)
+    actions = (*prepared.actions, *domains, *once.actions(table.world, options.txn), *written.adds)
     change = Change(operation, actions, reads=_reads(BLIND, options), user_metadata=_said(df, options))
-    return commit(table, prepared.base, change, written=[written])
+    try:
+        return commit(table, prepared.base, change, written=[written])
+    except MetadataChanged as exc:
+        if not prepared.moves_marks or options.domains or options.since is not None:
+            raise
+        return identity_marks.outrun(exc, df, prepared.base.state.metadata, prepared.metadata)
 
 
+@again.if_rows_are_lost
 def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Replace all rows by those of ``df``, which may itself read the table; or those that options select."""
     base = table.snapshot(version=options.since)
-    if _is_done(base, options):
+    if once.is_done(base, options.txn):
         return base.version
     _check_removable(base)
     prepared = prepare(table, base, df, options, overwrite=True)
     moved = (*_domains(base, options), *_clustering(prepared, options))
     written = _write(table, prepared, df, options)
+    prepared = prepared.with_values(written.farthest)
     try:
         gone = _gone(table, prepared, df, written, options)
     except Exception:
         files.discard(table.store, written)  # nothing was proposed
         raise
-    operation = _operation("Overwrite", prepared, options, written)
-    actions = (*prepared.actions, *moved, *_txn(table, options), *gone.actions, *written.adds)
+    meta, rows = (*prepared.actions, *moved), (*gone.actions, *written.adds)
+    if _says_nothing(options, *meta, *rows):
+        return base.version
+    operation = _operation("Overwrite", prepared, options, written, removed=len(gone.actions))
+    actions = (*meta, *once.actions(table.world, options.txn), *rows)
     change = Change(operation, actions, reads=_reads(gone.reads, options), user_metadata=_said(df, options))
     try:
         return commit(table, base, change, written=[written])
@@ -126,6 +164,9 @@ def prepare(
     if overwrite and options.cluster_by and not protocol.has(clustering.FEATURE):
         protocol = upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
     features.check_writable(protocol, after)
+    identity.check(after)
+    if options.data_change:  # else these are rows of the table, which keep their values
+        spark_identity.check_given(df, after)
     enforce.check_present(wish.data, schema_json.parse(after.schema_string))
     return Prepared(base, planned, after, protocol)
 
@@ -171,7 +212,11 @@ def clustered_cannot_be_partitioned() -> InvalidRequest:
 def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
     if options.domains or options.since is not None:
         return table.snapshot(version=options.since)
-    return table.newest_known() if options.txn is None else table.snapshot()
+    if options.txn is not None:
+        return table.snapshot()
+    known = table.newest_known()
+    # Where values are given out, an old mark is a race that is lost already.
+    return table.snapshot() if identity.PREFIX in known.state.metadata.schema_string else known
 
 
 def _prepared_append(table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions) -> Prepared:
@@ -189,20 +234,9 @@ def _prepared_append(table: OpenedTable, base: Snapshot, df: DataFrame, options:
     return prepared if newest.version == base.version else prepare(table, newest, df, options)
 
 
-def _is_done(base: Snapshot, options: WriteOptions) -> bool:
-    """Whether the application's transaction, or a later one, is in the table already."""
-    if options.txn is None:
-        return False
-    app_id, version = options.txn
-    found = base.state.txns.get(app_id)
-    return found is not None and found.version >= version
-
-
-def _txn(table: OpenedTable, options: WriteOptions) -> tuple[AppTransaction, ...]:
-    if options.txn is None:
-        return ()
-    app_id, version = options.txn
-    return (AppTransaction(app_id=app_id, version=version, last_updated=EpochMillis(table.world.now_ms())),)
+def _says_nothing(options: WriteOptions, *changes: Action) -> bool:
+    """Whether it is a batch of a stream without rows: queries have many, and none is worth a version."""
+    return options.epoch is not None and not changes
 
 
 def _reads(reads: Reads, options: WriteOptions) -> Reads:
@@ -227,7 +261,11 @@ def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: Write
     return files.write_files(df, table, prepared.metadata, clustering=columns, options=asked)
 
 
-def _operation(mode: str, prepared: Prepared, options: WriteOptions, written: Written) -> Operation:
+def _operation(
+    mode: str, prepared: Prepared, options: WriteOptions, written: Written, *, removed: int = 0
+) -> Operation:
+    if options.epoch is not None:
+        return options.epoch.operation(written, removed=removed)
     parameters = {
         "mode": mode,
         "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),

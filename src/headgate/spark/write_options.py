@@ -8,6 +8,7 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.spark import files
+from headgate.spark.stream_epoch import Epoch
 
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -61,6 +62,8 @@ class WriteOptions:
     implicit_casts: bool = False
     domains: Mapping[str, str] = field(default_factory=dict)
     since: int | None = None
+    epoch: Epoch | None = None
+    """Of which batch of which stream the rows are; None if they are of no stream."""
 
     def __post_init__(self) -> None:
         for row in CONTRADICTIONS:

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from typing_extensions import override
 
 from headgate.errors import UserError
-from headgate.protocol import metadata
+from headgate.protocol import identity, metadata
 from headgate.protocol.metadata import Outcome, Wish
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import merge
@@ -94,7 +94,9 @@ def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
 def _tried(table: OpenedTable, wish: Wish) -> tuple[Outcome | None, str | None]:
     present = table.snapshot().state.metadata
     try:
-        return metadata.plan_metadata(present, wish, uuid=table.world.uuid).outcome, None
+        planned = metadata.plan_metadata(present, wish, uuid=table.world.uuid)
+        identity.check_given(wish.data, planned.schema)
+        return planned.outcome, None
     except UserError as exc:
         return None, str(exc)
 

@@ -7,7 +7,7 @@ through it takes several times as long as plain system calls.
 import errno
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -85,6 +85,10 @@ class LocalStore:
         for folder in sorted({os.path.dirname(path) for path, _ in objects}):
             self._sync_name(f"{folder}/")
 
+    def put_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        """See ``copying.TakesParts``."""
+        self._place(path, lambda hidden: _write_parts(hidden, parts), os.replace)
+
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         for path in sorted(path for path in self._walk(prefix) if after is None or path > after):
             try:
@@ -124,14 +128,18 @@ class LocalStore:
         return full
 
     def _write(self, path: str, data: Buffer, place: Callable[[str, str], None]) -> None:
+        self._place(path, lambda hidden: _write_synced(hidden, data), place)
+
+    def _place(self, path: str, write: Callable[[str], None], place: Callable[[str, str], None]) -> None:
+        """Have an object written under a hidden name, and give it its own once it is whole."""
         full = self._full(path)
         folder = os.path.dirname(full)
         temporary = _hidden(full)
         try:
             try:
-                _write_synced(temporary, data)
+                write(temporary)
                 place(temporary, full)
-            except OSError:
+            except (OSError, StorageError):
                 _remove(temporary)
                 raise
             sync_folder(folder)
@@ -170,24 +178,30 @@ def _read_all(file: int, size: int) -> bytes:
 
 
 def _write_synced(full: str, data: Buffer) -> None:
+    _write_parts(full, (data,))
+
+
+def _write_parts(full: str, parts: Iterable[Buffer]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         file = os.open(full, flags, 0o644)
     except FileNotFoundError:
-        _make_folders(os.path.dirname(full))
+        make_folders(os.path.dirname(full))
         file = os.open(full, flags, 0o644)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(file, view) :]
+        for part in parts:
+            view = memoryview(part)
+            while view:
+                view = view[os.write(file, view) :]
         os.fsync(file)
     finally:
         os.close(file)
 
 
-def _make_folders(folder: str) -> None:
+def make_folders(folder: str) -> None:
+    """Make a folder and those it is in, so that their names survive a power cut."""
     if not os.path.isdir(folder):
-        _make_folders(os.path.dirname(folder))
+        make_folders(os.path.dirname(folder))
         os.makedirs(folder, exist_ok=True)
         sync_folder(os.path.dirname(folder))
 

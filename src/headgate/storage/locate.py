@@ -3,8 +3,10 @@
 import os
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cache
 from urllib.parse import unquote, urlsplit
 
+from obstore.store import ObjectStore as Client
 from obstore.store import from_url
 
 from headgate.errors import InvalidRequest
@@ -36,12 +38,17 @@ def locate(location: str) -> Store:
 
 def _remote(url: str) -> Store:
     # No client options: they would replace all those of the environment, such as AWS_ALLOW_HTTP.
-    client = from_url(url, retry_config={"max_retries": 10, "retry_timeout": _RETRY_TIMEOUT})
+    client = _client(url)
     once = from_url(url, retry_config={"max_retries": 0})
     parts = urlsplit(url)
     endpoint = next((os.environ[name] for name in _ENDPOINTS if name in os.environ), "")
     place = f"{parts.scheme}://{parts.netloc}" + (f" at {endpoint}" if endpoint else "")
-    return ObjectStore(client, once=once, place=place)
+    bucket = cache(lambda: _client(f"{parts.scheme}://{parts.netloc}"))
+    return ObjectStore(client, once=once, place=place, bucket=bucket)
+
+
+def _client(url: str) -> Client:
+    return from_url(url, retry_config={"max_retries": 10, "retry_timeout": _RETRY_TIMEOUT})
 
 
 def local_path(location: str) -> str:

@@ -7,7 +7,7 @@ through a client that sends each once, and are repeated here, where it is known 
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import obstore
 from obstore import exceptions
@@ -23,13 +23,15 @@ from headgate.errors import (
     StorageUnavailable,
     UnsafeStore,
 )
-from headgate.storage.api import ObjectMeta
+from headgate.storage.api import ObjectMeta, Store
 
 # obstore raises some of Python's own: FileNotFoundError, OSError for failures of the network, and this.
 _FAILURES = (exceptions.BaseError, OSError, NotImplementedError)
 
 _EXISTS = (exceptions.AlreadyExistsError, exceptions.PreconditionError)
 _WRITES = ("put", "put_if_absent")
+_MOST_COPIED_BYTES = 5 * 1024**3
+"""S3 copies no larger object in one request."""
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
 _PATIENCE_SECONDS = 5
@@ -41,6 +43,7 @@ class ObjectStore:
 
     ``once`` is a client of the same place that never repeats a request by itself. Stores with the
     same ``place`` are served alike; None stands for one that needs no proof of what it promises.
+    ``bucket`` makes a client of the same place without a prefix.
     """
 
     reads_at_once = 32
@@ -52,9 +55,11 @@ class ObjectStore:
         once: Client | None = None,
         place: str | None = None,
         world: World | None = None,
+        bucket: Callable[[], Client] | None = None,
     ) -> None:
         self._client = client
         self._once = once or client
+        self._bucket = bucket
         self._world = world or SystemWorld()
         self.place = place
 
@@ -76,6 +81,36 @@ class ObjectStore:
             obstore.put(self._client, path, data, mode="overwrite")
         except _FAILURES as exc:
             raise _translate(exc, path, "put") from exc
+
+    def put_parts(self, path: str, parts: Iterable[bytes]) -> None:
+        """See ``copying.TakesParts``."""
+        try:
+            # Not put with an iterator, which must not ask obstore for anything, as reading from a store does.
+            with obstore.open_writer(self._client, path) as file:  # gives up what an error breaks off
+                for part in parts:
+                    file.write(part)
+        except _FAILURES as exc:
+            raise _translate(exc, path, "put") from exc
+
+    def copy_from(self, source: Store, path: str, to: str, size: int) -> bool:
+        """See ``copying.Copies``: within a bucket the store itself copies."""
+        if not isinstance(source, ObjectStore) or size > _MOST_COPIED_BYTES:
+            return False
+        try:
+            if source._client is self._client:
+                obstore.copy(self._client, path, to)
+            elif self._bucket is not None and self.place is not None and source.place == self.place:
+                obstore.copy(self._bucket(), source._key(path), self._key(to))
+            else:
+                return False
+        except _FAILURES as exc:
+            raise _translate(exc, path, "copy") from exc
+        return True
+
+    def _key(self, path: str) -> str:
+        """Where an object is in its bucket."""
+        prefix = getattr(self._client, "prefix", None)
+        return f"{prefix}/{path}" if prefix else path
 
     def put_if_absent(self, path: str, data: Buffer) -> None:
         unanswered: StorageUnavailable | None = None

@@ -26,7 +26,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     Version,
 )
-from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Reads
+from headgate.protocol.attempt import BACKFILL, CLONE, UNBACKFILL, Reads
 from headgate.protocol.domains import ROW_TRACKING
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.metadata_changes import ROW_TRACKING_ENABLED
@@ -34,7 +34,7 @@ from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 
 TOGETHER = "TRANSACTION"
-_ALONE = (BACKFILL, UNBACKFILL, "REPLACE TABLE", "CREATE OR REPLACE TABLE")
+_ALONE = (BACKFILL, UNBACKFILL, "REPLACE TABLE", "CREATE OR REPLACE TABLE", CLONE)
 
 
 def combine(base: Snapshot, collected: Sequence[Transaction], reads: Reads) -> Change:

@@ -10,9 +10,11 @@ from headgate.protocol import (
     codec,
     coordination,
     features,
+    identity,
     names,
     property_changes,
     row_tracking,
+    session_defaults,
     stamping,
     upgrade,
 )
@@ -54,6 +56,8 @@ class Definition:
     partition_by: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     """The columns to cluster by, nested ones with dots."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """The properties that the session gives to new tables which do not say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +101,8 @@ class Opening:
 def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
     coordination.check_set(None, definition.properties, Command.CREATE)
-    asked = property_changes.parse(definition.properties)
-    schema = enforce.declared(definition.schema)
+    asked = session_defaults.over(definition.properties, definition.defaults, owned=managed)
+    schema = identity.declared(enforce.declared(definition.schema))
     metadata = Metadata(
         id=world.uuid(),
         description=asked.comment if definition.description is None else definition.description,
@@ -110,6 +114,7 @@ def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
     )
     enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
     check_partitioning(metadata.partition_columns, schema)
+    identity.check(metadata)
     metadata = assign.assigned(metadata, world.uuid)
     property_changes.check(metadata)
     metadata = property_changes.with_row_columns(metadata, world.uuid)

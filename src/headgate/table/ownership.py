@@ -9,17 +9,20 @@ published; whoever commits next publishes what a crash left behind. Then the fea
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 
 import msgspec
 
 from headgate.catalog.api import Told
 from headgate.catalog.owner import CommitOwner, FindOwner
+from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest
-from headgate.protocol import codec, coordination
-from headgate.protocol.actions import Action, Commit, CommitInfo, Metadata, Protocol, Version, sort
+from headgate.protocol import coordination, session_defaults
+from headgate.protocol.actions import Action, Version
 from headgate.protocol.coordination import CURRENT, Command
+from headgate.storage.api import Store
 from headgate.table import coordinated, create
-from headgate.table.create import Definition
+from headgate.table.create import Definition, Opening
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
 
@@ -79,26 +82,43 @@ def _drop_once(table: OpenedTable) -> Version:
     return table.commit(Change(operation, (coordination.without_features(protocol),)), base=base)
 
 
+def create_table(table: OpenedTable, definition: Definition, find: FindOwner) -> None:
+    """Version 0 of a table by its path; ``TableExists`` if there is one."""
+    opening = begin(definition, table.location, table.store, find, table.world)
+    _place(table, opening)
+
+
 def create_coordinated(
     table: OpenedTable, definition: Definition, find: FindOwner, name: str, conf: Mapping[str, str]
 ) -> None:
     """Version 0 of a table that an owner decides about from version 1 on; ``TableExists`` if there is one."""
-    owner, zero = _found(find, name, conf), Version(0)
-    content = create.version_0(definition, managed=False, world=table.world)
-    ordinary = sort(zero, codec.actions(zero, content))
-    info, protocol, metadata = _started(ordinary)
-    table_conf = owner.register(table.location, None, Told(protocol, metadata))
-    coordinated.make_folder(table.store, CURRENT.staged)
-    protocol, metadata = coordination.taken(metadata, protocol, name, conf, table_conf)
-    info = msgspec.structs.replace(info, in_commit_timestamp=info.timestamp)
-    content = codec.encode((info, protocol, metadata, *ordinary.domains))
+    owner = _found(find, name, conf)
+    opening = create.begin(definition, managed=False, world=table.world)
+    _place(table, _promised(opening, table.location, table.store, owner, name, conf))
+
+
+def begin(definition: Definition, location: str, store: Store, find: FindOwner, world: World) -> Opening:
+    """What a new table by its path says of itself; it is the owner's whom the session's defaults name."""
+    named = session_defaults.owner(definition.properties, definition.defaults)
+    owner = None if named is None else _found(find, *named)
+    opening = create.begin(definition, managed=False, world=world)
+    if named is None or owner is None:
+        return opening
+    return _promised(opening, location, store, owner, *named)
+
+
+def _promised(
+    opening: Opening, location: str, store: Store, owner: CommitOwner, name: str, conf: Mapping[str, str]
+) -> Opening:
+    table_conf = owner.register(location, None, Told(opening.protocol, opening.metadata))
+    coordinated.make_folder(store, CURRENT.staged)
+    protocol, metadata = coordination.taken(opening.metadata, opening.protocol, name, conf, table_conf)
+    return replace(opening, protocol=protocol, metadata=metadata)
+
+
+def _place(table: OpenedTable, opening: Opening) -> None:
+    content = create.content(opening, create.as_empty(managed=False), world=table.world)
     create.place(table.store, content, managed=False)
-
-
-def _started(commit: Commit) -> tuple[CommitInfo, Protocol, Metadata]:
-    if commit.info is None or commit.protocol is None or commit.metadata is None:
-        raise InvalidRequest("a table starts with a commitInfo, a protocol and metadata")
-    return commit.info, commit.protocol, commit.metadata
 
 
 def _found(find: FindOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:

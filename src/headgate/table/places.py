@@ -1,15 +1,16 @@
 """Where an object lies that the log names by a path or a URI, as adds and deletion vectors do."""
 
 import re
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from headgate.storage.api import Store
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.locate import Locate, is_local, local_path, locate
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
 
 
-def find(store: Store, location: str, path: str) -> tuple[Store, str]:
+def find(store: Store, location: str, path: str, locate: Locate = locate) -> tuple[Store, str]:
     """The store that has the object, and its path there; ``store`` is that of the table's ``location``."""
     is_uri = _URI.match(path) is not None
     if not is_uri and not path.startswith("/"):
@@ -20,6 +21,48 @@ def find(store: Store, location: str, path: str) -> tuple[Store, str]:
         return store, place.removeprefix(f"{root}/")
     folder, _, name = place.rpartition("/")
     return locate(folder or "/"), name
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two locations are one place."""
+    return _normal(one) == _normal(other)
+
+
+def is_absolute(path: str) -> bool:
+    """Whether a path of the log is not relative to its table."""
+    return path.startswith("/") or _URI.match(path) is not None
+
+
+def uri(location: str, path: str) -> str:
+    """The URI of an object, given its path in the log of the table at ``location``."""
+    if is_absolute(path):
+        return _uri(path) if is_local(path) else path
+    root = _uri(quote(location)) if urlsplit(location).scheme == "" else _uri(location)
+    return f"{root.rstrip('/')}/{_encoded(path)}"
+
+
+def plain(path: str) -> str:
+    """An absolute path of the log as a location is written: decoded, if it is one of a disk."""
+    return local_path(unquote(urlsplit(path).path)) if is_local(path) else path
+
+
+def from_table(location: str, place: str) -> str:
+    """The URI ``place`` as a table at ``location`` names it: relative to it, if it lies within."""
+    root = f"{_normal(location)}/"
+    found = _normal(place)
+    return quote(found.removeprefix(root), safe="/=") if found.startswith(root) else place
+
+
+def _uri(place: str) -> str:
+    parts = urlsplit(place)
+    if is_local(place):
+        return "file://" + quote(local_path(unquote(parts.path)), safe="/=")
+    return f"{parts.scheme}://{parts.netloc}{_encoded(parts.path)}"
+
+
+def _encoded(path: str) -> str:
+    # Writers differ in what they leave bare; Java's URI takes only what is encoded throughout.
+    return path if _PLAIN.fullmatch(path) else quote(unquote(path), safe="/=")
 
 
 def _normal(place: str) -> str:

@@ -12,7 +12,16 @@ import msgspec
 import pyarrow as pa
 
 from headgate.errors import InvalidRequest, ObjectNotFound, VersionNotFound
-from headgate.protocol import domain_lifecycle, features, file_key, properties, stamping, upgrade
+from headgate.protocol import (
+    coordination,
+    domain_lifecycle,
+    features,
+    file_key,
+    identity,
+    properties,
+    stamping,
+    upgrade,
+)
 from headgate.protocol.actions import Action, AddFile, DeletionVector, EpochMillis, Metadata, Version
 from headgate.protocol.attempt import Reads
 from headgate.protocol.file_key import FileKey
@@ -28,8 +37,16 @@ from headgate.table.transaction import Change, Operation
 
 _MANY = 1_000
 """From how many files on one listing of the table is cheaper than asking for each."""
-_COORDINATED = "delta.coordinatedcommits."
-_KEPT = (assign.HIGHEST, properties.ROW_ID_COLUMN, properties.ROW_VERSION_COLUMN, *CATALOG_KEPT)
+_KEPT = frozenset(
+    (
+        assign.HIGHEST,
+        properties.ROW_ID_COLUMN,
+        properties.ROW_VERSION_COLUMN,
+        *CATALOG_KEPT,
+        *coordination.PROPERTIES,
+    )
+)
+_OWNED = frozenset(naming.feature for naming in coordination.NAMINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +99,16 @@ def restore(
 
 def _difference(now: pa.Table, then: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The files that are there only now, and those that were there only then."""
-    keys = [_keys(now), _keys(then)]
+    found = [keys(now), keys(then)]
     only = [
         pa.array([key not in other for key in mine], pa.bool_())
-        for mine, other in zip(keys, map(frozenset, reversed(keys)), strict=True)
+        for mine, other in zip(found, map(frozenset, reversed(found)), strict=True)
     ]
     return now.filter(only[0]), then.filter(only[1])
 
 
-def _keys(files: pa.Table) -> list[FileKey]:
+def keys(files: pa.Table) -> list[FileKey]:
+    """By what each of some live files is known."""
     found = zip(files["path"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True)
     return [
         (path, file_key.vector_id(DeletionVector(**vector) if vector else None)) for path, vector in found
@@ -100,18 +118,19 @@ def _keys(files: pa.Table) -> list[FileKey]:
 def _returning(table: OpenedTable, target: Snapshot, back: pa.Table) -> Sequence[AddFile]:
     wanted = frozenset(back["path"].to_pylist())
     adds = whole_files.named(table, target, wanted).values() if wanted else ()
-    missing = list(_missing(table, sorted(wanted)))
-    if missing:
+    gone = list(missing(table, sorted(wanted)))
+    if gone:
         raise InvalidRequest(
-            f"version {target.version} cannot be restored, because {len(missing)} of its files are gone, "
-            f"{missing[0]} among them: they were removed from the table long enough ago to be cleaned up; "
+            f"version {target.version} cannot be restored, because {len(gone)} of its files are gone, "
+            f"{gone[0]} among them: they were removed from the table long enough ago to be cleaned up; "
             "restore a later version",
-            code="DELTA_CANNOT_RESTORE_TABLE_VERSION", missing=tuple(missing),
+            code="DELTA_CANNOT_RESTORE_TABLE_VERSION", missing=tuple(gone),
         )  # fmt: skip
     return [msgspec.structs.replace(add, data_change=True) for add in adds]
 
 
-def _missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
+def missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
+    """Those of these files of a table that are not where the log says."""
     found = [(path, *places.find(table.store, table.location, path)) for path in paths]
     if len(paths) >= _MANY:
         present = {meta.path for meta in table.store.list_from("")}
@@ -132,7 +151,7 @@ def _is_there(store: Store, path: str) -> bool:
 def _state(now: State, then: State) -> Iterator[Action]:
     """What changes besides files: features are never lost, of the domains only clustering comes back."""
     metadata = _metadata(now, then)
-    asked = features.named(then.protocol) - {features.CATALOG_MANAGED}
+    asked = features.named(then.protocol) - {features.CATALOG_MANAGED, *_OWNED}
     protocol = upgrade.of_changed_table(now.protocol, metadata, asked=asked)
     features.check_writable(protocol, metadata)
     if protocol != now.protocol:
@@ -146,14 +165,13 @@ def _metadata(now: State, then: State) -> Metadata:
     """That of then, but for what is true of the table whatever its rows are."""
     kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
     others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
-    return msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
+    metadata = msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
+    return identity.restored(metadata, now.metadata)
 
 
 def _is_kept(key: str, now: State) -> bool:
-    owned = now.protocol.is_catalog_managed or any(
-        name.lower().startswith(_COORDINATED) for name in now.metadata.configuration
-    )
-    return key in _KEPT or key.lower().startswith(_COORDINATED) or (owned and key == stamping.ENABLED)
+    owned = now.protocol.is_catalog_managed or coordination.of(now.metadata) is not None
+    return key in _KEPT or (owned and key == stamping.ENABLED)
 
 
 def _size(files: pa.Table) -> int:

@@ -4,6 +4,7 @@ A file goes only if it is neither live, nor was until recently, nor is young its
 belong to a commit that is still being prepared. Older versions can then no longer be read.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,6 +27,11 @@ from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
 _CHANGES = "_change_data"
+# What a job that was killed leaves in the folder that was made for it, and that nobody else writes to.
+_LEFT_BY_A_JOB = re.compile(
+    rf"(?:{_CHANGES}/)?[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/"
+    r"(?:_temporary/.+|_SUCCESS|\._SUCCESS\.crc)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +161,17 @@ def _files_of(table: OpenedTable, file: RemoveFile) -> Iterator[str]:
 
 
 def _is_data(path: str) -> bool:
-    """Whether a file is the table's to delete: not of the log, nor hidden, nor below something hidden."""
+    """Whether a file is the table's to delete: not of the log, nor hidden, nor below something hidden.
+
+    Spark hides what its tasks have not finished: where only our jobs write, that is the table's too.
+    """
     first, *_ = folders = path.split("/")
     if path.startswith(names.LOG):
         return False
     hidden = [part for part in folders if part.startswith((".", "_")) and "=" not in part]
-    return not hidden or (first == _CHANGES and hidden == [_CHANGES])
+    if not hidden or (first == _CHANGES and hidden == [_CHANGES]):
+        return True
+    return _LEFT_BY_A_JOB.fullmatch(path) is not None
 
 
 def _delete(table: OpenedTable, meta: ObjectMeta) -> None:

@@ -16,6 +16,13 @@ from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
 
+def everything(table: OpenedTable, base: Snapshot) -> Iterator[AddFile]:
+    """Those of all live files."""
+    for batch in _batches(table, base):
+        if batch.column == "add":
+            yield from map(_add, batch.rows.to_pylist())
+
+
 def adds(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddFile]:
     """The live files that have row ids, or those that have none."""
     for batch in _batches(table, base):

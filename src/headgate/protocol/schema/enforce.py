@@ -11,7 +11,7 @@ _STORABLE = re.compile(
 )
 _SIZED = re.compile(r"(char|varchar)\(\d+\)")
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
-_COMPUTED = {"delta.generationExpression", "CURRENT_DEFAULT"}
+_COMPUTED = {"delta.generationExpression", "CURRENT_DEFAULT", "delta.identity.start"}
 _ILLEGAL_IN_NAMES = set(" ,;{}()\n\t=")
 
 

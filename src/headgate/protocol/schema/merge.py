@@ -19,7 +19,7 @@ _SMALL = ("byte", "short", "integer")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
-_PLAIN = (*_NUMBERS, *_MOMENTS, "string", "boolean", "binary")
+_AS_TEXT = (*_MOMENTS, "boolean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _castable(ours: str, theirs: str, allowed: Allowed) -> bool:
     return (
         all(numeric)
         or (ours in _MOMENTS and theirs in _MOMENTS)
-        or (ours == "string" and (theirs in _PLAIN or _is_number(theirs)) and theirs != "binary")
+        or (ours == "string" and (theirs in _AS_TEXT or numeric[1]))
     )
 
 

@@ -1,0 +1,132 @@
+"""What a lake offers to those who want a table once more: clones, with files of their own or without."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from headgate.catalog.api import TableEntry, TableId, TableName
+from headgate.errors import TableNotFound, VersionNotFound
+from headgate.handle import Table, millis
+from headgate.making import Making
+from headgate.naming import parse_name
+from headgate.storage.locate import locate
+from headgate.table import clone as cloned
+from headgate.table import places
+from headgate.table.clone import Site, Source, Wish
+from headgate.table.opened import OpenedTable
+
+_DELTA = "delta.`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A table to be cloned, and its name if it is one of the lake's."""
+
+    called: str
+    opened: OpenedTable
+    name: TableName | None = None
+
+
+class Cloning(Making):
+    """The part of a lake that clones tables."""
+
+    def clone(  # noqa: PLR0913 — those of Delta's statement
+        self,
+        source: str | Path | Table,
+        name: str,
+        *,
+        shallow: bool = False,
+        version: int | None = None,
+        timestamp: datetime | str | None = None,
+        replace: bool = False,
+        properties: Mapping[str, str] | None = None,
+    ) -> Table:
+        """Make a table of the lake what another table is, now, at a version or as of a moment.
+
+        The ``source`` is a table of the lake by its name, an ordinary Delta table by its path, or a table
+        that is open. The clone is a catalog-managed table of its own, with the columns, partitioning,
+        clustering and properties of the source, over which ``properties`` go; its history begins with it.
+        It has copies of all data files, or if it is ``shallow`` names those of the source where they are,
+        for as long as they are there: a VACUUM of the source may take them. With ``replace`` the table may
+        exist: it then becomes the clone in one commit, and of files that were copied before only new ones
+        are copied. Whoever commits to it meanwhile wins: ``ConcurrentWrite``.
+        """
+        found, target = self._source(source), parse_name(name)
+        moment = None if timestamp is None else millis(timestamp)
+        snapshot = found.opened.snapshot(version=version, timestamp=moment)
+        cloning = Source(found.called, found.opened, snapshot)
+        wish = Wish(shallow=shallow, properties=properties or {})
+        with self._undisturbed(found, snapshot.version, wish):
+            entry = self._present(target) if replace else None
+            return (
+                self._make(found, cloning, target, wish)
+                if entry is None
+                else self._over(found, cloning, entry, wish)
+            )
+
+    def _make(self, found: _Found, source: Source, target: TableName, wish: Wish) -> Table:
+        staging = self._reserve(target)
+        self._let_name(staging.table_id, found, source, wish)
+        site = Site(staging.location, locate(staging.location), self._world)
+        return self._handle(cloned.make(site, source, wish, lambda: self._catalog.register(staging, target)))
+
+    def _over(self, found: _Found, source: Source, entry: TableEntry, wish: Wish) -> Table:
+        handle = self._handle(entry)
+        self._let_name(entry.table_id, found, source, wish)
+        cloned.over(handle.log, source, wish)
+        return handle
+
+    def _present(self, name: TableName) -> TableEntry | None:
+        try:
+            return self._catalog.resolve(name)
+        except TableNotFound:
+            return None
+
+    def _undisturbed(self, found: _Found, version: int, wish: Wish) -> AbstractContextManager[object]:
+        """Copying may take long, in which no VACUUM through the catalog may take what is to be copied."""
+        if wish.shallow or found.name is None:
+            return nullcontext()
+        try:
+            return self.lease(str(found.name), version=version)
+        except VersionNotFound:  # some of it may be gone, or not: who copies will see
+            return nullcontext()
+
+    def _let_name(self, table_id: TableId, found: _Found, source: Source, wish: Wish) -> None:
+        """Have a shallow clone allowed to name files elsewhere, before a commit needs it.
+
+        What a crash leaves of that is an allowance that nothing uses.
+        """
+        if not wish.shallow:
+            return
+        granting = self._catalog.granting
+        if found.name is None:
+            granting.let_clone_places(table_id, cloned.places_of(source))
+        else:
+            granting.let_clone(table_id, found.name)
+
+    def _source(self, source: str | Path | Table) -> _Found:
+        if isinstance(source, Table):
+            return self._ours(source) or _Found(source.name, source.log)
+        text = str(source)
+        if text.startswith(_DELTA) and text.endswith("`"):
+            text = text.removeprefix(_DELTA).removesuffix("`")
+        elif not isinstance(source, Path) and "/" not in text:
+            entry = self._catalog.resolve(parse_name(text))
+            return _Found(str(entry.name), self._open_table(entry), entry.name)
+        opened = self._opened_at(text)
+        if not opened.exists():
+            raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=text)
+        return _Found(f"delta.`{opened.location}`", opened)
+
+    def _ours(self, table: Table) -> _Found | None:
+        """A table that is open, as the lake has it, if it is one of the lake's: as it is committed."""
+        entry = None if table.name.startswith(_DELTA) else self._present(parse_name(table.name))
+        if entry is None or not places.is_same(entry.location, table.location):
+            return None
+        return _Found(str(entry.name), self._open_table(entry), entry.name)
+
+    def _opened_at(self, location: str) -> OpenedTable:
+        """The ordinary Delta table at a path."""
+        raise NotImplementedError

@@ -1,0 +1,121 @@
+"""One batch of a stream becomes one commit, once, however often Spark repeats it.
+
+The commit that has the rows also says which batch of which query they are. When Spark starts a query
+again after a crash it repeats the last batch, which is then found to be there and passed over.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+from typing_extensions import override
+
+from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
+from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
+from headgate.spark import stream_query, write
+from headgate.spark.save import Save, save
+from headgate.spark.stream_epoch import Epoch
+from headgate.spark.stream_options import StreamOptions
+from headgate.spark.write_options import WriteOptions
+from headgate.table.create import Definition
+from headgate.table.opened import OpenedTable
+
+Make = Callable[[Definition, DataFrame, WriteOptions], OpenedTable]
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where the batches of a stream go."""
+
+    name: str
+    find: Callable[[], OpenedTable]
+    """Raises ``TableNotFound`` if there is no table."""
+    make: Make | None = None
+    """Makes the table with the rows of the first batch; None if it must be there."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """Those of the table, if it is made."""
+    again: "Callable[[], Destination] | None" = None
+    """Finds the same from another process, to which it can be sent; None if nothing does."""
+
+    @override
+    def __reduce__(self) -> Any:
+        return self.sent(), ()
+
+    def sent(self) -> "Callable[[], Destination]":
+        """What another process needs to find the same; refused if nothing does."""
+        if self.again is None:
+            raise InvalidRequest(
+                f"{self.name} was opened in a way that another process cannot repeat, so a server of Spark "
+                "Connect cannot write to it: open it with headgate.connect or headgate.at_path"
+            )
+        return self.again
+
+
+class BatchWriter:
+    """Writes each batch of a stream to a table, once: give it to ``foreachBatch``."""
+
+    def __init__(self, destination: Destination, asked: StreamOptions) -> None:
+        self._destination = destination
+        self._asked = asked
+        self._opened: OpenedTable | None = None
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        """Write the batch of that number, in one commit; nothing happens if the table has it already."""
+        check_columns(write.incoming(batch))
+        options = self._options(batch, number)
+        destination = self._destination
+        asked = Save(batch, destination.name, self._asked.saves, options, destination.properties)
+        self._opened = save(asked, self._find, lambda definition: self._make(definition, asked))
+
+    @override
+    def __reduce__(self) -> Any:
+        return type(self), (self._destination, self._asked)
+
+    def _options(self, batch: DataFrame, number: int) -> WriteOptions:
+        asked = self._asked
+        query_id = stream_query.of_batch(batch, asked.checkpoint)
+        app_id = asked.app_id or query_id
+        if app_id is None:
+            raise InvalidRequest(
+                "the table remembers batches by their query, and this batch does not tell which that is (it "
+                "does not on Spark Connect): give the writer an app_id that no other query uses"
+            )
+        epoch = Epoch(query_id or app_id, number, asked.mode)
+        return replace(asked.write, txn=(app_id, number), epoch=epoch)
+
+    def _find(self) -> OpenedTable:
+        # Kept, so that another table which gets the name meanwhile does not get the rest of the rows.
+        return self._opened or self._destination.find()
+
+    def _make(self, definition: Definition, asked: Save) -> OpenedTable:
+        make = self._destination.make
+        if make is None:
+            raise TableNotFound(f"there is no table {asked.name}", name=asked.name)
+        return make(definition, asked.df, asked.options)
+
+
+def check_columns(rows: Struct) -> None:
+    """Refuse rows with a column without a type: the next batch might bring any."""
+    found = _void(rows, ())
+    if found is not None:
+        raise SchemaMismatch(
+            f"column {'.'.join(found)!r} is of type void, which a stream cannot write: cast it to a type",
+            code="DELTA_NULL_SCHEMA_IN_STREAMING_WRITE",
+        )
+
+
+def _void(data_type: DataType, path: tuple[str, ...]) -> tuple[str, ...] | None:
+    match data_type:
+        case Primitive("void"):
+            return path
+        case Struct(fields):
+            parts = [(column.name, column.type) for column in fields]
+        case Array(element, _):
+            parts = [("element", element)]
+        case Map(key, value, _):
+            parts = [("key", key), ("value", value)]
+        case _:
+            return None
+    voids = (_void(part, (*path, name)) for name, part in parts)
+    return next((found for found in voids if found is not None), None)

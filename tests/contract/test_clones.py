@@ -1,0 +1,105 @@
+"""Who may let a table name files of another, on either database: the catalog's part in a shallow clone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headgate.catalog import agreements, inside
+from headgate.catalog.api import StagingTable, TableName
+from headgate.catalog.service import Catalog
+from headgate.errors import NotAllowed, TableNotFound
+from tests.support.catalogs import a_catalog
+from tests.support.tables import create_managed
+
+SOURCE, TARGET = TableName("s", "source"), TableName("s", "target")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    with a_catalog(request.param, tmp_path) as opened:
+        yield opened
+
+
+def places(catalog: Catalog, table: StagingTable) -> set[str]:
+    with catalog._database.reading() as db:
+        return set(agreements.sources(db, table.table_id))
+
+
+def test_a_clone_may_name_what_its_source_is_and_may_name_itself(catalog: Catalog) -> None:
+    source = create_managed(catalog, SOURCE)
+    catalog.granting.allow_files(str(SOURCE), "/original")
+    target = catalog.stage(TARGET)
+
+    for _ in range(2):  # a repeat changes nothing
+        catalog.granting.let_clone(target.table_id, SOURCE)
+
+    assert places(catalog, target) == {source.location, "/original"}
+    catalog.granting.let_clone_places(target.table_id, ["s3://bucket/t", "/a b"])
+    assert places(catalog, target) == {source.location, "/original", "s3://bucket/t", "/a b"}
+
+
+@pytest.mark.parametrize(
+    ("granted", "is_new", "refused"),
+    [
+        ((), True, TableNotFound),
+        ((("CREATE", "s"),), True, TableNotFound),
+        ((("READ", "s.source"),), True, NotAllowed),
+        ((("READ", "s.source"), ("CREATE", "s")), True, None),
+        ((("CHANGE DATA", "s.target"),), False, TableNotFound),
+        ((("READ", "s.source"), ("APPEND", "s.target"), ("CREATE", "s")), False, NotAllowed),
+        ((("READ", "s.source"), ("CHANGE DATA", "s.target")), False, None),
+    ],
+    ids=str,
+)
+def test_it_takes_reading_the_one_and_writing_the_other(
+    catalog: Catalog, granted: tuple[tuple[str, str], ...], is_new: bool, refused: type[Exception] | None
+) -> None:
+    create_managed(catalog, SOURCE)
+    target = catalog.stage(TARGET) if is_new else create_managed(catalog, TARGET)
+    for privilege, on in granted:
+        catalog.granting.grant(privilege, on, "ada")
+    ada = catalog.acting_as("ada").granting
+
+    if refused is None:
+        ada.let_clone(target.table_id, SOURCE)
+    else:
+        with pytest.raises(refused):
+            ada.let_clone(target.table_id, SOURCE)
+    with pytest.raises(NotAllowed):  # no table stands for what is there
+        ada.let_clone_places(target.table_id, ["/etc"])
+
+    assert "/etc" not in places(catalog, target)
+    assert bool(places(catalog, target)) == (refused is None)
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "granted"),
+    [
+        ("file:///a%20b/x", "/a b", True),
+        ("file:/a%20b/x", "/a b", True),
+        ("/a%20b/x", "/a b", True),
+        ("file:///a%2520b/x", "/a%20b", True),
+        ("file:///a%20b/x", "/a%20b", False),
+        ("s3://b/a%20b/x", "s3://b/a%20b", True),
+        ("s3a://b/t/x", "s3://b/t", True),
+        ("s3://b/t/x", "s3a://b/t", True),
+        ("s3://b/tt/x", "s3://b/t", False),
+        ("file:///x/y", "file:///x", True),
+        ("gs://b/t/x", "s3://b/t", False),
+    ],
+)
+def test_places_are_compared_however_they_are_spelled(path: str, source: str, granted: bool) -> None:
+    assert inside.is_granted(path, [source]) is granted
+
+
+def test_what_a_table_may_name_goes_with_the_table(catalog: Catalog) -> None:
+    create_managed(catalog, SOURCE)
+    target = create_managed(catalog, TARGET)
+    catalog.granting.let_clone(target.table_id, SOURCE)
+    catalog.drop(TARGET)
+
+    catalog.disposal.condemn(target.table_id)
+    catalog.disposal.forget(target.table_id)
+
+    assert places(catalog, target) == set()

@@ -1,0 +1,210 @@
+"""What a clone is, given its source: what it takes from it, and what it never does."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import cloning, coordination, domain_lifecycle, features, upgrade
+from headgate.protocol.actions import DomainMetadata, EpochMillis
+from headgate.protocol.cloning import Planned
+from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.replay import State
+from headgate.protocol.schema import assign
+from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from tests.support import attempts
+
+NOW = EpochMillis(77)
+COUNT = iter(range(10_000))
+BY_ID = domain_lifecycle.clustering([("id",)])
+OF_A_USER = DomainMetadata(domain="etl", configuration="{}", removed=False)
+
+
+def uuid() -> str:
+    return f"new-{next(COUNT)}"
+
+
+def table(*words: str, **properties: str) -> State:
+    return _with(attempts.table(words), **properties)
+
+
+def _with(state: State, **properties: str) -> State:
+    configuration = {**state.metadata.configuration, **properties}
+    return replace(state, metadata=msgspec.structs.replace(state.metadata, configuration=configuration))
+
+
+def managed(*words: str, **properties: str) -> State:
+    state = table("stamped", *words, **properties)
+    protocol = upgrade.with_features(state.protocol, (features.CATALOG_MANAGED,))
+    metadata = msgspec.structs.replace(state.metadata, id="22222222-2222-2222-2222-222222222222")
+    return replace(state, protocol=protocol, metadata=metadata)
+
+
+def domains(*found: DomainMetadata) -> dict[str, DomainMetadata]:
+    return {each.domain: each for each in found}
+
+
+def clone(source: State, **stated: str) -> Planned:
+    return cloning.new(source, stated, uuid=uuid, now=NOW)
+
+
+def over(target: State, source: State, **stated: str) -> Planned:
+    return cloning.over(target, source, stated, uuid=uuid)
+
+
+@pytest.mark.parametrize("naming", coordination.NAMINGS, ids=lambda naming: naming.feature)
+@pytest.mark.parametrize("replaces", [False, True])
+def test_s117_a_clone_never_has_the_coordinator_of_its_source(
+    naming: coordination.Naming, replaces: bool
+) -> None:
+    ours = {naming.owner: "someone", naming.conf: "{}", naming.table_conf: "{}"}
+    source = table("stamped", f"feature:{naming.feature}", **ours)
+
+    made = over(managed(), source) if replaces else clone(source)
+
+    assert not coordination.PROPERTIES & made.metadata.configuration.keys()
+    assert not coordination.leftover_features(made.protocol)
+    assert made.protocol.is_catalog_managed
+
+
+def test_s117_a_clone_has_no_id_and_no_past_of_its_source() -> None:
+    theirs = {
+        "io.unitycatalog.tableId": "theirs", "ucTableId": "theirs", ENABLED_AT_VERSION: "4",
+        ENABLED_AT_MOMENT: "5", "delta.requireCheckpointProtectionBeforeVersion": "3",
+    }  # fmt: skip
+    source = replace(
+        table("stamped", "feature:checkpointProtection", "feature:domainMetadata", **theirs),
+        domains=domains(OF_A_USER),
+    )
+
+    made = clone(source)
+
+    assert not theirs.keys() & made.metadata.configuration.keys()
+    assert made.metadata.id != source.metadata.id
+    assert made.metadata.created_time == NOW
+    assert made.metadata.configuration["delta.enableInCommitTimestamps"] == "true"
+    assert not made.protocol.has("checkpointProtection")
+    assert made.domains == ()
+
+
+def test_over_a_table_its_id_and_what_its_catalog_depends_on_stay() -> None:
+    own = {"ucTableId": "ours", ENABLED_AT_VERSION: "4", ENABLED_AT_MOMENT: "5", "delta.appendOnly": "false"}
+    target = managed(**own, **{"user.own": "1", "delta.fromTheFuture": "x"})
+    source = table(**{"user.theirs": "2", "ucTableId": "theirs"})
+
+    made = over(target, source)
+
+    assert made.metadata.id == target.metadata.id
+    assert dict(made.metadata.configuration) == {
+        "ucTableId": "ours", ENABLED_AT_VERSION: "4", ENABLED_AT_MOMENT: "5", "user.theirs": "2",
+        "delta.enableInCommitTimestamps": "true", "delta.fromTheFuture": "x",
+    }  # fmt: skip
+
+
+def test_properties_and_features_come_along_and_can_be_overridden() -> None:
+    source = table(
+        "feature:v2Checkpoint", **{"delta.enableDeletionVectors": "true", "mine": "a", "yours": "b"}
+    )
+    source = replace(
+        source, protocol=upgrade.with_features(source.protocol, ("deletionVectors", "appendOnly"))
+    )
+
+    made = clone(source, yours="c", comment="a copy", **{"delta.feature.allowColumnDefaults": "supported"})
+
+    found = made.metadata.configuration
+    assert (found["mine"], found["yours"]) == ("a", "c")
+    assert made.metadata.description == "a copy"
+    for feature in ("v2Checkpoint", "deletionVectors", "allowColumnDefaults", "catalogManaged"):
+        assert made.protocol.has(feature)
+    assert made.metadata.schema_string == source.metadata.schema_string
+
+
+def test_the_comment_of_the_source_is_that_of_the_clone() -> None:
+    state = table()
+    source = replace(state, metadata=msgspec.structs.replace(state.metadata, description="orders"))
+
+    assert clone(source).metadata.description == "orders"
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"delta.enableInCommitTimestamps": "false"},
+        {"ucTableId": "mine"},
+        {"delta.coordinatedCommits.commitCoordinator-preview": "someone"},
+        {"delta.columnMapping.mode": "name"},
+        {"delta.noSuchThing": "1"},
+    ],
+    ids=lambda stated: next(iter(stated)),
+)
+@pytest.mark.parametrize("replaces", [False, True])
+def test_what_a_clone_cannot_be_told(stated: dict[str, str], replaces: bool) -> None:
+    with pytest.raises(InvalidRequest):
+        over(managed(), table(), **stated) if replaces else clone(table(), **stated)
+
+
+def test_ids_of_columns_are_kept_and_never_given_twice() -> None:
+    mapped = {"delta.columnMapping.mode": "name"}
+    source = table("feature:columnMapping", **mapped, **{assign.HIGHEST: "7"})
+    columns = msgspec.json.decode(source.metadata.schema_string)
+    for number, column in enumerate(columns["fields"], 1):
+        column["metadata"] = {
+            "delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"c{number}"
+        }  # fmt: skip
+    schema = msgspec.json.encode(columns).decode()
+    source = replace(source, metadata=msgspec.structs.replace(source.metadata, schema_string=schema))
+
+    assert clone(source).metadata.configuration[assign.HIGHEST] == "7"
+    assert clone(source).metadata.schema_string == schema
+    for own, expected in (("3", "7"), ("12", "12")):
+        target = managed("feature:columnMapping", **mapped, **{assign.HIGHEST: own})
+        assert over(target, source).metadata.configuration[assign.HIGHEST] == expected
+
+
+def test_row_ids_are_in_columns_of_other_names() -> None:
+    tracked = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "theirs-id", ROW_VERSION_COLUMN: "theirs-v"}
+    source = table("tracked", **tracked)
+
+    made = clone(source)
+
+    assert made.tracks_rows
+    found = made.metadata.configuration
+    assert "theirs" not in found[ROW_ID_COLUMN] + found[ROW_VERSION_COLUMN]
+    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_VERSION_COLUMN: "own-v"}
+    again = over(managed("tracked", **own), source).metadata.configuration
+    assert (again[ROW_ID_COLUMN], again[ROW_VERSION_COLUMN]) == ("own-id", "own-v")
+
+
+def test_a_source_that_merely_could_track_rows_says_nothing_of_its_clone() -> None:
+    source = table("tracked", **{"delta.rowTrackingSuspended": "true"})
+
+    made = clone(source)
+
+    assert not made.tracks_rows
+    assert "delta.rowTrackingSuspended" not in made.metadata.configuration
+
+
+def test_s208_clustering_comes_along_and_that_of_the_target_ends() -> None:
+    clustered = replace(
+        table("feature:clustering", "feature:domainMetadata"), domains=domains(BY_ID, OF_A_USER)
+    )
+    target = replace(
+        managed("feature:clustering", "feature:domainMetadata"), domains=domains(BY_ID, OF_A_USER)
+    )
+
+    assert clone(clustered).domains == (BY_ID,)
+    assert clone(clustered).protocol.has("clustering")
+    assert not clone(table("feature:clustering", "feature:domainMetadata")).protocol.has("clustering")
+    assert over(managed(), clustered).domains == (BY_ID,)
+    assert over(target, clustered).domains == ()  # they are the same
+    assert over(target, table()).domains == (domain_lifecycle.clustering(()),)
+
+
+def test_a_table_that_was_clustered_gets_no_partitions() -> None:
+    target = replace(managed("feature:clustering", "feature:domainMetadata"), domains=domains(BY_ID))
+
+    with pytest.raises(InvalidRequest) as refused:
+        over(target, table("partitioned:part"))
+
+    assert refused.value.code == "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"

@@ -1,0 +1,221 @@
+"""Values of identity columns on paper: the grid, the mark, and which number a row gets."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import identity
+from headgate.protocol.actions import Format, Metadata
+from headgate.protocol.identity import LARGEST, RUN, SMALLEST, Identity
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+
+LONG = Primitive("long")
+longs = st.integers(SMALLEST, LARGEST)
+steps = longs.filter(bool)
+identities = st.builds(Identity, longs, steps)
+
+
+def column(name: str = "id", data_type: DataType = LONG, **said: Any) -> Field:
+    return Field(name, data_type, metadata={**Identity(1, 1).written(), **said})
+
+
+def metadata(*fields: Field, partitioned: tuple[str, ...] = (), **configuration: str) -> Metadata:
+    return Metadata(
+        id="t",
+        format=Format(provider="parquet", options={}),
+        schema_string=schema_json.render(Struct(fields)),
+        partition_columns=partitioned,
+        configuration=configuration,
+    )
+
+
+@given(identities, st.lists(st.one_of(st.integers(0, 2**40), longs.map(str)), max_size=8))
+def test_no_value_is_given_twice_and_all_are_on_the_grid(known: Identity, writes: list[int | str]) -> None:
+    """A write takes a number of values; text is a value that rows brought themselves."""
+    last = None
+    for write in writes:
+        if isinstance(write, str):
+            known = known.covering(int(write))
+            continue
+        first, left = known.following, known.left
+        if write > left:
+            with pytest.raises(InvalidRequest) as full:
+                known.beyond(write)
+            assert full.value.code == "HEADGATE_IDENTITY_EXHAUSTED"
+            continue
+        if write:
+            known = known.beyond(write)
+            assert known.mark is not None
+            assert (first - known.start) % known.step == (known.mark - known.start) % known.step == 0
+            assert SMALLEST <= known.mark <= LARGEST
+            assert last is None or (first - last) * known.step > 0, "it goes on behind what was given"
+            last = known.mark
+
+
+@given(identities, longs)
+def test_what_follows_a_mark_is_beyond_every_value_that_it_covers(known: Identity, value: int) -> None:
+    covered = known.covering(value)
+
+    following = covered.following
+    is_before_start = (value - known.start) * known.step < 0
+    assert is_before_start or (following - value) * known.step > 0
+    assert (following - known.start) * known.step >= 0
+    if covered.mark is not None:
+        assert SMALLEST <= covered.mark <= LARGEST
+        assert covered.covering(value) == covered
+
+
+@given(identities, longs, longs)
+def test_a_mark_never_goes_back(known: Identity, one: int, other: int) -> None:
+    before = known.covering(one)
+    after = before.covering(other)
+
+    assert before.mark is None or after.mark == before.mark or before.goes_on(after.mark or 0)
+    assert after == known.covering(other).covering(one), "in whatever order"
+
+
+def test_marks_that_others_left_off_the_grid_are_rounded() -> None:
+    assert Identity(1, 10, mark=5).following == 11
+    assert Identity(1, 10, mark=-50).following == 1
+    assert Identity(0, -3, mark=-4).following == -6
+    assert Identity(1, 10, mark=LARGEST).left == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 2**33 - 1)), unique=True))
+def test_rows_of_any_partitions_have_numbers_of_their_own(places: list[tuple[int, int]]) -> None:
+    numbers = [identity.place(*where) for where in places]
+
+    assert len(set(numbers)) == len(numbers)
+    assert all(0 <= number <= LARGEST for number in numbers)
+
+
+def test_every_number_belongs_to_a_row_so_none_is_wasted_for_good() -> None:
+    runs = {identity.place(partition, row << RUN) >> RUN for partition in range(256) for row in range(256)}
+
+    assert runs >= set(range(1024))
+    assert [identity.place(0, row) for row in range(3 << RUN)] == list(range(3 << RUN))
+
+
+@given(st.integers(1, 2000), st.integers(1, 10**9))
+def test_numbers_are_not_far_beyond_the_number_of_rows(partitions: int, rows: int) -> None:
+    runs = partitions * ((rows >> RUN) + 1)
+
+    assert identity.place(partitions - 1, rows - 1) <= 2 * runs * max(1, runs.bit_length()) << RUN
+
+
+@pytest.mark.parametrize(
+    ("made", "code"),
+    [
+        (metadata(column(data_type=Primitive("integer"))), "UNSUPPORTED_DATA_TYPE"),
+        (metadata(column(data_type=Primitive("decimal(20,0)"))), "UNSUPPORTED_DATA_TYPE"),
+        (metadata(column(**{identity.STEP: 0})), "ILLEGAL_STEP"),
+        (metadata(column(), Field("a", LONG), partitioned=("ID",)), "PARTITION_NOT_SUPPORTED"),
+        (metadata(column(**{"delta.generationExpression": "1"})), "WITH_GENERATED_EXPRESSION"),
+        (metadata(column(CURRENT_DEFAULT="1")), "WITH_GENERATED_EXPRESSION"),
+        (metadata(Field("s", Struct((column(),)))), "ALTER_COLUMN_NOT_SUPPORTED"),
+        (metadata(Field("s", Array(Struct((column(),)), contains_null=True))), "ALTER_COLUMN_NOT_SUPPORTED"),
+        (
+            metadata(Field("s", Map(LONG, Struct((column(),)), value_contains_null=True))),
+            "ALTER_COLUMN_NOT_SUPPORTED",
+        ),
+    ],
+)
+def test_columns_that_cannot_be_identities_are_refused(made: Metadata, code: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        identity.check(made)
+
+    assert refused.value.code == f"DELTA_IDENTITY_COLUMNS_{code}"
+    assert refused.value.sqlstate is not None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {identity.START: "1"},
+        {identity.START: True},
+        {identity.STEP: None},
+        {identity.STEP: 2**63},
+        {identity.MARK: 1.5},
+        {identity.EXPLICIT: "false"},
+    ],
+)
+def test_an_identity_that_is_not_whole_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="does not say what its values are"):
+        identity.check(metadata(column(**said)))
+
+
+def test_a_new_table_starts_anew_whatever_the_columns_say_of_marks() -> None:
+    made = identity.declared(Struct((column(**{identity.MARK: 7}), Field("a", LONG))))
+
+    assert identity.columns(made) == {"id": Identity(1, 1)}
+
+
+def test_marks_follow_the_rows() -> None:
+    before = metadata(column("up"), column("down", **{identity.STEP: -5}), Field("a", LONG))
+
+    after = identity.marked(before, {"up": 12, "down": -6, "a": 99})
+
+    marks = {name: of.mark for name, of in identity.columns_of(after).items()}
+    assert marks == {"up": 12, "down": -9}
+    assert identity.marked(after, {"up": 3}) is after
+    assert identity.moves_marks_on(before, after)
+    assert not identity.moves_marks_on(after, before)
+    assert identity.moves_marks_only(after, before)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"name": "another"},
+        {"description": "said"},
+        {"configuration": {"a": "b"}},
+        {"partition_columns": ("a",)},
+        {"schema_string": schema_json.render(Struct((column(**{identity.MARK: 5}),)))},
+        {"schema_string": schema_json.render(Struct((column(**{identity.STEP: 5}), Field("a", LONG))))},
+        {
+            "schema_string": schema_json.render(
+                Struct((column(**{identity.EXPLICIT: True}), Field("a", LONG)))
+            )
+        },
+    ],
+)
+def test_what_changes_more_than_marks_does_not_pass_for_less(other: dict[str, Any]) -> None:
+    before = metadata(column(), Field("a", LONG))
+    moved = identity.marked(before, {"id": 5})
+
+    assert identity.moves_marks_on(before, moved)
+    assert not identity.moves_marks_only(before, msgspec.structs.replace(moved, **other))
+    assert not identity.moves_marks_only(before, before)
+
+
+def test_one_mark_that_goes_back_is_not_hidden_by_another_that_goes_on() -> None:
+    before = metadata(column("a", **{identity.MARK: 10}), column("b", **{identity.MARK: 10}))
+    after = metadata(column("a", **{identity.MARK: 11}), column("b", **{identity.MARK: 9}))
+    none = metadata(column("a", **{identity.MARK: 11}), column("b"))
+
+    assert identity.moves_marks_only(before, after)
+    assert not identity.moves_marks_on(before, after)
+    assert not identity.moves_marks_on(before, none)
+
+
+def test_a_restored_table_does_not_give_values_once_more() -> None:
+    then = metadata(column(**{identity.MARK: 3}), Field("a", LONG))
+    now = metadata(column(**{identity.MARK: 8}))
+
+    assert identity.columns_of(identity.restored(then, now))["id"].mark == 8
+    assert identity.columns_of(identity.restored(now, then))["id"].mark == 8
+    assert identity.restored(metadata(Field("id", LONG)), now) == metadata(Field("id", LONG))
+
+
+def test_a_restored_column_is_known_by_its_physical_name() -> None:
+    mode = {"delta.columnMapping.mode": "name"}
+    physical = {"delta.columnMapping.physicalName": "p1", "delta.columnMapping.id": 1}
+    then = metadata(column("before", **physical, **{identity.MARK: 3}), **mode)
+    now = metadata(column("after", **physical, **{identity.MARK: 8}), **mode)
+
+    assert identity.columns_of(identity.restored(then, now))["before"].mark == 8

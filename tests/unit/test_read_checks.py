@@ -1,0 +1,65 @@
+"""Is what was read of a table still true, for who only read it?"""
+
+import pytest
+
+from headgate.errors import (
+    ConcurrentAppend,
+    ConcurrentTransaction,
+    ConcurrentWrite,
+    ConflictError,
+    MetadataChanged,
+)
+from headgate.protocol import predicate_sql, read_checks
+from headgate.protocol.attempt import Reads
+from headgate.protocol.predicates import Predicate
+from headgate.protocol.replay import State
+from headgate.protocol.schema import json as schema_json
+from tests.support.attempts import BASE, side, table
+
+STATE = table(["partitioned:p", "feature:domainMetadata"])
+
+
+def asked(sql: str) -> Predicate:
+    return predicate_sql.parse(sql, schema_json.parse(STATE.metadata.schema_string))
+
+
+def judged(reads: Reads, *words: str, state: State = STATE) -> type[ConflictError] | None:
+    """The conflict that a commit of these words is to who read this much; None if it is none."""
+    try:
+        read_checks.check(read_checks.reading(state, reads), [side("theirs", words, state).as_winner()])
+    except ConflictError as error:
+        return type(error)
+    return None
+
+
+def test_what_was_not_read_may_change() -> None:
+    assert judged(Reads(predicates=(asked("p = 2"),)), "append:p=1") is None
+    assert judged(Reads(predicates=(asked("p = 1"),)), "append:p=1") is ConcurrentAppend
+
+
+def test_rows_mean_something_else_under_other_columns() -> None:
+    """Also to who asked for none of them."""
+    assert judged(Reads(predicates=(asked("p = 1"),)), "describe:otherwise") is MetadataChanged
+
+
+def test_a_reader_must_be_right_whatever_isolation_the_table_has() -> None:
+    relaxed = table(["partitioned:p", "set:delta.isolationLevel=WriteSerializable"])
+
+    assert judged(Reads(whole_table=True), "append:p=1", state=relaxed) is ConcurrentAppend
+
+
+def test_a_reader_that_is_still_right_goes_on_from_there() -> None:
+    reader = read_checks.reading(STATE, Reads(predicates=(asked("p = 1"),)))
+
+    moved = read_checks.check(reader, [side("theirs", ["append:p=2"], STATE).as_winner()])
+
+    assert (moved.read.version, moved.follows.version) == (BASE, BASE + 1)
+    with pytest.raises(ConcurrentAppend):
+        winner = side("theirs", ["append:p=1"], moved.follows).as_winner()
+        read_checks.check(moved, [winner])
+
+
+def test_what_was_looked_up_must_not_be_written() -> None:
+    assert judged(Reads(domains=True), "domain:a=1") is ConcurrentWrite
+    assert judged(Reads(app_ids=frozenset({"etl"})), "app:etl=3") is ConcurrentTransaction
+    assert judged(Reads(app_ids=frozenset({"etl"})), "app:other=3") is None

@@ -1,0 +1,164 @@
+"""RESTORE, seen from the log: which files come back and how, and what it says of itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import upgrade, vectors
+from headgate.protocol.actions import Metadata, Protocol, RemoveFile
+from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.vectors import DeletedRows
+from headgate.table import alter, restore
+from tests.support.altered import adds, configuration, named, write
+from tests.support.attempts import added
+from tests.support.attempts import table as state_of
+from tests.unit.test_restore import file, live, made, removal
+
+
+def test_a_file_comes_back_with_the_rows_it_had() -> None:
+    """The same path with another deletion vector is another file."""
+    place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
+    first = file(place, "a")
+    then = write(table, first)
+    vector = vectors.inline(DeletedRows.of([1]))
+    hidden = msgspec.structs.replace(first, deletion_vector=vector)
+    write(table, RemoveFile(path="a", data_change=True), hidden)
+
+    done = restore.restore(table, version=then)
+
+    (back,) = adds(table, done.version)
+    assert (back.path, back.deletion_vector, back.data_change) == ("a", None, True)
+    assert live(table) == ["a"]
+    assert done.metrics["numRemovedFiles"] == done.metrics["numRestoredFiles"] == 1
+
+
+def test_what_comes_back_are_rows_even_if_they_were_only_rearranged() -> None:
+    place, table = made("filesystem")
+    first = file(place, "a")
+    then = write(table, msgspec.structs.replace(first, data_change=False))
+    write(table, removal(first))
+
+    done = restore.restore(table, version=then)
+
+    assert [add.data_change for add in adds(table, done.version)] == [True]
+
+
+def test_the_history_tells_what_was_asked_for_and_what_it_took() -> None:
+    place, table = made("filesystem")
+    first = msgspec.structs.replace(file(place, "a"), size=10)
+    then = write(table, first)
+    write(table, removal(first), msgspec.structs.replace(file(place, "b"), size=5))
+
+    done = restore.restore(table, version=then)
+
+    info = table.history()[0].info
+    assert info.operation_parameters == {"version": str(then)}
+    assert done.metrics == {
+        "tableSizeAfterRestore": 10, "numOfFilesAfterRestore": 1, "numRemovedFiles": 1,
+        "numRestoredFiles": 1, "removedFilesSize": 5, "restoredFilesSize": 10,
+    }  # fmt: skip
+
+
+def test_only_rows_that_would_go_are_in_the_way_of_an_append_only_table() -> None:
+    place, table = made("filesystem")
+    then = write(table, file(place, "a"))
+    alter.set_properties(table, {"delta.appendOnly": "true"})
+    assert restore.restore(table, version=then).version == 3
+    assert "delta.appendOnly" not in configuration(table)
+
+    alter.set_properties(table, {"delta.appendOnly": "true"})
+    write(table, file(place, "b"))
+    with pytest.raises(InvalidRequest) as caught:
+        restore.restore(table, version=then)
+    assert caught.value.code == "DELTA_CANNOT_MODIFY_APPEND_ONLY"
+
+
+def test_features_that_the_version_had_come_back_with_it() -> None:
+    place, table = made("filesystem", "feature:deletionVectors")
+    then = write(table, file(place, "a"))
+    dropped = upgrade.without_feature(table.snapshot().state.protocol, "deletionVectors")
+    write(table, dropped)
+    assert "deletionVectors" not in named(table)
+
+    restore.restore(table, version=then)
+
+    assert "deletionVectors" in named(table)
+
+
+def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
+    """A version from before it was adopted says nothing of timestamps, nor of the catalog."""
+    then = state_of()
+    now = replace(
+        state_of(["stamped"]),
+        protocol=upgrade.with_features(then.protocol, ("catalogManaged", "inCommitTimestamp")),
+    )
+    kept = {"io.unitycatalog.tableId": "t", **now.metadata.configuration}
+    now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept, id="another"))
+
+    back = list(restore._state(now, then))
+    assert [type(action) for action in back if isinstance(action, Protocol)] == []
+    assert all(found.configuration == kept for found in back if isinstance(found, Metadata))
+    assert all(found.id == "another" for found in back if isinstance(found, Metadata))
+
+    forth = [found for found in restore._state(then, now) if isinstance(found, Protocol)]
+    assert all(not found.is_catalog_managed for found in forth)
+
+
+def test_a_moment_will_do_for_a_version() -> None:
+    place, table = made("inline")
+    write(table, file(place, "a"))
+    at = table.history()[0].info.in_commit_timestamp
+    assert at is not None
+    write(table, file(place, "b"))
+
+    restore.restore(table, timestamp=at)
+
+    assert live(table) == ["a"]
+    assert table.history()[0].info.operation_parameters == {"timestamp": str(at)}
+
+
+def test_files_that_come_back_are_no_blind_append() -> None:
+    """What was read is the whole table, so no catalog may give it another version."""
+    place, table = made("filesystem")
+    first = file(place, "a")
+    then = write(table, first)
+    write(table, removal(first))
+
+    restore.restore(table, version=then)
+
+    assert table.history()[0].info.is_blind_append is False
+    place.store.delete("a")
+    write(table, removal(first))
+    with pytest.raises(InvalidRequest) as caught:
+        restore.restore(table, version=then)
+    assert caught.value.code == "DELTA_CANNOT_RESTORE_TABLE_VERSION"
+
+
+def test_rows_keep_the_columns_that_have_their_ids() -> None:
+    """Files of today name these columns, and so must the table."""
+    then, now = state_of(), state_of(["tracked"])
+    kept = {ROW_ID_COLUMN: "_row-id-col-1", ROW_VERSION_COLUMN: "_row-commit-version-col-1"}
+    now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept))
+
+    after = restore._metadata(now, then)
+
+    assert after.configuration == kept
+
+
+def test_files_that_lie_elsewhere_are_looked_for_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the table is listed instead: what a clone shares is not among its own files."""
+    monkeypatch.setattr(restore, "_MANY", 1)
+    (tmp_path / "a.parquet").write_bytes(b"rows")
+    _, table = made("filesystem")
+    shared = added(f"file://{tmp_path}/a.parquet", {})
+    then = write(table, shared)
+    write(table, removal(shared))
+
+    restore.restore(table, version=then)
+
+    assert live(table) == [shared.path]
