@@ -11,20 +11,20 @@ _DOMAINS = (
 )  # fmt: skip
 _ALTERED = ("tests/unit/test_alter.py",)
 _COMMITTERS = ("tests/contract/test_committer.py",)
-_COORDINATED = (
-    "tests/unit/test_coordinated_committer.py", "tests/unit/test_coordinated.py",
-    "tests/unit/test_coordinated_writers.py",
-)  # fmt: skip
+_COORDINATED = ("tests/unit/test_coordinated_committer.py", "tests/unit/test_coordinated.py")
+_BY_ROWS = ("tests/unit/test_races_by_rows.py", "tests/unit/test_row_level_conflicts.py")
 
 TESTS: dict[str, tuple[str, ...]] = {
-    "protocol.conflicts": (*_CONFLICTS, "tests/unit/test_rebase.py"),
-    "protocol.read_checks": ("tests/unit/test_transactions.py",),
-    "protocol.file_conflicts": (*_CONFLICTS, *_ORDERS, "tests/unit/test_rebase.py"),
+    "protocol.conflicts": (*_CONFLICTS, _BY_ROWS[0], "tests/unit/test_rebase.py"),
+    "protocol.read_checks": ("tests/unit/test_read_checks.py",),
+    "protocol.file_conflicts": (*_CONFLICTS, *_BY_ROWS, "tests/unit/test_rebase.py", *_ORDERS),
     "protocol.rebase": (*_ATTEMPT, *_REBASE, *_ROWS, "tests/unit/test_commit_checks.py", *_DOMAINS, *_LOOP),
-    "protocol.row_conflicts": (*_CONFLICTS, "tests/unit/test_row_level_conflicts.py"),
+    "protocol.row_conflicts": (*_BY_ROWS, *_CONFLICTS),
     "protocol.whole_matches": ("tests/unit/test_whole_matches.py",),
     "protocol.race": (*_CONFLICTS, "tests/unit/test_rebase.py"),
-    "protocol.attempt": (*_ATTEMPT, *_REBASE, "tests/unit/test_isolation.py", *_ROWS, *_LOOP),
+    "protocol.attempt": (
+        *_ATTEMPT, _BY_ROWS[0], *_REBASE, "tests/unit/test_isolation.py", *_ROWS, *_LOOP,
+    ),
     "protocol.isolation": ("tests/unit/test_isolation.py", *_CONFLICTS),
     "protocol.row_tracking": (*_ROWS, *_CONFLICTS),
     "protocol.stamping": (*_REBASE, "tests/unit/test_timestamps.py", "tests/unit/test_create.py", *_ALTERED),
@@ -53,9 +53,26 @@ TESTS: dict[str, tuple[str, ...]] = {
     "table.publish": ("tests/unit/test_publishing.py",),
     "table.filesystem": ("tests/unit/test_filesystem.py", "tests/unit/test_routes.py", *_COMMITTERS),
     "table.managed": ("tests/unit/test_routes.py", *_COMMITTERS, "tests/unit/test_descriptions.py"),
-    "table.coordinated": (*_COORDINATED, *_COMMITTERS),
-    "table.routed": (*_COORDINATED, *_COMMITTERS),
+    "table.coordinated": _COORDINATED,
+    "table.routed": ("tests/unit/test_routed.py", *_COORDINATED),
+    "table.restore": (
+        "tests/unit/test_restored_state.py", "tests/unit/test_restore.py",
+        "tests/unit/test_restored_owners.py",
+    ),
+    "protocol.metadata": ("tests/unit/test_plan_metadata.py", "tests/unit/test_plan_metadata_rules.py"),
+    "protocol.schema.merge": (
+        "tests/unit/test_schema_merge.py", "tests/unit/test_schema_merge_rows.py",
+        "tests/unit/test_plan_metadata.py",
+    ),
+    "protocol.column_changes": (
+        "tests/unit/test_column_changes.py", "tests/unit/test_column_changes_rules.py",
+    ),
+    "protocol.packing": ("tests/unit/test_packing.py",),
+    "protocol.cubes": ("tests/unit/test_cubes.py",),
+    "protocol.session_defaults": (
+        "tests/unit/test_session_defaults.py", "tests/unit/test_replaced_tables.py",
+    ),
     "protocol.coordination": ("tests/unit/test_coordination.py",),
     "catalog.owner_rules": ("tests/unit/test_owner_rules.py",),
-    "catalog.rules": ("tests/unit/test_rules.py", "tests/contract/test_commit_catalog.py"),
+    "catalog.rules": ("tests/unit/test_rules.py",),
 }  # fmt: skip

@@ -2,28 +2,32 @@
 
 import pytest
 
-from headgate.catalog.api import Lost, Open, Ratified, Unknown
+from headgate.catalog.api import Lost, Open, Ratified, Staged, Unknown
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedTable
-from headgate.errors import CatalogUnavailable, HeadgateError, StorageUnavailable
-from headgate.protocol import coordination, names
+from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, StorageUnavailable, TableNotFound
+from headgate.protocol import codec, coordination, names
+from headgate.protocol.actions import Version
 from headgate.storage.api import Store
-from headgate.table import snapshot, transaction
+from headgate.table import log, ownership, snapshot, transaction
 from headgate.table.coordinated import CoordinatedCommitter
 from headgate.table.transaction import Transaction
 from tests.support.faulty_store import DictStore
-from tests.support.owned import LOCATION, Place, append, coordinated
+from tests.support.owned import CONF, LOCATION, NAME, Place, append, coordinated, ordinary
 from tests.support.tables import append_change, named_file
 
 
-def committer(place: Place) -> CoordinatedCommitter:
+def asked_table(place: Place) -> OwnedTable:
     named = coordination.of(place.opened().snapshot().state.metadata)
     assert named is not None
-    owner = place.find(named.owner, named.conf)
+    return OwnedTable(place.location, named.table_conf, place.store)
+
+
+def committer(place: Place) -> CoordinatedCommitter:
+    owner = place.find(NAME, CONF)
     assert owner is not None
-    table = OwnedTable(place.location, named.table_conf, place.store)
-    return CoordinatedCommitter(owner, table, folder=names.STAGED, world=place.world)
+    return CoordinatedCommitter(owner, asked_table(place), folder=names.STAGED, world=place.world)
 
 
 def begun(place: Place, asked: CoordinatedCommitter) -> Transaction:
@@ -95,3 +99,121 @@ def test_two_ask_the_same_if_owner_and_registration_are() -> None:
     assert first.asks_the_same(asking(LedgerOwner(ledger, 1), "one", DictStore()))
     assert not first.asks_the_same(asking(LedgerOwner(ledger, 1), "two"))
     assert not first.asks_the_same(asking(LedgerOwner(MemoryLedger(), 1), "one"))
+
+
+def test_there_is_a_folder_for_staged_commits_as_soon_as_there_is_an_owner() -> None:
+    """S124, F8: so that one that is missing later was deleted by somebody."""
+    place, _ = ordinary(1)
+    assert not list(place.store.list_from(names.STAGED))
+
+    ownership.coordinate(place.opened(), place.find, NAME, CONF)
+
+    assert list(place.store.list_from(names.STAGED))
+    assert place.staged() == []
+
+
+def test_a_folder_that_is_gone_is_told_by_its_code() -> None:
+    """S152, F8"""
+    place, _ = coordinated(1)
+    asked = committer(place)
+    ours = begun(place, asked)
+    for meta in list(place.store.list_from(names.STAGED)):
+        place.store.delete(meta.path)
+
+    with pytest.raises(CorruptLog) as caught:
+        asked.propose(ours)
+
+    assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
+
+
+def test_where_nothing_is_published_there_is_no_table() -> None:
+    place, _ = coordinated()
+    asked = committer(place)
+    for meta in list(place.store.list_from(names.LOG)):
+        place.store.delete(meta.path)
+
+    with pytest.raises(TableNotFound):
+        asked.frontier()
+    # Whoever has read a version needs no log to know that it is there.
+    assert asked.frontier(known=Version(1)).latest == 1
+
+
+def test_a_reader_from_before_the_last_checkpoint_misses_nothing() -> None:
+    place, _ = coordinated(6)
+    place.opened().checkpoint(version=5)
+    asked = committer(place)
+
+    assert log.last_checkpoint(place.store) == 5
+    assert asked.frontier(known=Version(2)).latest == asked.frontier().latest == 7
+
+
+def test_a_pointer_beyond_the_log_is_only_a_hint() -> None:
+    """U10"""
+    place, _ = coordinated(2)
+    place.store.put(names.LAST_CHECKPOINT, b'{"version": 100, "size": 1}')
+
+    assert committer(place).frontier().latest == 3
+
+
+def test_only_commits_and_checkpoints_are_versions() -> None:
+    """Checksums and compactions say nothing of what is ratified."""
+    place, _ = coordinated(2)
+    place.store.put(names.checksum(Version(9)), b"{}")
+    place.store.put(names.compacted(Version(3), Version(8)), b"")
+
+    assert committer(place).frontier().latest == 3
+
+
+def test_a_log_may_begin_with_a_checkpoint_whose_commit_is_gone() -> None:
+    place, _ = coordinated(3)
+    place.opened().checkpoint(version=4)
+    asked = committer(place)
+    for version in range(5):
+        place.store.delete(names.published(Version(version)))
+
+    assert asked.frontier().latest == 4
+
+
+def test_older_commits_that_are_left_are_no_gap() -> None:
+    """Clean-up may stop anywhere, and the hint may be gone."""
+    place, _ = coordinated(5)
+    place.opened().checkpoint(version=4)
+    asked = committer(place)
+    place.store.delete(names.LAST_CHECKPOINT)
+    for version in (1, 2, 3):
+        place.store.delete(names.published(Version(version)))
+
+    assert asked.frontier().latest == 6
+
+
+def test_a_gap_after_what_is_known_is_an_error() -> None:
+    """P1: what lies behind it is never served."""
+    place, _ = coordinated(4)
+    asked = committer(place)
+    place.store.delete(names.published(Version(3)))
+
+    with pytest.raises(CorruptLog, match="reach that far"):
+        asked.frontier(known=Version(2))
+
+
+def test_what_is_published_is_no_longer_the_owners_even_if_it_does_not_know() -> None:
+    place, watched = coordinated(2, batch=100)
+    asked = committer(place)
+    held = asked.frontier().held
+    assert sorted(held) == [2, 3]
+
+    where = held[Version(2)].where
+    assert isinstance(where, Staged)
+    place.store.put(names.published(Version(2)), place.store.read(where.path))
+
+    assert sorted(asked.frontier().held) == [3]
+    assert [commit.version for commit in watched.inner.get_commits(asked_table(place)).commits] == [2, 3]
+
+
+def test_a_commit_without_an_author_is_not_ours() -> None:
+    place, _ = coordinated(1)
+    asked = committer(place)
+    ours = begun(place, asked)
+    place.store.put(names.published(ours.target), codec.encode((named_file("theirs"),)))
+
+    assert isinstance(asked.outcome_of(ours), Lost)
