@@ -7,7 +7,7 @@ OPERATIONS ?= 200000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench sim mutants linear chaos versions clean setup
+.PHONY: help demo test cluster lint format docs bench sim mutants linear chaos versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ demo: setup ## See the catalog ratify commits of a small lake, in a minute
 
 test: setup ## Run the test suite, lint included (ARGS="-k merge -x" to narrow it)
 	@$(on_java) scripts/run-tests $(ARGS)
+
+cluster: setup ## Run the tests of a standalone Spark cluster with two workers, some of which are killed
+	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/cluster $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

@@ -1,0 +1,14 @@
+"""The list of operations on a local session; ``connect`` and ``cluster`` beside this run it elsewhere."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.cluster import operations
+
+pytestmark = pytest.mark.spark
+
+
+def test_every_operation_on_a_local_session(spark: SparkSession, tmp_path: Path) -> None:
+    assert len(operations.run(spark, tmp_path)) == len(operations.OPERATIONS)
