@@ -26,7 +26,8 @@ _FIRST_MOMENT = 1_600_000_000_000
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    rows, commits = (1_000, 2 * BLOCK) if quick else (1_000_000, 1_000)
+    # The catalog would have more than a thousand published first.
+    rows, commits = (1_000, 2 * BLOCK) if quick else (1_000_000, 900)
     with closing(open_catalog(place / "long")) as long, closing(open_catalog(place / "new")) as new:
         sides = [(catalog, tables.create_managed(catalog).table_id) for catalog in (long, new)]
         _remember(long, sides[0][1], rows)

@@ -126,7 +126,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
     asked = rounds * writers * commits
     ours, peer = (_measure(rates[side.name], asked) for side in sides)
     yield Result(
-        f"{count:,} tables, {writers} writers",
+        f"{count:,} tables by {writers}",
         ours,
         peer,
         (f"{asked} commits each, opening included; ours {latencies(seconds)}",),
