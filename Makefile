@@ -18,8 +18,10 @@ demo: setup ## See the catalog ratify commits of a small lake, in a minute
 test: setup ## Run the test suite, lint included (ARGS="-k merge -x" to narrow it)
 	@$(on_java) scripts/run-tests $(ARGS)
 
-cluster: setup ## Run the tests of a standalone Spark cluster with two workers, some of which are killed
+cluster: setup ## Run the tests of a Spark cluster with two workers, some of which are killed, and long ones of Connect
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/cluster $(ARGS)
+	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/test_operations.py $(ARGS)
+	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 HEADGATE_TESTS_ON_CONNECT=1 .venv/bin/python -m pytest tests/spark/connect/test_killed* tests/spark/connect/test_operations* tests/spark/connect/test_streaming* $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

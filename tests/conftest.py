@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"
+ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
 """Set it, and the session is one of Spark Connect, with a server of its own."""
 
 JAVA = Path(sys.prefix) / "java-home"

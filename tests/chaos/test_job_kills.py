@@ -9,8 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.chaos import job_kills
-from tests.conftest import JAVA
-from tests.spark.cluster.conftest import ON_CLUSTER
+from tests.conftest import JAVA, ON_CLUSTER
 
 ROUNDS = int(os.environ.get("HEADGATE_CHAOS_ROUNDS", "0"))
 ROOT = Path(__file__).parents[2]

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.conftest import JAVA
+from tests.conftest import JAVA, ON_CLUSTER
 from tests.support import cluster as clusters
 from tests.support.cluster import Cluster
 
-ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
 collect_ignore_glob = [] if os.environ.get(ON_CLUSTER) else ["test_*.py"]
 
 _SPECULATION = {
