@@ -44,8 +44,8 @@ class Settings:
     publish_batch: int = 128
     """A background publisher starts at once when this many versions wait, else after a quiet moment.
 
-    Publishing syncs two files a version, on the disk that commits wait for: in larger batches it disturbs
-    a burst of them less.
+    Publishing syncs two files a version, on the disk that commits wait for: a larger number leaves it to
+    a burst of them for longer.
     """
     publish_quiet_seconds: float = 0.2
     checkpoints: bool = True

@@ -134,15 +134,17 @@ def _no_locks(*_: Any) -> None:
 
 
 def test_without_such_locks_everybody_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    went_on = []
     with monkeypatch.context() as patched:
         patched.setattr(fcntl, "flock", _no_locks)
         with Turns(tmp_path / "turn", patience=_LONG).turn():
-            pass
+            went_on.append("no locks")
     with Turns(tmp_path / "missing" / "turn", patience=_LONG).turn():
-        pass
+        went_on.append("no folder")
     monkeypatch.setattr(turns, "fcntl", None)
     with Turns(tmp_path / "turn", patience=_LONG).turn():
-        pass
+        went_on.append("no fcntl")
+    assert went_on == ["no locks", "no folder", "no fcntl"]
 
 
 def test_after_closing_a_turn_opens_the_file_again(tmp_path: Path) -> None:
