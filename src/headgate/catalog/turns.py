@@ -1,10 +1,10 @@
 """Whose turn is it to write, among the threads and processes that share one SQLite file?
 
-SQLite lets one write at a time and has the others look again and again, which among
-16 processes was about 30 context switches a commit. Here they queue at a lock of the operating system, on a file beside the database: it wakes
-the next when a turn ends, and the turn of a process that was killed has ended. Nothing but speed
-depends on it: what keeps writers apart is SQLite's own lock. So whoever cannot have such a file, or
-waited too long, goes on without a turn.
+SQLite lets one write at a time and has the others look again and again, which among 16 processes was
+about 30 context switches a commit. Here they queue at a lock of the operating system, on a file beside
+the database: it wakes the next when a turn ends, and the turn of a process that was killed has ended.
+Nothing but speed depends on it: what keeps writers apart is SQLite's own lock. So whoever cannot have
+such a file, or waited too long, goes on without a turn.
 """
 
 import os
