@@ -2,9 +2,11 @@
 
 Each column is cut into buckets that have about as many rows each, by a sample of its values. The
 buckets of a row are its coordinates, and these give its number on the curve, all by Spark's own
-expressions.
+expressions. The numbers of the sample say at which of them each file begins, so the rows themselves
+are read once, by the shuffle: Spark's own ranges would read them for a sample of their own.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import reduce
 from math import ceil, log2
@@ -15,26 +17,35 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.curves import Curve
+from headgate.spark import partition_keys
 from headgate.spark import schema as spark_schema
 
-_SAMPLE = 20_000
+_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_PER_FILE = 20_000, 500_000, 100
+_SEED = 1
 _FEWEST_BITS, _MOST_BITS = 3, 8
 _SPARE_BITS = 5
 """Cells are this much finer than files, in bits, so that files can have about as many rows each."""
 _FEW_BITS = 16
 """Of so many cells, as bits, each one's number is looked up rather than computed."""
-_NUMBER, _STEP = "__headgate_number", "__headgate_step"
-_BUCKET, _VALUE = "__headgate_bucket", "__headgate_value"
+_NUMBER, _STEP, _KEY = "__headgate_number", "__headgate_step", "__headgate_key"
+_BUCKET, _VALUE, _CUTS = "__headgate_bucket", "__headgate_value", "__headgate_cuts"
 
 
 def arranged(rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int) -> DataFrame:
-    """The rows of ``rows``, about ``total`` of them, in so many partitions along the curve."""
+    """The rows of ``rows``, about ``total`` of them, in at most so many partitions along the curve."""
     bits = _bits(files, curve.dimensions)
-    bounds = _bounds(rows, by, total=total, buckets=1 << bits)
+    sample = _sample(rows, by, total=total, files=files).persist()
+    try:
+        values = [F.col(f"{_VALUE}{at}") for at in range(curve.dimensions)]
+        bounds = _bounds(sample, values, buckets=1 << bits)
+        numbered = _numbered(_bucketed(sample, (), values, bounds), (), curve, bits)
+        begins = _bounds(numbered, [F.col(_NUMBER)], buckets=files)[0]
+    finally:
+        sample.unpersist()
     kept = [spark_schema.column(name) for name in rows.columns]
-    find = _looked_up if bits * curve.dimensions <= _FEW_BITS else _numbered
-    numbered = find(_bucketed(rows, kept, by, bounds), kept, curve, bits)
-    return numbered.repartitionByRange(files, F.col(_NUMBER)).select(*kept)
+    find = _looked_up if bits * curve.dimensions <= _FEW_BITS else _searched
+    keyed = find(_bucketed(rows, kept, by, bounds), kept, curve, bits, begins)
+    return keyed.repartition(len(begins) + 1, F.col(_KEY)).select(*kept)
 
 
 def _bits(files: int, dimensions: int) -> int:
@@ -42,14 +53,17 @@ def _bits(files: int, dimensions: int) -> int:
     return min(_MOST_BITS, max(_FEWEST_BITS, wanted))
 
 
-def _bounds(rows: DataFrame, by: Sequence[Column], *, total: int, buckets: int) -> list[list[Any]]:
-    """For each column the values at which its buckets begin, but the first."""
-    sample = rows.select(*(column.alias(f"c{number}") for number, column in enumerate(by)))
-    if total > _SAMPLE:
-        sample = sample.sample(_SAMPLE / total)
-    sorted_values = [F.array_sort(F.collect_list(f"c{number}")) for number in range(len(by))]
-    found = sample.agg(*sorted_values).collect()[0]
-    return [_cuts(list(values), buckets) for values in found]
+def _sample(rows: DataFrame, by: Sequence[Column], *, total: int, files: int) -> DataFrame:
+    """The values of some rows."""
+    wanted = min(_MOST_SAMPLED, max(_FEWEST_SAMPLED, _SAMPLED_PER_FILE * files))
+    found = rows.select(*(column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)))
+    return found.sample(fraction=wanted / total, seed=_SEED) if total > wanted else found
+
+
+def _bounds(sample: DataFrame, values: Sequence[Column], *, buckets: int) -> list[list[Any]]:
+    """For each of the values those at which its buckets begin, but the first."""
+    found = sample.agg(*(F.sort_array(F.collect_list(value)) for value in values)).collect()[0]
+    return [_cuts(list(some), buckets) for some in found]
 
 
 def _cuts(values: Sequence[Any], buckets: int) -> list[Any]:
@@ -63,20 +77,32 @@ def _bucketed(
 ) -> DataFrame:
     """The rows with the bucket of each value, found by halving: a projection for each step.
 
-    One expression that has a branch for each bucket would be more code than the JVM compiles.
+    One expression that has a branch for each bucket would be more code than the JVM compiles. None has
+    a bound in it: what Spark compiles is the same for any, so it is compiled once.
     """
-    cuts = [F.array(*map(F.lit, some)) for some in bounds]
     values = [F.col(f"{_VALUE}{number}") for number in range(len(by))]
     buckets = [F.col(f"{_BUCKET}{number}") for number in range(len(by))]
-    named = [column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)]
-    found = rows.select(*kept, *named, *(F.lit(0).alias(f"{_BUCKET}{number}") for number in range(len(by))))
+    cuts = [F.col(f"{_CUTS}{number}") for number in range(len(by))]
+    found = rows.select(
+        *kept,
+        *(column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)),
+        *(F.array(*map(F.lit, some)).alias(f"{_CUTS}{number}") for number, some in enumerate(bounds)),
+        *(_begun(column).alias(f"{_BUCKET}{number}") for number, column in enumerate(by)),
+    )
     for step in _steps(max(map(len, bounds))):
         narrowed = [
             _narrowed(bucket, value, cut, step).alias(f"{_BUCKET}{number}") if bounds[number] else bucket
             for number, (bucket, value, cut) in enumerate(zip(buckets, values, cuts, strict=True))
         ]
-        found = found.select(*kept, *values, *narrowed)
-    return found.select(*kept, *buckets)
+        found = found.select(*kept, *values, *cuts, *narrowed)
+    first = F.lit(0)
+    placed = [F.coalesce(bucket, first).alias(f"{_BUCKET}{at}") for at, bucket in enumerate(buckets)]
+    return found.select(*kept, *placed)
+
+
+def _begun(value: Column) -> Column:
+    """The first bucket, or null; a plain constant would have Spark put the first bound into its code."""
+    return F.when(value.isNotNull(), F.lit(0))
 
 
 def _steps(count: int) -> list[int]:
@@ -85,20 +111,37 @@ def _steps(count: int) -> list[int]:
 
 
 def _narrowed(bucket: Column, value: Column, cuts: Column, step: int) -> Column:
-    """A bucket ``step`` farther if it begins at the value or before; nulls stay in the first."""
+    """A bucket ``step`` farther if it begins at the value or before."""
     # Beyond the last there is no cut, so nothing is true of it.
     return F.when(F.get(cuts, bucket + (step - 1)) <= value, bucket + step).otherwise(bucket)
 
 
-def _looked_up(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:
-    """The rows with their number on the curve, out of an array with that of every cell."""
+def _looked_up(
+    rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, begins: Sequence[int]
+) -> DataFrame:
+    """The rows with the key of their file, out of an array with that of every cell."""
     mask = (1 << bits) - 1
     cells = range(1 << bits * curve.dimensions)
     places = [tuple(cell >> bits * at & mask for at in range(curve.dimensions)) for cell in cells]
-    numbers = msgspec.json.encode([curve.number(place, bits) for place in places]).decode()
+    keys = partition_keys.of(len(begins) + 1)
+    found = [keys[bisect_right(begins, curve.number(place, bits))] for place in places]
     parts = (F.shiftleft(f"{_BUCKET}{at}", bits * at) for at in range(curve.dimensions))
-    cell = reduce(Column.bitwiseOR, parts)
-    return rows.select(*kept, F.get(F.from_json(F.lit(numbers), "array<bigint>"), cell).alias(_NUMBER))
+    return rows.select(*kept, F.get(_constants(found, "int"), reduce(Column.bitwiseOR, parts)).alias(_KEY))
+
+
+def _searched(
+    rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, begins: Sequence[int]
+) -> DataFrame:
+    """The rows with the key of their file, by their number on the curve."""
+    numbered = _numbered(rows, kept, curve, bits)
+    parted = _bucketed(numbered, kept, [F.col(_NUMBER)], [begins])
+    keys = _constants(partition_keys.of(len(begins) + 1), "int")
+    return parted.select(*kept, F.get(keys, F.col(f"{_BUCKET}0")).alias(_KEY))
+
+
+def _constants(values: Sequence[int], kind: str) -> Column:
+    """An array as one constant; one made of constants would be an expression for each."""
+    return F.from_json(F.lit(msgspec.json.encode(values).decode()), f"array<{kind}>")
 
 
 def _numbered(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:
