@@ -7,7 +7,7 @@ which tells py4j when it collects it; so the index itself must not hold that sid
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
 from itertools import compress
@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from headgate.spark import catalyst_json
+from headgate.spark.jvm_answers import Answering
 from headgate.spark.jvm_arrays import Arrays, Functions, packed
 
 Skip = Callable[[str], bytes | None]
@@ -39,6 +40,7 @@ ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
 _LONGEST_QUESTION = 1 << 20
 _MOST_IN_A_SET = 1000
 _BETWEEN_VALUES = "\x1f\x1e\x1f"
+_INDEX = "org.apache.spark.sql.execution.datasources.FileIndex"
 _PATH, _STATUS = "org.apache.hadoop.fs.Path", "org.apache.hadoop.fs.FileStatus"
 _DIRECTORY = "org.apache.spark.sql.execution.datasources.PartitionDirectory"
 _ROW, _UTF8 = "org.apache.spark.sql.catalyst.InternalRow", "org.apache.spark.unsafe.types.UTF8String"
@@ -70,10 +72,11 @@ def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip |
     driver, session = _driver(spark), spark._jsparkSession
     index = _Index(driver, listing, skip)
     stored, constants = driver.schema(wanted), index.partitionSchema()
+    known = driver.answering(index, index.constants)
     relation = driver.relation(
-        index, constants, stored, driver.nothing, driver.parquet, driver.options, session
+        known, constants, stored, driver.nothing, driver.parquet, driver.options, session
     )
-    index.known_as(relation.location())
+    index.known_as(known)
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
@@ -113,6 +116,8 @@ class _Driver:
         self.weak = jvm.java.lang.ref.WeakReference
         self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(_OPTIONS)
         self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
+        self.plans = self.catalyst.trees.TreePattern.PLAN_EXPRESSION()
+        self.list, self.answering = self.catalyst.expressions.CreateArray, Answering(gateway, f, _INDEX)
         self.path, self.directory = f.named(_PATH), f.named(_DIRECTORY)
 
         path = f.then(
@@ -169,6 +174,15 @@ class _Index:
         self._no_paths = driver.seq(driver.arrays.of(driver.path))
         self._itself: Any = None
 
+    @property
+    def constants(self) -> Mapping[str, JavaObject]:
+        """What need not be asked here, by the names of methods: some are called many times a query."""
+        return {
+            "rootPaths": self.rootPaths(),
+            "partitionSchema": self.partitionSchema(),
+            "metadataOpsTimeNs": self.metadataOpsTimeNs(),
+        }
+
     def known_as(self, proxy: JavaObject) -> None:
         """What this is in the JVM."""
         self._itself = self._driver.weak(proxy)
@@ -214,14 +228,14 @@ class _Index:
         if self._skip is None or filters.isEmpty():
             return None
         try:
-            asked = [_question(self._driver, filters.apply(i)) for i in range(filters.size())]
-            text = msgspec.json.encode(asked).decode()
+            text = msgspec.json.encode(_questions(self._driver, filters)).decode()
             answer = None if len(text) > _LONGEST_QUESTION else self._skip(text)
         except Exception:
             # Files are skipped for speed alone: Spark applies these filters to every row.
             _log.exception("no files are skipped: what the filters of a query say was not understood")
             return None
-        return answer if answer is not None and len(answer) == self._count else None
+        is_some = answer is not None and len(answer) == self._count and b"\0" in answer
+        return answer if is_some else None
 
     def _only(self, kept: bytes) -> JavaObject:
         chosen = list(compress(range(self._count), kept))
@@ -267,7 +281,7 @@ class _Index:
     class Java:
         """What py4j asks for."""
 
-        implements = ("org.apache.spark.sql.execution.datasources.FileIndex",)
+        implements = (_INDEX,)
 
 
 def _held(answer: JavaObject) -> JavaObject:
@@ -276,12 +290,22 @@ def _held(answer: JavaObject) -> JavaObject:
     return answer
 
 
-def _question(driver: _Driver, expression: JavaObject) -> list[Any]:
-    # A plan, or the literal with which deleted rows are found, would be long to write and of no use.
-    plans = driver.catalyst.trees.TreePattern.PLAN_EXPRESSION()
-    if ROW_INDEX.name in expression.references().toString() or expression.containsPattern(plans):
-        return ["?"]
-    return catalyst_json.question(expression.toJSON(), _Values(expression))
+def _questions(driver: _Driver, filters: JavaObject) -> list[Any]:
+    # All in one expression, because every call of the JVM takes its time.
+    together = driver.list(filters, False)  # noqa: FBT003 - which type it has if there is none
+    if not _is_beyond(driver, together):
+        return catalyst_json.question(together.toJSON(), _Values(together))[1:]
+    alone = [filters.apply(i) for i in range(filters.size())]
+    return [
+        ["?"] if _is_beyond(driver, one) else catalyst_json.question(one.toJSON(), _Values(one))
+        for one in alone
+    ]
+
+
+def _is_beyond(driver: _Driver, expression: JavaObject) -> bool:
+    """Whether it has a plan, or the literal with which deleted rows are found: long to write, of no use."""
+    names = expression.references().toString()
+    return ROW_INDEX.name in names or expression.containsPattern(driver.plans)
 
 
 @dataclass(frozen=True, slots=True)

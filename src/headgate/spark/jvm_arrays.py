@@ -68,6 +68,18 @@ class Functions:
         """A function of what the last of its arguments is made of."""
         return self._handles.collectArguments(function, function.type().parameterCount() - 1, made)
 
+    def between(self, function: JavaObject, position: int, *kinds: JavaObject) -> JavaObject:
+        """A function with more arguments, from a position on, of which it makes no use."""
+        return self._handles.dropArguments(function, position, self._array(self._class, kinds))
+
+    def of_type(self, function: JavaObject, signature: str) -> JavaObject:
+        """A function with arguments and a result of other classes, to which they are cast."""
+        return function.asType(self._signature(signature))
+
+    def either(self, test: JavaObject, chosen: JavaObject, other: JavaObject) -> JavaObject:
+        """One function or the other, which have the same arguments; the test may have fewer of them."""
+        return self._handles.guardWithTest(test, chosen, other)
+
     def at(self, elements: JavaObject) -> JavaObject:
         """The element of an array at the index."""
         return self._handles.arrayElementGetter(elements.getClass()).bindTo(elements)
