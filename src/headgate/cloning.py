@@ -14,8 +14,9 @@ from headgate.naming import parse_name
 from headgate.storage.locate import locate
 from headgate.table import clone as cloned
 from headgate.table import places
-from headgate.table.clone import Site, Source, Wish
+from headgate.table.clone import Source, Wish
 from headgate.table.opened import OpenedTable
+from headgate.table.site import Site
 
 _DELTA = "delta.`"
 

@@ -30,7 +30,6 @@ from headgate.naming import parse_name
 from headgate.settings import Settings
 from headgate.spark import convert as converting
 from headgate.spark import defaults, schema, write_options
-from headgate.spark.create_as import Site
 from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
 from headgate.spark.stream_batch import Destination
@@ -46,6 +45,7 @@ from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
 from headgate.table.routed import RoutedCommitter
 from headgate.table.served import Served
+from headgate.table.site import Site
 
 
 @dataclass(frozen=True, slots=True)

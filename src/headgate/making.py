@@ -14,7 +14,6 @@ from headgate.naming import Naming, parse_name
 from headgate.protocol import names
 from headgate.spark import defaults, schema, stream_options, stream_sink, write_options
 from headgate.spark import replace as replacing
-from headgate.spark.create_as import Site
 from headgate.spark.replace import Replacement
 from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
@@ -26,6 +25,7 @@ from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
+from headgate.table.site import Site
 
 
 class Making(Naming):

@@ -4,12 +4,11 @@ The rows are written first, at the place of the table to be. Then its first comm
 nobody ever sees the table without them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 from pyspark.sql import DataFrame
 
-from headgate.catalog.owner import FindOwner
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.protocol import domain_lifecycle, identity
@@ -21,21 +20,10 @@ from headgate.spark import files, once, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.files import Written
 from headgate.spark.write_options import WriteOptions
-from headgate.storage.api import Store
 from headgate.table import create, ownership
 from headgate.table.create import Contents, Definition, Opening
+from headgate.table.site import Site
 from headgate.table.transaction import Operation
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """Where a table is to be."""
-
-    location: str
-    store: Store
-    world: World
-    find: FindOwner | None = None
-    """Where commit owners are found that the session's defaults may name; None if a catalog has the table."""
 
 
 def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | None = None) -> Definition:

@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
 from headgate.protocol import identity
 from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
@@ -32,6 +30,7 @@ from headgate.spark.checks import Rule
 from headgate.storage.api import ObjectMeta, Store
 from headgate.storage.locate import is_local
 from headgate.storage.settle import settle
+from headgate.table.site import Place
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
@@ -89,19 +88,6 @@ class Written:
             "numOutputRows": str(self.rows),
             "numOutputBytes": str(sum(add.size for add in self.adds)),
         }
-
-
-class Place(Protocol):
-    """What writing needs to know of a table, which need not exist yet; an ``OpenedTable`` is one."""
-
-    @property
-    def location(self) -> str: ...
-
-    @property
-    def store(self) -> Store: ...
-
-    @property
-    def world(self) -> World: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest, TableExists, TableNotFound, UserError
 from headgate.spark import create_as, defaults, files, write
-from headgate.spark.create_as import Site
 from headgate.spark.write_options import WriteOptions
 from headgate.table import create
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
+from headgate.table.site import Site
 
 SaveMode = Literal["error", "ignore", "append", "overwrite"]
 Made = TypeVar("Made")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ from headgate.table import clone_files, create, places, removed, restore, whole_
 from headgate.table.clone_files import Origin, ToCopy, Wanted
 from headgate.table.create import Contents, Opening
 from headgate.table.opened import OpenedTable
+from headgate.table.site import Place
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
@@ -55,28 +56,6 @@ class Wish:
     shallow: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
     """Those that the clone has in place of the source's."""
-
-
-class Place(Protocol):
-    """Where a clone is to be; an ``OpenedTable`` is one."""
-
-    @property
-    def location(self) -> str: ...
-
-    @property
-    def store(self) -> Store: ...
-
-    @property
-    def world(self) -> World: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A place that was reserved for a new table."""
-
-    location: str
-    store: Store
-    world: World
 
 
 def make(site: Place, source: Source, wish: Wish, register: Callable[[], Made]) -> Made:
