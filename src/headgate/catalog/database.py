@@ -1,6 +1,8 @@
 """A database as the catalog's memory: transactions that say what became of them, and its schema.
 
-On SQLite, a file shared by threads and processes, there is one writer at a time; on PostgreSQL
+On SQLite, a file shared by threads and processes, there is one writer at a time, and what a transaction
+wrote or saw is durable when it has ended (``syncs.py``), so nobody is told of what a power cut could
+undo. For that reason nothing is sent, published or deleted inside of one. On PostgreSQL
 (``postgresql.py``) a writer holds the rows it locks.
 """
 
@@ -10,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,15 +21,23 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from headgate.catalog.syncs import NotDurable, Syncs
 from headgate.catalog.turns import Turns
-from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, UnsupportedFeature
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    InvalidRequest,
+    UnsafeDatabase,
+    UnsupportedFeature,
+)
 
 _BUSY_SECONDS, _TURN_SECONDS = 60, 30
 _LOOK_AGAIN_SECONDS = (0.0005, 0.003)
+_ANY_READ = "SELECT 1 FROM sqlite_master LIMIT 1"
 _MIGRATIONS = str(Path(__file__).with_name("migrations"))
 
 READING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -51,11 +62,13 @@ class Database:
         engine: Engine,
         *,
         turns: Turns | None = None,
+        syncs: Syncs | None = None,
         before_commit: Callable[[Connection], None] = lambda _connection: None,
     ) -> None:
         self._engine = engine
         self._kind = engine.dialect.name
         self._turns = turns
+        self._syncs = syncs
         self._before_commit = before_commit
         self.writes = 0
         """Greater after every transaction that may have changed something; not a count."""
@@ -70,8 +83,13 @@ class Database:
         """A transaction that sees one consistent state and changes nothing."""
         with _translated(), self._engine.connect() as connection:
             connection.execution_options(**READING[self._kind])
-            with connection.begin():
-                yield connection
+            seen = 0
+            try:
+                with connection.begin():
+                    seen = self._seen()
+                    yield connection
+            finally:
+                self._wait(seen)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -80,22 +98,55 @@ class Database:
         Raises ``CatalogUnavailable`` if nothing was changed, and ``CommitUnknown`` if the
         database failed while committing.
         """
-        with _translated(), self._engine.connect() as connection, self._turn():
-            connection.execution_options(**WRITING[self._kind])
-            transaction = connection.begin()
+        with _translated(), self._engine.connect() as connection:
+            number = 0
             try:
-                yield connection
-                self._before_commit(connection)
-            except BaseException:
-                transaction.rollback()
+                with self._turn():
+                    connection.execution_options(**WRITING[self._kind])
+                    transaction = connection.begin()
+                    try:
+                        number, before = self._seen(), self._changes(connection)
+                        yield connection
+                        self._before_commit(connection)
+                        if self._syncs is not None and self._changes(connection) != before:
+                            number = self._syncs.begin()
+                    except BaseException:
+                        transaction.rollback()
+                        raise
+                    self._commit(transaction, number)
+            except CommitUnknown:  # it tells nothing of what was seen
                 raise
-            self.writes += 1
+            except BaseException:
+                self._wait(number)
+                raise
             try:
-                transaction.commit()
-            except DBAPIError as exc:
-                if _sqlstate(exc).startswith(ROLLED_BACK):
-                    raise
-                raise CommitUnknown(f"the catalog failed while committing: {exc.orig}") from exc
+                self._wait(number)
+            except NotDurable as exc:
+                raise CommitUnknown(f"the catalog committed, and its disk may lose it: {exc}") from exc
+
+    def _commit(self, transaction: RootTransaction, number: int) -> None:
+        self.writes += 1
+        try:
+            transaction.commit()
+        except DBAPIError as exc:
+            if _sqlstate(exc).startswith(ROLLED_BACK):
+                raise
+            raise CommitUnknown(f"the catalog failed while committing: {exc.orig}") from exc
+        finally:
+            if self._syncs is not None:
+                self._syncs.end(number)
+
+    def _changes(self, connection: Connection) -> int:
+        """How many rows were ever changed; a change of the schema comes with the row that names it."""
+        driver: Any = connection.connection.dbapi_connection  # the pool's view of it is untyped
+        return 0 if self._syncs is None else int(driver.total_changes)
+
+    def _seen(self) -> int:
+        return 0 if self._syncs is None else self._syncs.seen()
+
+    def _wait(self, number: int) -> None:
+        if self._syncs is not None:
+            self._syncs.wait(number)
 
     def _turn(self) -> AbstractContextManager[None]:
         return nullcontext() if self._turns is None else self._turns.turn()
@@ -128,6 +179,8 @@ class Database:
         """Give the connections back."""
         if self._turns is not None:
             self._turns.close()
+        if self._syncs is not None:
+            self._syncs.close()
         self._engine.dispose()
 
 
@@ -136,19 +189,23 @@ def open_sqlite(path: Path) -> Database:
     engine = create_engine(
         f"sqlite:///{path}", connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1
     )
-    event.listen(engine, "connect", _configure)
+    turns, syncs = Turns(path.with_name(f"{path.name}-turn"), patience=_TURN_SECONDS), Syncs(path)
+    event.listen(engine, "connect", partial(_configure, syncs))
     event.listen(engine, "begin", _begin)
-    database = Database(engine, turns=Turns(path.with_name(f"{path.name}-turn"), patience=_TURN_SECONDS))
+    database = Database(engine, turns=turns, syncs=syncs)
     database.migrate()
     return database
 
 
-def _configure(connection: Any, _record: object) -> None:
+def _configure(syncs: Syncs, connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by _begin, not by the driver
     cursor = connection.cursor()
-    # WAL without FULL would lose acknowledged commits in a power cut.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
+    ((journal,),) = cursor.execute("PRAGMA journal_mode=WAL")
+    # With NORMAL a commit to the log is not synced: then who commits must wait for that, or a power cut
+    # would undo what was acknowledged.
+    leaves_sync = syncs.are_shared and journal == "wal"
+    cursor.execute(f"PRAGMA synchronous={'NORMAL' if leaves_sync else 'FULL'}")
+    cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
 
 
@@ -157,7 +214,17 @@ def _begin(connection: Connection) -> None:
     if connection.get_execution_options().get("writing", False):
         _begin_writing(connection)
     else:
-        connection.exec_driver_sql("BEGIN")
+        _begin_reading(connection)
+
+
+def _begin_reading(connection: Connection) -> None:
+    """Take the snapshot, too: SQLite would wait for the first statement."""
+    driver: Any = connection.connection.dbapi_connection
+    try:
+        driver.execute("BEGIN")
+        driver.execute(_ANY_READ).fetchone()
+    except sqlite3.Error as exc:
+        raise DBAPIError.instance(_ANY_READ, (), exc, sqlite3.Error) from exc
 
 
 def _begin_writing(connection: Connection) -> None:
@@ -205,6 +272,8 @@ def _translated() -> Iterator[None]:
         ) from exc
     except DBAPIError as exc:
         raise CatalogUnavailable(f"the catalog's database did not answer: {exc.orig}; try again") from exc
+    except NotDurable as exc:
+        raise UnsafeDatabase(f"what the catalog's database has may not be durable: {exc}") from exc
     except PoolTimeout as exc:
         raise CatalogUnavailable(
             "all connections to the catalog's database were busy for too long: try again, or allow more with "
