@@ -16,6 +16,7 @@ from headgate import errors
 from headgate.catalog import content_rules, table_rules
 from headgate.catalog.agreements import TERMS
 from headgate.catalog.grants import IMPLIED, Privilege
+from headgate.catalog.owner_failures import FAILURES
 from headgate.catalog.policy import POLICIES
 from headgate.catalog.validate import PARSED
 from headgate.protocol.commit_checks import CHECKS
@@ -27,6 +28,7 @@ from headgate.protocol.metadata_changes import ALLOWED
 from headgate.protocol.properties import PROPERTIES
 from headgate.protocol.race import Fix, Rule
 from headgate.protocol.rebase import STEPS
+from headgate.protocol.reserved import RESERVED
 from headgate.protocol.schema.merge import RULES as MERGES
 from headgate.settings import Settings
 from headgate.spark.write_options import CONTRADICTIONS
@@ -93,6 +95,13 @@ def _properties() -> Iterator[str]:
         yield f"| `{row.name}` | {row.kind.means} | {default} | {setter} | {brings} |"
 
 
+def _reserved() -> Iterator[str]:
+    yield "| name | instead |"
+    yield "|---|---|"
+    for row in RESERVED:
+        yield f"| `{row.name}` | {row.instead} |"
+
+
 def _errors() -> Iterator[str]:
     yield "| error | code | SQLSTATE | try again? | meaning |"
     yield "|---|---|---|---|---|"
@@ -108,6 +117,14 @@ def _subtree(error: type[errors.HeadgateError], depth: int) -> Iterator[str]:
     yield f"| {'&emsp;' * depth}`{error.__name__}` | {code} | {state} | {retry} | {summary} |"
     for child in children:
         yield from _subtree(child, depth + 1)
+
+
+def _owner_failures() -> Iterator[str]:
+    yield "| status | meaning | retryable | conflict | the client |"
+    yield "|---|---|---|---|---|"
+    for row in FAILURES:
+        words = (("yes" if word else "no") for word in (row.retryable, row.conflict))
+        yield f"| {row.status or 'any other'} | {row.meaning} | {' | '.join(words)} | {row.then} |"
 
 
 def _settings() -> Iterator[str]:
@@ -210,7 +227,9 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "metadata_changes": _metadata_changes,
     "features": _features,
     "properties": _properties,
+    "reserved": _reserved,
     "errors": _errors,
+    "owner_failures": _owner_failures,
     "settings": _settings,
     "findings": _findings,
     "scenarios": _scenarios,

@@ -115,6 +115,7 @@ SQLSTATES: Mapping[str, str] = {
     "DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING": "0AKDC",
     "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR": "0AKDC",
     "HEADGATE_GROUP_CONFLICT": "2D521",
+    "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY": "0A000",
 }
 """What Delta tells SQL clients for each of its codes."""
 
@@ -322,7 +323,7 @@ class SharedLog(CatalogError):
 
 
 class UnsafeDatabase(CatalogError):
-    """The database server behind the catalog is set up to lose commits that it acknowledged."""
+    """The database behind the catalog is set up to lose acknowledged commits, or its disk failed."""
 
     code = "HEADGATE_UNSAFE_DATABASE"
 

@@ -17,14 +17,17 @@ from importlib.metadata import entry_points
 from headgate.catalog.database_ledger import open_ledger
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import Builder, CommitOwner, failed
+from headgate.catalog.owner import Builder, CommitOwner
+from headgate.catalog.owner_failures import error_of, failed, failure_of
 from headgate.errors import InvalidRequest
 
 __all__ = [
     "GROUP",
     "Builder",
     "CommitOwner",
+    "error_of",
     "failed",
+    "failure_of",
     "find",
     "in_memory",
     "register",

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.errors import ConcurrentWrite, NotAllowed
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.api import Store
 
@@ -95,16 +94,3 @@ Builder = Callable[[Mapping[str, str]], CommitOwner]
 
 FindOwner = Callable[[str, Mapping[str, str]], CommitOwner | None]
 """The owner of that name and conf, None if nobody registered the name."""
-
-
-def failed(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedCommit] | Unknown:
-    """What a failure in the two words of Delta's own commit coordinators means here."""
-    match retryable, conflict:
-        case True, True:
-            return Lost(())
-        case True, False:
-            return Unknown(reason)
-        case False, True:
-            raise ConcurrentWrite(f"{reason}; nothing was committed, run the operation again")
-        case _:
-            raise NotAllowed(f"the commit owner refuses: {reason}")

@@ -10,7 +10,7 @@ import msgspec
 
 from headgate import secrecy
 from headgate.errors import InvalidRequest
-from headgate.protocol import features, properties, stamping
+from headgate.protocol import features, properties, reserved, stamping
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata_changes import ROW_TRACKING_ENABLED
 from headgate.protocol.properties import (
@@ -48,6 +48,7 @@ class Asked:
 
 def parse(asked: Mapping[str, str]) -> Asked:
     """What these properties ask for; refused if one of them cannot be set, or not to this."""
+    reserved.check(asked)
     stored: dict[str, str] = {}
     wanted: set[str] = set()
     writer = 0

@@ -16,6 +16,7 @@ from headgate.protocol.names import Kind, LogFile
 from headgate.storage.api import Store
 from headgate.table import log
 from headgate.table.committer import Frontier
+from headgate.table.managed import with_room
 from headgate.table.transaction import Transaction
 
 _MARK = ".staging"
@@ -65,7 +66,8 @@ class CoordinatedCommitter:
             before=Told(attempt.follows.protocol, attempt.follows.metadata),
             after=Told(attempt.protocol, attempt.metadata),
         )
-        match self._owner.commit(self._table, proposal):
+        answer = with_room(lambda: self._owner.commit(self._table, proposal), self.publish)
+        match answer:
             case RatifiedCommit(version=version):
                 return Ratified(version)
             case Lost():

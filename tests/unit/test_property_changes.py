@@ -1,0 +1,197 @@
+"""What becomes of metadata when properties are set and unset, and what a catalog does not let go."""
+
+from collections.abc import Callable
+from itertools import count
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import property_changes
+from headgate.protocol.actions import Metadata
+from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.property_changes import Asked
+from tests.support.commits import metadata
+
+STAMPS = "delta.enableInCommitTimestamps"
+KNOWN = "io.unitycatalog.tableId"
+DEPENDENCIES = "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES"
+FIXED = "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
+TRACKED = metadata(delta_enableRowTracking="True")
+CHANGE_COLUMNS = ("_change_type", "_commit_version", "_commit_timestamp")
+
+
+def code(act: Callable[..., object], *given: object, **named: object) -> str:
+    with pytest.raises(InvalidRequest) as caught:
+        act(*given, **named)
+    return caught.value.code
+
+
+def with_properties(properties: dict[str, str], description: str | None = None) -> Metadata:
+    return msgspec.structs.replace(metadata(), configuration=properties, description=description)
+
+
+def test_what_is_asked_for_is_stored_or_wished_of_the_protocol() -> None:
+    asked = property_changes.parse(
+        {
+            "Delta.AppendOnly": "true",
+            "Team": "sales",
+            "comment": "orders",
+            "delta.minReaderVersion": "3",
+            "delta.MINWriterVersion": "5",
+            "Delta.Feature.DomainMetadata": "Supported",
+        }
+    )
+
+    assert asked == Asked(
+        {"delta.appendOnly": "true", "Team": "sales"}, frozenset({"domainMetadata"}), 5, "orders"
+    )
+    assert property_changes.parse({}) == Asked()
+    managed = property_changes.parse({"delta.feature.catalogManaged": "supported"})
+    assert managed.features == {"catalogManaged"}
+    assert property_changes.parse({"delta.minWriterVersion": "5", "delta.minReaderVersion": "1"}).writer == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("delta.minReaderVersion", ("1", "3"), ("0", "4", "", "-1", "two")),
+        ("delta.minWriterVersion", ("1", "7"), ("0", "8", "", "-1", "two")),
+    ],
+)
+def test_the_least_versions_are_those_there_are(
+    name: str, good: tuple[str, ...], bad: tuple[str, ...]
+) -> None:
+    for value in good:
+        assert property_changes.parse({name: value}).configuration == {}
+    for value in bad:
+        assert code(property_changes.parse, {name: value}) == "DELTA_INVALID_PROTOCOL_VERSION"
+
+
+def test_what_the_table_is_itself_is_no_property_of_it() -> None:
+    assert code(property_changes.parse, {"owner": "sales"}) == "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY"
+
+
+def test_values_are_text_and_no_credentials() -> None:
+    numbers: dict[str, str] = msgspec.json.decode(b'{"team":1}')
+
+    with pytest.raises(InvalidRequest, match="in quotes"):
+        property_changes.parse(numbers)
+    assert code(property_changes.parse, {"fs.secret": "x"}) == "HEADGATE_SECRET_IN_LOG"
+
+
+def test_the_comment_becomes_the_description_and_stays_if_none_is_given() -> None:
+    before = with_properties({"a": "1", "b": "2"}, "old")
+
+    assert property_changes.changed(before, Asked({"b": "3"})) == with_properties({"a": "1", "b": "3"}, "old")
+    assert property_changes.changed(before, Asked(comment="")).description == ""
+
+
+def test_what_is_unset_is_gone_and_the_rest_stays() -> None:
+    before = with_properties({"delta.appendOnly": "true", "a": "1", "b": "2"}, "old")
+
+    left = property_changes.unset(before, ["comment", "DELTA.appendonly", "a"], if_exists=False)
+
+    assert left == with_properties({"b": "2"})
+
+
+def test_what_is_not_there_is_unset_only_if_that_is_all_right() -> None:
+    before = with_properties({"a": "1"})
+    absent = ["A", "delta.columnMapping.maxColumnId"]
+
+    for name in absent:
+        assert code(property_changes.unset, before, [name], if_exists=False) == (
+            "DELTA_UNSET_NON_EXISTENT_PROPERTY"
+        )
+    assert property_changes.unset(before, absent, if_exists=True) == before
+
+
+@pytest.mark.parametrize("name", ["delta.columnMapping.maxColumnId", "delta.universalFormat.enabledFormats"])
+def test_what_is_not_a_users_to_set_is_not_a_users_to_unset(name: str) -> None:
+    before = with_properties({name: "1"})
+
+    assert code(property_changes.unset, before, [name], if_exists=True) == FIXED
+
+
+@pytest.mark.parametrize("column", CHANGE_COLUMNS)
+def test_changes_are_recorded_only_in_tables_without_their_columns(column: str) -> None:
+    fields = f'{{"name":"{column}","type":"long","nullable":true,"metadata":{{}}}}'
+    schema = f'{{"type":"struct","fields":[{fields}]}}'
+
+    property_changes.check(metadata(schema, delta_enableChangeDataFeed="false"))
+    property_changes.check(metadata(delta_enableChangeDataFeed="TRUE"))
+    assert code(property_changes.check, metadata(schema, delta_enableChangeDataFeed="TRUE")) == (
+        "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [STAMPS, "delta.INCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"],
+)
+def test_the_timestamps_of_a_managed_table_stay_as_they_are(name: str) -> None:
+    """E6"""
+    before = with_properties({STAMPS: "true"})
+
+    assert code(property_changes.check_managed, before, [name]) == DEPENDENCIES
+
+
+@pytest.mark.parametrize("name", [KNOWN, "ucTableId"])
+def test_how_the_catalog_knows_a_table_is_neither_changed_nor_unset(name: str) -> None:
+    """E8"""
+    before = with_properties({name: "t", "team": "sales"})
+
+    property_changes.check_managed(before, [name], Asked({name: "t"}))
+    property_changes.check_managed(before, ["team"], Asked({"team": "it"}))
+    property_changes.check_managed(before, ["team"])
+    assert code(property_changes.check_managed, before, [name], Asked({name: "u"})) == FIXED
+    assert code(property_changes.check_managed, before, [name]) == FIXED
+
+
+def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> None:
+    required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
+
+    for asked in ({"team": "sales"}, {"team": "sales", STAMPS: "TRUE", KNOWN: "t"}):
+        assert property_changes.of_new_managed_table(asked, required) == {
+            "team": "sales", STAMPS: "true", **required,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({STAMPS: "false"}, DEPENDENCIES),
+        ({KNOWN: "u"}, FIXED),
+        ({"ucTableId": "u"}, FIXED),
+        ({"delta.checkpointPolicy": "classic"}, FIXED),
+    ],
+)
+def test_a_new_managed_table_is_not_asked_to_be_another(asked: dict[str, str], expected: str) -> None:
+    required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
+
+    assert code(property_changes.of_new_managed_table, asked, required) == expected
+
+
+def test_a_table_that_tracks_rows_has_columns_for_their_ids() -> None:
+    numbers = map(str, count())
+
+    named = property_changes.with_row_columns(TRACKED, lambda: next(numbers))
+
+    assert named.configuration == {
+        **TRACKED.configuration,
+        ROW_ID_COLUMN: "_row-id-col-0",
+        ROW_VERSION_COLUMN: "_row-commit-version-col-1",
+    }
+    assert property_changes.with_row_columns(named, lambda: next(numbers)) is named
+    plain = metadata(delta_enableRowTracking="false")
+    assert property_changes.with_row_columns(plain, lambda: next(numbers)) is plain
+
+
+@pytest.mark.parametrize("name", [ROW_ID_COLUMN, ROW_VERSION_COLUMN])
+def test_a_column_that_has_a_name_for_its_ids_keeps_it(name: str) -> None:
+    half = with_properties({**TRACKED.configuration, name: "mine"})
+
+    named = property_changes.with_row_columns(half, lambda: "new").configuration
+
+    assert named[name] == "mine"
+    assert named.keys() > {ROW_ID_COLUMN, ROW_VERSION_COLUMN}
