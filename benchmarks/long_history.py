@@ -38,7 +38,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
                 seconds.extend(block if start >= 0 else ())
     ours, fresh = spent
     yield Result(
-        f"after {rows:,} commits",
+        f"{rows:,} commits",
         Measure(commits / sum(ours)),
         Measure(commits / sum(fresh)),
         (f"long: {latencies(ours)}", f"new: {latencies(fresh)}"),

@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.catalog.service import Catalog
-from headgate.spark import change_files, files, rewrite, vectors_written
+from headgate.spark import change_files, files, identity_marks, rewrite, vectors_written
 from headgate.table.opened import OpenedTable
 from tests.chaos.zygote import Zygote
-from tests.spark.cluster import slow
+from tests.spark.cluster import operations, slow
 from tests.spark.cluster.operations import COLUMNS, MERGED, Rows, content, expected
 from tests.support import cluster as clusters
 from tests.support.changed_tables import FEED, VECTORS
@@ -31,6 +31,7 @@ from tests.support.waiting import until
 
 TABLE, OTHER = "s.t", "s.other"
 BEFORE: Rows = slow.rows(0, 40)
+RIVAL: Rows = slow.rows(200, 205)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Point:
     """Whether the function has returned by then."""
     lands: bool = False
     """Whether the errand has happened by then."""
+    rival: bool = False
+    """Whether somebody else appends rows just before it would commit, with the numbers it gave its own."""
 
 
 POINTS = {
@@ -53,6 +56,7 @@ POINTS = {
     for point in (
         Point("writing", "append", None),
         Point("written", "append", files, "_write_parquet", after=True),
+        Point("reserved", "append", identity_marks, "reserve", after=True, rival=True),
         Point("before-rows", "merge", rewrite, "carry_out"),
         Point("before-feed", "merge", change_files, "write"),
         Point("before-vectors", "merge", vectors_written, "readded"),
@@ -68,7 +72,7 @@ def prepare(spark: SparkSession, folder: Path) -> None:
     """The lake before anybody dies."""
     with headgate.connect(folder) as lake:
         lake.create_schema("s")
-        lake.create_table(TABLE, COLUMNS, properties={**VECTORS, **FEED})
+        lake.create_table(TABLE, operations.numbered_columns(), properties={**VECTORS, **FEED})
         lake.create_table(OTHER, COLUMNS)
         lake.table(TABLE).append(slow.numbers(spark, 0, 40, "''"))
 
@@ -86,22 +90,23 @@ def run(spark: SparkSession, lake: Lake, errand: str, *, pause_ms: int = 0) -> N
             tx.table(OTHER).append(slow.numbers(spark, 100, 120, also))
 
 
-def model(errand: str) -> tuple[Rows, Rows]:
+def model(before: Rows, errand: str) -> tuple[Rows, Rows]:
     """What both tables have after it."""
     new = slow.rows(100, 120)
     if errand == "append":
-        return BEFORE | new, {}
-    return MERGED.model(BEFORE), new if errand == "transaction" else {}
+        return before | new, {}
+    return MERGED.model(before), new if errand == "transaction" else {}
 
 
 def judge(spark: SparkSession, folder: Path, point: Point) -> None:
     """All of the errand is there or nothing of it, nothing is locked, and what was left over goes."""
     with headgate.connect(folder) as lake:
         tables = lake.table(TABLE), lake.table(OTHER)
-        _check(spark, tables, model(point.errand) if point.lands else (BEFORE, {}), point.name)
+        before = BEFORE | RIVAL if point.rival else BEFORE
+        _check(spark, tables, model(before, point.errand) if point.lands else (before, {}), point.name)
         if not point.lands:
             run(spark, lake, point.errand)
-            _check(spark, tables, model(point.errand), f"{point.name}, and then again")
+            _check(spark, tables, model(before, point.errand), f"{point.name}, and then again")
         for table in tables:
             table.append(slow.numbers(spark, 0, 1, "''", tasks=1))
             slow.check_leftovers(lake, table)
@@ -121,12 +126,15 @@ def await_jobs(folder: Path) -> None:
 def _check(spark: SparkSession, tables: Any, both: tuple[Rows, Rows], when: str) -> None:
     for table, rows in zip(tables, both, strict=True):
         assert content(table.read(spark=spark)) == expected(rows), f"{table.name}: {when}"
+    operations.check_numbers(tables[0], spark)
 
 
 def perform(session: str, folder: str, name: str) -> None:
     """Run into the point, and die there."""
     point, lake = POINTS[name], headgate.connect(folder)
     spark = _session(session)
+    if point.rival:
+        _let_in_a_rival(spark, folder)
     if point.owner is None:
         threading.Thread(target=_die_while_writing, args=(lake.table(TABLE),), daemon=True).start()
     else:
@@ -141,6 +149,19 @@ def _session(session: str) -> SparkSession:
     for key, value in {**clusters.SETTINGS, "spark.cores.max": "1"}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _let_in_a_rival(spark: SparkSession, folder: str) -> None:
+    """Have somebody else append before the next commit."""
+    commit = OpenedTable.commit
+
+    def outrun(self: OpenedTable, *given: Any, **named: Any) -> Any:
+        OpenedTable.commit = commit  # type: ignore[method-assign]
+        with headgate.connect(folder) as other:
+            other.table(TABLE).append(slow.numbers(spark, min(RIVAL), max(RIVAL) + 1, "''"))
+        return commit(self, *given, **named)
+
+    OpenedTable.commit = outrun  # type: ignore[method-assign]
 
 
 def _deadly(function: Callable[..., Any], *, after: bool) -> Callable[..., Any]:

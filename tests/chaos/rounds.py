@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from headgate.catalog.api import (
@@ -33,14 +34,15 @@ from headgate.catalog.service import Catalog
 from headgate.protocol import codec, names
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, Version
 from headgate.settings import DatabaseSettings, Publish, Settings
-from headgate.storage.locate import locate
+from headgate.storage.locate import Locate, locate
 from headgate.table.opened import OpenedTable
 from tests.chaos import writer
+from tests.chaos.creations import Creation
 from tests.chaos.zygote import Zygote
 from tests.support import postgresql, tables
 from tests.support.crashing import POINTS, Crash, CrashingCatalog, CrashingStore, Point, Route
 
-ROUTES = (Route.INLINE, Route.OPEN, Route.STAGED, Route.PUBLISH, Route.GROUP)
+ROUTES = (Route.INLINE, Route.OPEN, Route.STAGED, Route.PUBLISH, Route.GROUP, Route.SHARED)
 ROUNDS_OF_A_TABLE = 12
 TABLES_OF_A_GROUP = 3
 _LATER_MS = 3_600_000
@@ -54,10 +56,10 @@ class Place:
     folder: str
     url: str | None = None
 
-    def open(self) -> Catalog:
+    def open(self, files: Locate = locate) -> Catalog:
         if self.url is None:
-            return open_catalog(self.folder)
-        return open_shared_catalog(self.url, warehouse=self.folder, settings=_SMALL)
+            return open_catalog(self.folder, files=files)
+        return open_shared_catalog(self.url, warehouse=self.folder, settings=_SMALL, files=files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,10 @@ class Errand:
     @property
     def data_file(self) -> str:
         return f"killed-{self.txn_id}.parquet"
+
+    @property
+    def creation(self) -> Creation:
+        return Creation(TableName("chaos", f"n{self.txn_id.replace('-', '')}"))
 
     def txn_of(self, entry: TableEntry) -> TxnId:
         """No two tables have a transaction of the same id."""
@@ -112,9 +118,11 @@ def _warm_up() -> None:
     """One commit of each kind, in a lake that is gone when the first round begins."""
     with tempfile.TemporaryDirectory() as folder, closing(open_catalog(folder)) as catalog:
         entries = tuple(_new_table(catalog, number) for number in range(TABLES_OF_A_GROUP))
+        shared = (_share_log(catalog, _new_table(catalog, TABLES_OF_A_GROUP)),)
         for route in ROUTES:
-            errand = Errand(Place(folder), route, "", TxnId(str(uuid.uuid4())), entries)
-            _Round(errand, catalog).run()
+            txn_id = TxnId(str(uuid.uuid4()))
+            which = shared if route is Route.SHARED else entries
+            _Round(Errand(Place(folder), route, "", txn_id, which), catalog).run()
 
 
 @dataclass
@@ -127,6 +135,7 @@ class Ward:
     hits: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
     _entries: tuple[TableEntry, ...] = ()
+    _shared: tuple[TableEntry, ...] = ()
 
     def kill_at(self, route: Route, point: Point) -> None:
         """One round: a writer on this route dies at this point."""
@@ -135,6 +144,9 @@ class Ward:
         code = self.zygote.run(perform, errand)
         assert code == -signal.SIGKILL, f"{route.value} did not reach {point.name}: {code}"
         self.hits[f"{route.value}: {point.name}"] += 1
+        if route is Route.CREATE:
+            errand.creation.judge(self.catalog, lands=route in point.lands)
+            return
         self._judge(errand, lands=route in point.lands if route is not Route.PUBLISH else None)
 
     def kill_any_time(self, chance: random.Random) -> None:
@@ -154,13 +166,20 @@ class Ward:
         if self.rounds % ROUNDS_OF_A_TABLE == 0:
             count = TABLES_OF_A_GROUP
             self._entries = tuple(_new_table(self.catalog, self.rounds + at) for at in range(count))
+            self._shared = (_share_log(self.catalog, _new_table(self.catalog, self.rounds + count)),)
         self.rounds += 1
-        entries = self._entries if route is Route.GROUP else self._entries[:1]
+        match route:
+            case Route.GROUP:
+                entries = self._entries
+            case Route.SHARED:
+                entries = self._shared
+            case _:
+                entries = self._entries[:1]
         return Errand(self.place, route, point, TxnId(str(uuid.uuid4())), entries)
 
     def _prepare(self, errand: Errand) -> None:
         """Two commits that are not published, so that there is something to publish on the way."""
-        if errand.route is not Route.GROUP:
+        if errand.route not in (Route.GROUP, Route.CREATE):
             for number in range(2):
                 self._append(errand.entries[0], f"before-{number}-{errand.txn_id}")
 
@@ -211,6 +230,7 @@ class Ward:
         )
 
     def _versions(self, entry: TableEntry, txn_id: TxnId) -> list[Version]:
+        self.catalog.tail(entry.table_id)  # has it look in a log that others may write to
         rows = self.catalog.books(entry.table_id).read().rows
         return [row.version for row in rows if row.txn_id == txn_id]
 
@@ -230,11 +250,26 @@ def _new_table(catalog: Catalog, number: int) -> TableEntry:
     return catalog.resolve(name)
 
 
+def _share_log(catalog: Catalog, entry: TableEntry) -> TableEntry:
+    return catalog.share_log(entry.name)
+
+
 def perform(errand: Errand) -> None:
     """Run the errand in a process of its own, up to its death."""
     # The catalog was made by the parent: its schema is current, and looking takes longer than the round.
     Database.migrate = _nothing  # type: ignore[method-assign]
-    _Round(errand, errand.place.open(), errand.point).run()
+    crash = Crash(errand.point) if errand.point else None
+    decides_in_log = crash is not None and errand.route is Route.SHARED
+    files = partial(_crashing_store, crash) if decides_in_log else locate
+    catalog = errand.place.open(files)
+    if errand.route is Route.CREATE:
+        errand.creation.run(catalog, crash or Crash(""))
+    else:
+        _Round(errand, catalog, crash).run()
+
+
+def _crashing_store(crash: Crash, location: str) -> CrashingStore:
+    return CrashingStore(locate(location), crash)
 
 
 def _nothing(_database: Database, _prepare: Callable[..., None] | None = None) -> None:
@@ -247,23 +282,24 @@ class _Round:
 
     errand: Errand
     catalog: Catalog
-    point: str = ""
-    """Where it dies; the means for that stay with the process, so a survivor must not have them."""
+    crash: Crash | None = None
+    """How it dies; the means for that stay with the process, so a survivor must not have them."""
 
     def run(self) -> None:
-        crash = Crash(self.point)
-        crashing = CrashingCatalog(self.catalog, crash) if self.point else self.catalog
+        crash = self.crash or Crash("")
+        crashing = CrashingCatalog(self.catalog, crash) if self.crash is not None else self.catalog
         if self.errand.route is Route.GROUP:
             outcome = crashing.propose_group(_group(self.errand, self.catalog, staged=self._is_staged))
             assert isinstance(outcome, GroupRatified), outcome
             return
         entry = self.errand.entries[0]
-        limit = 0 if self.errand.route is Route.STAGED else Settings().inline_limit_bytes
+        stages = self.errand.route is Route.STAGED or (self.errand.route is Route.SHARED and self._is_staged)
+        limit = 0 if stages else Settings().inline_limit_bytes
         table = tables.open_managed(
             crashing,
             entry.table_id,
             entry.location,
-            store=CrashingStore(locate(entry.location), crash) if self.point else None,
+            store=_crashing_store(crash, entry.location) if self.crash is not None else None,
             settings=Settings(publish=Publish.NOW, inline_limit_bytes=limit, checkpoints=False),
         )
         if self.errand.route is Route.PUBLISH:

@@ -2,7 +2,6 @@
 
 import hashlib
 import multiprocessing
-import os
 import shutil
 import signal
 import sqlite3
@@ -24,11 +23,11 @@ from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
 from headgate.table.opened import OpenedTable
 from tests.chaos import writer
+from tests.chaos.counts import EVERYWHERE_ELSE, IN_A_LAKE_OF_ITS_OWN
 from tests.chaos.writer import Assignment
 from tests.support import tables
 from tests.support.crashing import COMMIT, PAGE, POINTS, Point, Route, page_with_table
 
-ROUNDS = int(os.environ.get("HEADGATE_CHAOS_ROUNDS", "2"))
 APPENDS_MEANWHILE = 5  # few enough that no checkpoint is due
 PATIENCE_SECONDS = 60
 
@@ -63,7 +62,7 @@ def place() -> Iterator[Path]:
 
 @pytest.mark.parametrize(("point", "route"), COMMITS)
 def test_a_killed_writer_leaves_the_table_whole(point: Point, route: Route, place: Path) -> None:
-    for number in range(ROUNDS):
+    for number in range(EVERYWHERE_ELSE if route is Route.FILESYSTEM else IN_A_LAKE_OF_ITS_OWN):
         assignment = _assignment(point, route, place / str(number))
         table = writer.survivor(route, assignment.folder)
         meanwhile = _kill(assignment, table if number % 2 else None)
@@ -79,7 +78,7 @@ def test_a_killed_writer_leaves_the_table_whole(point: Point, route: Route, plac
 
 @pytest.mark.parametrize(("point", "route"), CREATIONS)
 def test_a_killed_creator_leaves_a_whole_table_or_none(point: Point, route: Route, place: Path) -> None:
-    for number in range(ROUNDS):
+    for number in range(IN_A_LAKE_OF_ITS_OWN // 2):
         assignment = _assignment(point, route, place / str(number))
         _kill(assignment, None)
 

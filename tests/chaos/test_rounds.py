@@ -6,17 +6,16 @@ import random
 import pytest
 
 from tests.chaos import rounds
+from tests.chaos.counts import AT_A_POINT, AT_ANY_MOMENT, LONG
 from tests.support.crashing import Route
 
-LONG = "HEADGATE_CHAOS_ROUNDS" in os.environ
-ROUNDS = max(100, int(os.environ.get("HEADGATE_CHAOS_ROUNDS", "0")) // 2) if LONG else 1
-ANY_TIME = 5_000 if LONG else 6
-"""On each database."""
 SEED = os.environ.get("HEADGATE_CHAOS_SEED", str(random.randrange(10**9)) if LONG else "0")
 DATABASES = ("sqlite", "postgresql")
 
 
-@pytest.mark.parametrize("route", rounds.ROUTES, ids=lambda route: route.value.replace(" ", "-"))
+@pytest.mark.parametrize(
+    "route", (*rounds.ROUTES, Route.CREATE), ids=lambda route: route.value.replace(" ", "-")
+)
 @pytest.mark.parametrize("database", DATABASES)
 def test_a_writer_killed_at_any_point_leaves_every_table_whole(
     database: str, route: Route, capsys: pytest.CaptureFixture[str]
@@ -25,12 +24,12 @@ def test_a_writer_killed_at_any_point_leaves_every_table_whole(
     if not LONG and database == "postgresql":
         points = points[1::4]
     with rounds.a_ward(database) as ward:
-        for _ in range(ROUNDS):
+        for _ in range(AT_A_POINT):
             for point in points:
                 ward.kill_at(route, point)
 
     assert len(ward.hits) == len(points)
-    assert min(ward.hits.values()) >= ROUNDS
+    assert min(ward.hits.values()) >= AT_A_POINT
     _tell(rounds.show(ward, database), capsys)
 
 
@@ -40,11 +39,11 @@ def test_a_writer_killed_at_any_moment_leaves_every_table_whole(
 ) -> None:
     chance = random.Random(f"{SEED}-{database}")
     with rounds.a_ward(database) as ward:
-        for _ in range(ANY_TIME):
+        for _ in range(AT_ANY_MOMENT):
             ward.kill_any_time(chance)
 
-    assert ward.hits.total() == ANY_TIME
-    assert ward.hits["in time"] > ANY_TIME // 10
+    assert ward.hits.total() == AT_ANY_MOMENT
+    assert ward.hits["in time"] > AT_ANY_MOMENT // 10
     _tell(f"{rounds.show(ward, database)}\n  seed {SEED}", capsys)
 
 

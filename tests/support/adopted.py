@@ -32,6 +32,13 @@ def welcome(catalog: Catalog) -> None:
                 grants.grant(db, (privilege, LAKE, stranger), by=OWNER, now_ms=1)
 
 
+def ready(catalog: Catalog) -> Catalog:
+    """The catalog, with the schema of the table to come, and open to these strangers."""
+    catalog.create_schema(NAME.schema)
+    welcome(catalog)
+    return catalog
+
+
 def ordinary(folder: Path | str, *, appends: int = 2) -> OpenedTable:
     """An ordinary Delta table with a real file of one row for each append."""
     tables.create_filesystem(locate(str(folder)))

@@ -47,6 +47,7 @@ class Route(Enum):
     OPEN = "open version"
     STAGED = "staged"
     GROUP = "group"
+    SHARED = "shared log"
     PUBLISH = "publish"
     FILESYSTEM = "filesystem"
     CREATE = "create"
@@ -70,23 +71,28 @@ PUBLISHED = (*MANAGED, Route.PUBLISH)
 COMMIT = (*MANAGED, Route.FILESYSTEM)
 FILES = (*COMMIT, Route.PUBLISH)
 STAGED, FILESYSTEM, CREATE = (Route.STAGED,), (Route.FILESYSTEM,), (Route.CREATE,)
+SHARED = (Route.SHARED,)
+"""Decided in the table's log, by who creates the file first; the catalog writes it down afterwards."""
+WRITTEN, PROPOSED, LOGGED = (*COMMIT, *SHARED), (*DECIDED, *SHARED), (*FILES, *SHARED)
 
 POINTS: tuple[Point, ...] = (
-    Point("data-file-written", "The data file is written, nothing is proposed.", COMMIT),
+    Point("data-file-written", "The data file is written, nothing is proposed.", WRITTEN),
     Point("before-staging", "The commit is about to be staged.", STAGED),
     Point("staged-file-half-written", "Half of the staged file is written, under a hidden name.", STAGED),
     Point("staged-file-nameless", "The staged file is whole and synced, but still hidden.", STAGED),
     Point("staged", "The staged file is there, nothing is proposed.", STAGED),
-    Point("before-propose", "The proposal is about to leave.", DECIDED),
-    Point("ratify-half-written", "The catalog's transaction has written its first row.", DECIDED),
-    Point("ratify-before-commit", "The catalog's transaction is done but for its commit.", DECIDED),
-    Point("ratify-after-commit", "The catalog's database has committed, nobody was told.", DECIDED, DECIDED),
-    Point("ratified", "The writer knows the answer, nothing is published.", DECIDED, DECIDED),
-    Point("before-log-file", "The first `<v>.json` is about to be written.", FILES, PUBLISHED),
-    Point("log-file-half-written", "Half of `<v>.json` is written, under a hidden name.", FILES, PUBLISHED),
-    Point("log-file-nameless", "`<v>.json` is whole and synced, but still hidden.", FILES, PUBLISHED),
-    Point("log-file-linked", "`<v>.json` is there; its hidden name and the sync remain.", FILES, FILES),
-    Point("log-file-written", "The first `<v>.json` is written, its put has returned.", FILES, FILES),
+    Point("before-propose", "The proposal is about to leave.", PROPOSED),
+    Point("ratify-half-written", "The catalog's transaction has written its first row.", PROPOSED, SHARED),
+    Point("ratify-before-commit", "The catalog's transaction is done but for its commit.", PROPOSED, SHARED),
+    Point(
+        "ratify-after-commit", "The catalog's database has committed, nobody was told.", PROPOSED, PROPOSED
+    ),
+    Point("ratified", "The writer knows the answer, nothing is published.", PROPOSED, PROPOSED),
+    Point("before-log-file", "The first `<v>.json` is about to be written.", LOGGED, PUBLISHED),
+    Point("log-file-half-written", "Half of `<v>.json` is written, under a hidden name.", LOGGED, PUBLISHED),
+    Point("log-file-nameless", "`<v>.json` is whole and synced, but still hidden.", LOGGED, PUBLISHED),
+    Point("log-file-linked", "`<v>.json` is there; its hidden name and the sync remain.", LOGGED, LOGGED),
+    Point("log-file-written", "The first `<v>.json` is written, its put has returned.", LOGGED, LOGGED),
     Point(
         "between-two-versions", "One version is published, the next one is about to be.", PUBLISHED, PUBLISHED
     ),
@@ -95,7 +101,7 @@ POINTS: tuple[Point, ...] = (
     ),
     Point("mark-before-commit", "The catalog is about to record what is published.", PUBLISHED, PUBLISHED),
     Point("mark-after-commit", "The catalog has recorded what is published.", PUBLISHED, PUBLISHED),
-    Point("committed", "The commit has returned to its caller.", COMMIT, COMMIT),
+    Point("committed", "The commit has returned to its caller.", WRITTEN, WRITTEN),
     Point("stage-before-commit", "The catalog is about to reserve a place for a new table.", CREATE),
     Point("place-reserved", "The place is reserved, nothing is in it.", CREATE),
     Point("version-0-half-written", "Half of version 0 is written, under a hidden name.", CREATE),
