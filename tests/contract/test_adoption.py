@@ -1,7 +1,6 @@
 """A table comes into the catalog and leaves it: one commit decides, and the catalog agrees with it (T17)."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -32,27 +31,15 @@ from headgate.protocol.actions import Version
 from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.locate import locate
 from headgate.table import adoption
-from tests.support import adopted, catalogs, s3, tables
+from tests.support import adopted, s3, tables
 from tests.support.adopted import NAME
 
 OTHER = TableName("test", "other")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with catalogs.a_catalog(request.param, tmp_path / "lake") as made:
-        made.create_schema("test")
-        adopted.welcome(made)
-        yield made
-
-
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Catalog]:
-    """A catalog where it does not matter over which database."""
-    with closing(open_catalog(tmp_path / "lake")) as made:
-        made.create_schema("test")
-        adopted.welcome(made)
-        yield made
+def catalog(catalog: Catalog) -> Catalog:
+    return adopted.ready(catalog)
 
 
 def claim(catalog: Catalog, folder: Path, name: TableName = NAME, proposer: str = "ann") -> Transfer:

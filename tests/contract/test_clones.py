@@ -1,24 +1,14 @@
 """Who may let a table name files of another, on either database: the catalog's part in a shallow clone."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from headgate.catalog import agreements, inside
 from headgate.catalog.api import StagingTable, TableName
 from headgate.catalog.service import Catalog
 from headgate.errors import NotAllowed, TableNotFound
-from tests.support.catalogs import a_catalog
 from tests.support.tables import create_managed
 
 SOURCE, TARGET = TableName("s", "source"), TableName("s", "target")
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with a_catalog(request.param, tmp_path) as opened:
-        yield opened
 
 
 def places(catalog: Catalog, table: StagingTable) -> set[str]:

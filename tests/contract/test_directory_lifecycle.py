@@ -1,9 +1,7 @@
 """Names given, changed, taken away and given back, and tables that go for good; on both databases."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -18,18 +16,16 @@ from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
-from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, publish
 from tests.support.tables import SCHEMA, create_managed
 
 NAME, OTHER = TableName("sales", "orders"), TableName("archive", "old_orders")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with a_catalog(request.param, tmp_path) as opened:
-        opened.create_schema("archive")
-        yield opened
+@pytest.fixture
+def catalog(catalog: Catalog) -> Catalog:
+    catalog.create_schema("archive")
+    return catalog
 
 
 def test_a_renamed_table_is_the_same_table(catalog: Catalog) -> None:

@@ -1,9 +1,7 @@
 """A table leaves the catalog: one commit decides, and nobody who comes late can decide otherwise."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from deltalake import DeltaTable, write_deltalake
 from typing_extensions import Buffer
 
 from headgate.catalog.api import Inline, Open, Proposal, Ratified, TableId
-from headgate.catalog.embedded import open_catalog
 from headgate.catalog.release import Releases
 from headgate.catalog.service import Catalog
 from headgate.catalog.transfers import Transfer
@@ -24,25 +21,13 @@ from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table import adoption
-from tests.support import adopted, catalogs, duck, tables
+from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with catalogs.a_catalog(request.param, tmp_path / "lake") as made:
-        made.create_schema("test")
-        adopted.welcome(made)
-        yield made
-
-
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Catalog]:
-    """A catalog where it does not matter over which database."""
-    with closing(open_catalog(tmp_path / "lake")) as made:
-        made.create_schema("test")
-        adopted.welcome(made)
-        yield made
+def catalog(catalog: Catalog) -> Catalog:
+    return adopted.ready(catalog)
 
 
 def test_a_released_table_belongs_to_whoever_can_write_to_it(catalog: Catalog, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What a catalog tells readers, on both databases: all at once, and true; counted where cost was promised."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,34 +34,15 @@ from headgate.protocol.domain_handlers import union
 from headgate.protocol.domains import Set
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
 from headgate.table.managed import with_room
 from headgate.table.opened import OpenedTable
 from headgate.table.served import Served
-from tests.support.catalogs import a_catalog
+from tests.contract.conftest import ORDERS
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.proposals import content, inline, publish, stamp
-from tests.support.tables import SCHEMA, append_change, create_managed, named_file, open_managed
+from tests.support.tables import append_change, create_managed, named_file, open_managed
 
-NAME = TableName("sales", "orders")
 ON_DEMAND = Settings(publish=Publish.ON_DEMAND, opening_seconds=60)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with a_catalog(request.param, tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def table(catalog: Catalog) -> StagingTable:
-    catalog.create_schema(NAME.schema)
-    staging = catalog.stage(NAME)
-    definition = Definition(SCHEMA, properties={"delta.feature.domainMetadata": "supported"})
-    create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
-    catalog.register(staging, NAME)
-    return staging
 
 
 def domain(name: str, configuration: str, *, removed: bool = False) -> DomainMetadata:
@@ -341,7 +321,7 @@ def test_with_a_checkpoint_that_is_known_only_what_follows_it_is_read(
     assert "list" not in files
     assert len(files) < 8
     assert len(found.files.columns["path"]) == 92
-    known = catalog.load(NAME).known
+    known = catalog.load(ORDERS).known
     assert (known.checkpoint[0].version, known.checksum) == (90, 90)
 
 
@@ -386,7 +366,7 @@ def test_an_opening_serves_once_and_for_a_moment(catalog: Catalog, table: Stagin
     now = [0.0]
 
     def opened(fresh: float) -> Served:
-        loaded = catalog.load(NAME)
+        loaded = catalog.load(ORDERS)
         return Served(catalog, table.table_id, loaded=loaded, fresh_seconds=fresh, clock=lambda: now[0])
 
     first, second = opened(1.0), opened(1.0)
@@ -401,7 +381,7 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
     """R3"""
     file = names.LogFile(names.Kind.CHECKPOINT, Version(7), names.classic_checkpoint(Version(7)), 10)
     catalog.note_log(table.table_id, KnownLog((file,), Version(7)))
-    loaded = catalog.load(NAME)
+    loaded = catalog.load(ORDERS)
     served = Served(catalog, table.table_id, loaded=loaded)
 
     assert loaded.known.checkpoint == (file,)
@@ -414,7 +394,7 @@ def test_of_two_checkpoints_the_newer_one_is_remembered(catalog: Catalog, table:
         file = names.LogFile(names.Kind.CHECKPOINT, Version(version), path, 10)
         catalog.note_log(table.table_id, KnownLog((file,), Version(version)))
 
-    known = catalog.load(NAME).known
+    known = catalog.load(ORDERS).known
 
     assert (known.checkpoint[0].version, known.checksum) == (9, 9)
 
@@ -424,7 +404,7 @@ def test_everything_loaded_belongs_together(catalog: Catalog, table: StagingTabl
 
     loaded = catalog.load(TableName("SALES", "Orders"))
 
-    assert loaded.entry == catalog.resolve(NAME)
+    assert loaded.entry == catalog.resolve(ORDERS)
     assert loaded.tail == catalog.tail(table.table_id)
     assert loaded.tail.told == catalog.tail(table.table_id).told
 
@@ -436,8 +416,8 @@ def test_a_moment_means_the_same_version_by_index_and_by_log(watched: Watched, c
     """S034, S035, S036: and nothing of the log is read for it."""
     opened = watched.lake.table("sales.orders").log
     append(opened, *"abcde")
-    stamps = [record.in_commit_timestamp for record in catalog.commits(catalog.resolve(NAME).table_id)]
-    by_log = open_managed(catalog, catalog.resolve(NAME).table_id, opened.location)
+    stamps = [record.in_commit_timestamp for record in catalog.commits(catalog.resolve(ORDERS).table_id)]
+    by_log = open_managed(catalog, catalog.resolve(ORDERS).table_id, opened.location)
     opened.publish()
     watched.since()
 

@@ -1,9 +1,7 @@
 """Versions that somebody published without telling the catalog (K8): taken in, lost to, never doubled."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -26,33 +24,14 @@ from headgate.protocol import codec, names
 from headgate.protocol.actions import AppTransaction, CommitInfo, DomainMetadata, TxnId, Version
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
-from tests.support.catalogs import a_catalog
+from tests.contract.conftest import ORDERS
 from tests.support.commits import MANAGED
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.proposals import content, inline, open_version, publish, staged, stamp
-from tests.support.tables import SCHEMA, append_change, create_managed, named_file, open_managed
+from tests.support.tables import append_change, create_managed, named_file, open_managed
 
-NAME = TableName("sales", "orders")
 DOMAIN = DomainMetadata(domain="a", configuration="1", removed=False)
 ON_DEMAND = Settings(publish=Publish.ON_DEMAND)
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with a_catalog(request.param, tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def table(catalog: Catalog) -> StagingTable:
-    catalog.create_schema(NAME.schema)
-    staging = catalog.stage(NAME)
-    definition = Definition(SCHEMA, properties={"delta.feature.domainMetadata": "supported"})
-    create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
-    catalog.register(staging, NAME)
-    return staging
 
 
 def test_a_version_published_behind_the_catalogs_back_is_taken_in(
@@ -159,7 +138,7 @@ def test_who_publishes_finds_what_others_published(catalog: Catalog, table: Stag
 
 @pytest.fixture
 def shared(catalog: Catalog, table: StagingTable) -> StagingTable:
-    catalog.share_log(NAME)
+    catalog.share_log(ORDERS)
     return table
 
 
@@ -187,7 +166,7 @@ def test_readers_of_a_shared_log_see_a_version_as_soon_as_it_is_there(
     """K8: without anybody having told the catalog."""
     publish(locate(shared.location), 1, "foreign")
 
-    assert catalog.load(NAME).tail.latest == 1
+    assert catalog.load(ORDERS).tail.latest == 1
     publish(locate(shared.location), 2, "foreign 2")
     assert catalog.tail(shared.table_id).latest == 2
     publish(locate(shared.location), 3, "foreign 3")
@@ -230,7 +209,7 @@ def test_a_log_is_shared_only_once_all_of_it_is_published(catalog: Catalog, tabl
     lake = Lake(catalog, settings=ON_DEMAND, world=SystemWorld())
 
     with pytest.raises(Exception, match="not all versions"):
-        catalog.share_log(NAME)
+        catalog.share_log(ORDERS)
     lake.share_log("sales.orders")
 
     assert catalog.propose(inline(table.table_id, 2, "b")) == Ratified(Version(2))

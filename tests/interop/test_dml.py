@@ -18,8 +18,8 @@ from tests.support.row_model import Shape, frame
 pytestmark = pytest.mark.spark
 
 SHAPES = {
-    "hidden": Shape(vectors=True, mapped=False, partitioned=True, feed=True, tracked=True),
-    "rewritten": Shape(vectors=False, mapped=False, partitioned=False, feed=True, tracked=False),
+    "hidden": Shape(vectors=True, layout="partitioned", feed=True, tracked=True),
+    "rewritten": Shape(feed=True),
 }
 
 
@@ -29,11 +29,12 @@ def changed(
 ) -> Table:
     """A table after a DELETE, an UPDATE and a MERGE, its vectors in the log and in files."""
     table = SHAPES[request.param].make(str(tmp_path_factory.mktemp("dml")))
-    table.append(spark.range(0, 3_000, 1, 1).selectExpr("cast(id as int) id", "1 p", "cast(id % 7 as int) v"))
-    table.append(frame(spark, [(n, n % 2, None) for n in range(5_000, 5_020)]))
+    many = spark.range(0, 3_000, 1, 1)
+    table.append(many.selectExpr("cast(id as int) id", "'1' p", "cast(id % 7 as int) v"))
+    table.append(frame(spark, [(n, str(n % 2), None) for n in range(5_000, 5_020)]))
     table.delete("hash(id) % 3 = 0 or id = 5003", spark=spark)
     table.update({"v": "id * 2"}, "id % 100 = 1 or id > 5015", spark=spark)
-    source = frame(spark, [(1, 1, 77), (2, 1, 78), (6_000, 0, 79), (6_001, None, None)])
+    source = frame(spark, [(1, "1", 77), (2, "1", 78), (6_000, "0", 79), (6_001, None, None)])
     merge = table.merge(source, "t.id = s.id").when_matched_update_all().when_not_matched_insert_all()
     merge.when_not_matched_by_source_delete("t.id = 5004").execute()
     return table

@@ -126,10 +126,10 @@ def test_tables_of_others_are_altered_and_still_theirs(tmp_path: Path, propertie
     deltalake.write_deltalake(tmp_path, theirs, configuration=properties)
     table = open_filesystem(str(tmp_path))
 
-    alter.set_properties(table, {"delta.logRetentionDuration": "interval 7 days", "owner": "sales"})
+    alter.set_properties(table, {"delta.logRetentionDuration": "interval 7 days", "team": "sales"})
     alter.add_feature(table, "domainMetadata")
     append(table, "a", [3])
 
     assert by_delta_rs(tmp_path) == by_duckdb(tmp_path) == [1, 2, 3]
-    assert deltalake.DeltaTable(tmp_path).metadata().configuration["owner"] == "sales"
+    assert deltalake.DeltaTable(tmp_path).metadata().configuration["team"] == "sales"
     assert features.named(table.snapshot().state.protocol) >= {"domainMetadata"}

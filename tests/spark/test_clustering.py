@@ -1,31 +1,22 @@
 """Rows laid out along curves: the same rows, and few files for a question about the columns that count."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from bisect import bisect_right
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest
 from headgate.protocol import curves
-from headgate.spark import curve_order
+from headgate.spark import curve_order, partition_keys
 
 pytestmark = pytest.mark.spark
 POINTS = """
     SELECT id, (id * 7919) % 256 AS x, (id * 104729) % 251 AS y, CAST(id % 13 AS STRING) AS s FROM range(6000)
 """
 SMALL = {"delta.targetFileSize": "3kb"}
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def made(spark: SparkSession, lake: Lake, **asked: Any) -> Table:
@@ -172,12 +163,61 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
         )
     )
 
-    for find in (curve_order._numbered, curve_order._looked_up):
-        found = find(grid, [F.col(name).alias(f"k{name}") for name in names], curve, bits)
+    grid = grid.select("*", *(F.col(name).alias(f"k{name}") for name in names))
+    kept = [F.col(f"k{name}") for name in names]
+    begins = [9, 100, 101]
+    keys = partition_keys.of(len(begins) + 1)
 
-        for row in found.collect():
+    for row in curve_order._numbered(grid, kept, curve, bits).collect():
+        cell = tuple(row[f"k{name}"] for name in names)
+        assert row[curve_order._NUMBER] == curve.number(cell, bits)
+    for find in (curve_order._looked_up, curve_order._searched):
+        for row in find(grid, kept, curve, bits, begins).collect():
             cell = tuple(row[f"k{name}"] for name in names)
-            assert row[curve_order._NUMBER] == curve.number(cell, bits)
+            assert row[curve_order._KEY] == keys[bisect_right(begins, curve.number(cell, bits))]
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 7, 128, 3000])
+def test_every_partition_has_a_key_that_spark_sends_there(spark: SparkSession, partitions: int) -> None:
+    keys = partition_keys.of(partitions)
+
+    rows = spark.createDataFrame([(key,) for key in keys], "key int").repartition(partitions, "key")
+
+    found = {row.key: row.at for row in rows.select("key", F.spark_partition_id().alias("at")).collect()}
+    assert found == {key: at for at, key in enumerate(keys)}
+
+
+def test_files_get_about_as_many_rows_each_and_the_rows_are_sampled_alike_each_time(
+    spark: SparkSession,
+) -> None:
+    rows = spark.range(60_000).select("id", (F.col("id") * 7919 % 60_000).alias("other"))
+
+    def counts() -> list[int]:
+        found = curve_order.arranged(
+            rows, [F.col("id"), F.col("other")], curves.hilbert(2), files=16, total=60_000
+        )
+        parts = found.groupBy(F.spark_partition_id()).count().collect()
+        return sorted(row["count"] for row in parts)
+
+    assert len(counts()) == 16
+    assert sum(counts()) == 60_000
+    assert counts()[-1] < 1.5 * 60_000 / 16
+    assert counts() == counts()
+
+
+def test_spark_compiles_nothing_anew_for_other_values(spark: SparkSession) -> None:
+    metrics: Any = spark.sparkContext._jvm.org.apache.spark.metrics.source  # type: ignore[union-attr]
+    count = metrics.CodegenMetrics.METRIC_COMPILATION_TIME().getCount
+
+    def compiled(first: int) -> int:
+        before = count()
+        rows = spark.createDataFrame([(first + 3 * number,) for number in range(2000)], "v long")
+        found = curve_order.arranged(rows, [F.col("v")], curves.hilbert(1), files=4, total=2000)
+        found.write.format("noop").mode("overwrite").save()
+        return int(count() - before)
+
+    compiled(0)
+    assert compiled(1_000_000) == 0
 
 
 @pytest.mark.parametrize(
@@ -192,7 +232,7 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
 )
 def test_buckets_are_in_the_order_of_values(spark: SparkSession, values: str) -> None:
     data = spark.sql(f"SELECT {values} AS v FROM range(100)")
-    bounds = curve_order._bounds(data, [F.col("v")], total=100, buckets=8)[0]
+    bounds = curve_order._bounds(data, [F.col("v")], buckets=8)[0]
 
     found = curve_order._bucketed(data, [F.col("v")], [F.col("v")], [bounds]).orderBy("v").collect()
 

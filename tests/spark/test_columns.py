@@ -1,6 +1,5 @@
 """Columns added, renamed, dropped and moved under rows that are there, and what rows come out after."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,6 @@ FIRST = """
            id % 2 AS p
     FROM range(4)
 """
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 @pytest.fixture(params=["managed", "ordinary"])

@@ -1,14 +1,11 @@
 """MERGEs of one table that run at the same time, by deletion vectors and by copying."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import ConflictError
 from tests.support.changed_tables import FEED, VECTORS
@@ -17,13 +14,6 @@ pytestmark = pytest.mark.spark
 NAMED = {"DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE_READ", "DELTA_CONCURRENT_DELETE_DELETE"}
 SHARES = range(5)
 """Ids are dealt out: number % 5 says whose an id is."""
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def made(spark: SparkSession, lake: Lake, **rest: object) -> None:

@@ -1,24 +1,14 @@
 """CHECK constraints: added over rows that meet them, enforced from then on, and dropped."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """DELETE: which files it opens and which it rewrites, what others see, and who wins."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import (
     CommitUnknown,
@@ -30,13 +28,6 @@ from tests.support.changed_tables import (
 )
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 @pytest.fixture

@@ -1,65 +1,50 @@
-"""Any sequence of statements gives the rows that a list of tuples would have, at every version."""
+"""Two short histories of writes and changes of rows, each version against a list of tuples.
 
-import os
-import tempfile
-from collections import Counter
+``make chaos`` plays random ones, on tables of every shape: ``tests/chaos/test_write_histories.py``.
+"""
+
+from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from headgate import Table
-from tests.support import duck
-from tests.support.changed_tables import changes
-from tests.support.row_model import ROWS, SHAPES, STATEMENTS, Row, Rows, Shape, Statement, frame
+from tests.support import differential
+from tests.support.row_model import (
+    Rows,
+    Shape,
+    keep,
+    merge,
+    replace,
+    replace_partitions,
+    update,
+    where,
+)
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES = int(os.environ.get("HEADGATE_MODEL_EXAMPLES", "2"))
+FIRST: Rows = [(number, ("0", "1", "x y/%", None)[number % 4], number % 5) for number in range(12)]
+MORE: Rows = [(4, "x y/%", 0), (5, None, 2), (6, "0", None), (7, "0", 4), (20, "1", 1), (21, "0", 2)]
+HISTORIES = {
+    "clustered": (
+        Shape(vectors=True, mapped=True, layout="clustered", feed=True),
+        [
+            merge(MORE, deletes=True, inserts=True, alone="update"),
+            replace(MORE, where(0, "p")),
+            keep("optimize full"),
+        ],
+    ),
+    "partitioned": (
+        Shape(vectors=True, layout="partitioned", tracked=True),
+        [
+            update(where(5, "ids")),
+            replace_partitions([(1, "0", 1), (2, None, 2)]),
+        ],
+    ),
+}
 
 
-@settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=EXAMPLES < 10, database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    phases=[Phase.explicit, Phase.generate],
-)  # fmt: skip
-@given(shape=SHAPES, first=ROWS, statements=st.lists(STATEMENTS, min_size=3, max_size=5))
-def test_the_table_is_what_the_model_says(
-    spark: SparkSession, shape: Shape, first: Rows, statements: list[Statement]
-) -> None:
-    with tempfile.TemporaryDirectory() as location:
-        table = shape.make(location)
-        rows = [*first, (1, 0, 1), (2, 1, None), (3, None, 3)]
-        table.append(frame(spark, rows))
-        expected = {table.version(): rows}
-        for statement in statements:
-            statement.run(spark, table)
-            rows = statement.model(rows)
-            expected[table.version()] = rows
+@pytest.mark.parametrize("layout", HISTORIES)
+def test_the_table_is_what_the_model_says(spark: SparkSession, tmp_path: Path, layout: str) -> None:
+    shape, statements = HISTORIES[layout]
 
-        for version, wanted in expected.items():
-            assert found(table, version) == Counter(wanted), (version, statements)
-        if not (shape.mapped and shape.partitioned):  # there DuckDB finds no partition value (its issue 343)
-            assert by_duckdb(location) == Counter(rows)
-        if shape.feed:
-            check_feed(table, expected)
-
-
-def found(table: Table, version: int) -> Counter[Row]:
-    return Counter(tuple(row) for row in table.read(version=version).collect())
-
-
-def by_duckdb(location: str) -> Counter[Row]:
-    with duck.connect() as connection:
-        return Counter(connection.sql(f"SELECT id, p, v FROM delta_scan('{location}')").fetchall())
-
-
-def check_feed(table: Table, expected: dict[int, Rows]) -> None:
-    """What came less what went is the difference of any two versions."""
-    first, *_, last = expected
-    came, went = Counter[Row](), Counter[Row]()
-    for kind, *row in changes(table, first + 1) if last > first else []:
-        (came if kind in ("insert", "update_postimage") else went)[tuple(row)] += 1  # type: ignore[index]
-    before, after = Counter(expected[first]), Counter(expected[last])
-    assert before + came == after + went
+    differential.check(spark, str(tmp_path), shape, FIRST, statements)

@@ -31,13 +31,6 @@ NAME = StructField("name", StringType())
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
-@pytest.fixture
 def table(spark: SparkSession, lake: Lake) -> Table:
     return made(lake, "s.t")
 

@@ -1,6 +1,5 @@
 """MERGE: which clause decides, what it refuses, and many of them at once."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,19 +8,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import ConflictError, InvalidRequest
 from tests.support.changed_tables import FEED, VECTORS, before_commit, changes, files, made, tuples
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def numbers(spark: SparkSession, lake: Lake, *switches: dict[str, str], files: int = 1) -> Table:

@@ -1,6 +1,6 @@
 """Files put together and purged of deleted rows: the same rows, in other files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,6 @@ from headgate.errors import ConflictError, HeadgateError, InvalidRequest, NotAll
 from tests.support import duck, rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def made(spark: SparkSession, lake: Lake, *, files: int = 4, **asked: Any) -> Table:

@@ -1,7 +1,6 @@
 """Partitioned and mapped tables: which files and values a write makes of rows, and that all read them."""
 
 import json
-from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,13 +18,6 @@ from tests.support import rows
 pytestmark = pytest.mark.spark
 
 ODD = ["plain", "", "a b/c=d%e:f", "ümläut", "__HIVE_DEFAULT_PARTITION__", "%5F", "x+y", "ends\n", None]
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def adds(table: Table) -> list[dict[str, object]]:

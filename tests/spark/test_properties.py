@@ -1,16 +1,22 @@
 """Rows go into tables whose properties ask more of their writers, and others read them."""
 
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
 import headgate
+from headgate.errors import UnsupportedFeature
 from headgate.protocol import vectors
+from headgate.protocol.reserved import RESERVED
 from headgate.protocol.vectors import DeletedRows
 from tests.support import duck
-from tests.support.handmade import column, data_file, write_log
+from tests.support.handmade import column, data_file, field, mapped, write_log
 
 pytestmark = pytest.mark.spark
 
@@ -43,7 +49,7 @@ def test_a_table_that_asks_for_much_is_written(spark: SparkSession, tmp_path: Pa
     table.append(spark.range(3))
     table.overwrite(spark.range(10, 14))
     table.append(spark.range(20, 21))
-    version = table.set_properties({"delta.enableChangeDataFeed": "false", "owner": "sales"})
+    version = table.set_properties({"delta.enableChangeDataFeed": "false", "team": "sales"})
 
     assert version == 4
     assert table.properties().items() >= {**ASKED, "delta.enableChangeDataFeed": "false"}.items()
@@ -73,3 +79,71 @@ def test_rows_of_a_table_with_deletion_vectors_are_added_to_and_replaced(
     table.overwrite(spark.range(7, 8))
     assert by_duckdb(tmp_path) == [7]
     assert table.read(version=1).count() == 5
+
+
+def test_the_names_that_spark_reserves_are_reserved(spark: SparkSession) -> None:
+    """S121"""
+    jvm = cast("Any", spark)._jvm
+    theirs = jvm.org.apache.spark.sql.connector.catalog.CatalogV2Util.TABLE_RESERVED_PROPERTIES()
+
+    assert {theirs.apply(number) for number in range(theirs.size())} <= {
+        "comment",
+        *(row.name for row in RESERVED),
+    }
+
+
+def as_iceberg(location: Path, *features: str, **properties: str) -> headgate.Table:
+    """A table by hand with rows that may widen, as a client writes it whose tables Iceberg reads too."""
+    columns = [mapped("n", "integer", 1, "c1"), mapped("price", "decimal(10,2)", 2, "c2")]
+    parts = [field("c1", pa.int32(), 1), field("c2", pa.decimal128(10, 2), 2)]
+    rows = pa.table({"c1": [1], "c2": [Decimal("1.50")]}, schema=pa.schema(parts))
+    add = data_file(location, "a.parquet", rows, stats='{"numRecords":1}')
+    configuration = {"delta_columnMapping_mode": "name", "delta_columnMapping_maxColumnId": "2"}
+    write_log(location, columns, [add], features=["columnMapping", "typeWidening"], writers=features,
+              delta_enableTypeWidening="true", **configuration, **properties)  # fmt: skip
+    return headgate.at_path(location)
+
+
+WIDER = {"n": "DOUBLE", "price": "DECIMAL(12,4)"}
+
+
+def widenings(spark: SparkSession, table: headgate.Table) -> Iterator[Callable[[], object]]:
+    """Each way in which either column gets its wider type."""
+    for name, wider in WIDER.items():
+        rows = spark.range(1).selectExpr(f"CAST(2 AS {wider}) AS {name}")
+        yield partial(table.widen_column, name, wider)
+        yield partial(table.append, rows, merge_schema=True)
+        yield partial(table.overwrite, rows, merge_schema=True)
+
+
+@pytest.mark.parametrize("compatibility", ["V1", "V2"])
+def test_a_table_that_iceberg_reads_too_keeps_its_types(
+    spark: SparkSession, tmp_path: Path, compatibility: str
+) -> None:
+    """S308: Iceberg knows neither an integer that became a double nor another scale."""
+    name = f"icebergCompat{compatibility}"
+    table = as_iceberg(
+        tmp_path,
+        name,
+        **{f"delta_enableI{name[1:]}": "true", "delta_universalFormat_enabledFormats": "iceberg"},
+    )
+
+    for widen in widenings(spark, table):
+        with pytest.raises(UnsupportedFeature, match=name) as caught:
+            widen()
+        assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
+
+    assert headgate.at_path(tmp_path).version() == 0
+    assert [path.name for path in (tmp_path / "_delta_log").glob("*.json")] == [f"{0:020d}.json"]
+    assert table.read().dtypes == [("n", "int"), ("price", "decimal(10,2)")]
+    assert table.read().collect() == [(1, Decimal("1.50"))]
+
+
+def test_the_same_table_for_itself_widens_them(spark: SparkSession, tmp_path: Path) -> None:
+    """S308: so it is Iceberg that they are kept for."""
+    table = as_iceberg(tmp_path)
+
+    table.widen_column("n", WIDER["n"])
+    table.append(spark.range(1).selectExpr(f"CAST(2 AS {WIDER['price']}) AS price"), merge_schema=True)
+
+    assert table.read().dtypes == [("n", "double"), ("price", "decimal(12,4)")]

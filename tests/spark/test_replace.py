@@ -1,7 +1,6 @@
 """REPLACE: another table under the same name and identity."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,13 +23,6 @@ pytestmark = pytest.mark.spark
 STAMPS = "delta.enableInCommitTimestamps"
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
 def metadata(table: Table) -> Metadata:
     return table.log.snapshot().state.metadata
 
@@ -46,7 +38,7 @@ def ddl(columns: str) -> Struct:
 
 def test_a_managed_table_stays_the_same_table(spark: SparkSession, lake: Lake) -> None:
     """S108, S110, S203"""
-    table = lake.create_table("s.t", "id BIGINT", comment="old", properties={"owner": "me"})
+    table = lake.create_table("s.t", "id BIGINT", comment="old", properties={"team": "me"})
     table.append(spark.range(3))
     table.set_domain("mine", "kept")
     before, entry = metadata(table), lake.tables()[0]

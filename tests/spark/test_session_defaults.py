@@ -27,13 +27,6 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
         spark.conf.unset(name)
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
 def test_a_session_without_defaults_has_none(spark: SparkSession) -> None:
     assert defaults.of_session() == defaults.of_session(spark) == {}
 

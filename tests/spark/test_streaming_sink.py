@@ -32,13 +32,6 @@ NOW = {"available_now": True}
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
-@pytest.fixture
 def table(lake: Lake) -> Table:
     return lake.create_table("s.t", streams.IDS)
 

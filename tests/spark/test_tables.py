@@ -1,6 +1,5 @@
 """Tables by name and by path: made, found, dropped; their past and their history."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,13 +13,6 @@ from headgate.errors import InvalidRequest, TableNotFound, UserError, VersionNot
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def counting(lake: Lake, spark: SparkSession) -> Table:

@@ -1,14 +1,10 @@
 """UPDATE: what can be set, to what, and what happens to the rows beside."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructType
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import ConcurrentDeleteDelete, ConstraintViolated, HeadgateError, InvalidRequest
 from tests.support.changed_tables import (
@@ -24,13 +20,6 @@ from tests.support.changed_tables import (
 )
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 @pytest.fixture(params=[{}, VECTORS], ids=["rewritten", "hidden"])

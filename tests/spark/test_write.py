@@ -1,6 +1,6 @@
 """Appends and overwrites: what they refuse, what they leave behind, and who wins."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,13 +22,6 @@ from headgate.spark import files
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 @pytest.fixture

@@ -31,13 +31,6 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
-@pytest.fixture
 def table(spark: SparkSession, lake: Lake) -> Table:
     """Ids 0 to 5, in the partitions a (even) and b (odd)."""
     made = lake.create_table("s.t", "id BIGINT, part STRING", partition_by=["part"])

@@ -3,14 +3,13 @@
 In each, the second has written its files before the first commits, and commits after it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import headgate
 from headgate import Lake, Table
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteRead, ConflictError
 from headgate.table.transaction import Change, Operation
@@ -24,13 +23,6 @@ OTHER_MOMENT = "TIMESTAMP'2026-01-31 11:00:00'"
 SPELLINGS = ["2026-01-31 10:00:00", "2026-01-31T10:00:00.000000Z"]
 BOTH_ORDERS = pytest.mark.parametrize("swapped", [False, True], ids=["in order", "the other way round"])
 Act = Callable[[Table], object]
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 class Race:

@@ -307,6 +307,20 @@ CASES: tuple[Case, ...] = (
             ((mapped("id", 1, "id"), mapped("new", 2, "p3")), 2),
         )
     ),
+    Case(
+        "schema-evolution",
+        lambda told: mapping(told, mapped("id", 1, "p1"), mapped("writer", 2, "writer", "string"), most=2),
+        line=3,
+        kind="metaData",
+    ),
+    Case(
+        "schema-evolution",
+        kind="metaData",
+        first=lambda told: mapping(
+            told, mapped("id", 1, "id"), mapped("writer", 2, "writer", "string"), most=2
+        ),
+        build=altered(lambda old: with_properties(old, delta_columnMapping_mode="none")),
+    ),
     Case("protocol-fits", _proto(lambda old: with_features(old, "quantumFiles")), kind="protocol"),
     Case("protocol-fits", _proto(lambda old: with_features(old, "rowTracking")), kind="protocol"),
     _altering("protocol-fits", lambda old: with_properties(old, delta_appendOnly="true")),

@@ -67,15 +67,19 @@ def write_log(
     adds: Sequence[AddFile],
     *,
     features: Sequence[str] = (),
+    writers: Sequence[str] = (),
     partitioned_by: Sequence[str] = (),
     **configuration: str,
 ) -> None:
-    """Version 0 of a table; underscores in the names of its properties stand for dots."""
+    """Version 0 of a table; underscores in the names of its properties stand for dots.
+
+    Readers and writers must know the ``features``, the ``writers`` those too that are only theirs.
+    """
     protocol = {
         "minReaderVersion": 3,
         "minWriterVersion": 7,
         "readerFeatures": list(features),
-        "writerFeatures": list(features),
+        "writerFeatures": [*features, *writers],
     }
     metadata = {
         "id": "00000000-0000-4000-8000-000000000000",

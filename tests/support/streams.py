@@ -1,6 +1,6 @@
 """Streams of files with JSON lines, one batch a file, and a program that dies while it writes one.
 
-``python -m tests.support.streams lake source checkpoint point number`` streams the source into the
+``python -m tests.support.streams lake source checkpoint point number`` streams the source into a lake's
 table ``s.t``, which the first batch makes if there is none, and dies at that point of the batch of that
 number: before it is committed, or after.
 """
@@ -56,14 +56,14 @@ def forget(checkpoint: Path, number: int) -> None:
         (checkpoint / "commits" / name).unlink(missing_ok=True)
 
 
-def run_and_die(lake: Path, source: Path, checkpoint: Path, point: str, number: int) -> None:
+def run_and_die(lake: Path | str, source: Path, checkpoint: Path, point: str, number: int) -> None:
     """Run the program in a process of its own, and see it die."""
     ran = _run(lake, source, checkpoint, point, number)
     said, _ = ran.communicate()
     assert ran.returncode == -signal.SIGKILL, said[-5_000:]
 
 
-def run_and_kill(lake: Path, source: Path, checkpoint: Path, *, after_s: float) -> None:
+def run_and_kill(lake: Path | str, source: Path, checkpoint: Path, *, after_s: float) -> None:
     """Run the program in a process of its own, and kill it after some time, if it is not done by then."""
     ran = _run(lake, source, checkpoint, "never", -1)
     try:
@@ -74,7 +74,7 @@ def run_and_kill(lake: Path, source: Path, checkpoint: Path, *, after_s: float) 
         ran.communicate()
 
 
-def _run(lake: Path, source: Path, checkpoint: Path, point: str, number: int) -> subprocess.Popen[str]:
+def _run(lake: Path | str, source: Path, checkpoint: Path, point: str, number: int) -> subprocess.Popen[str]:
     java = {"JAVA_HOME": JAVA.read_text().strip()} if JAVA.exists() else {}
     told = [str(lake), str(source), str(checkpoint), point, str(number)]
     return subprocess.Popen(

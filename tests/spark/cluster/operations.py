@@ -14,16 +14,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import IntegerType, LongType, StringType, StructType
 
 import headgate
-from headgate import Lake, Settings, Table
+from headgate import Lake, Settings, Table, identity_column
 from tests.support.changed_tables import FEED, TRACKED, VECTORS
 
 COLUMNS = "id BIGINT, p INT, v STRING"
 MARKED, COPIED, CLUSTERED, PICKED = "s.marked", "s.copied", "s.clustered", "s.picked"
+NUMBERED, DEEP, SHALLOW = "s.numbered", "s.deep", "s.shallow"
 BY_SPARK = Settings(spark_replay_bytes=-1)
 Rows = dict[int, str]
 """What a table has: a text by id; p is always id % 3."""
+
+
+def numbered_columns() -> StructType:
+    """The same columns, and one whose values the table gives itself."""
+    columns = StructType().add("id", LongType()).add("p", IntegerType()).add("v", StringType())
+    return columns.add(identity_column("n"))
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Bench:
 
     def make(self, name: str, *switches: Mapping[str, str], **rest: Any) -> None:
         properties = {key: value for some in switches for key, value in some.items()}
-        table = self.lake.create_table(name, COLUMNS, properties=properties, **rest)
+        table = self.lake.create_table(name, rest.pop("columns", COLUMNS), properties=properties, **rest)
         self.rows[name] = {}
         self.past[name] = {table.version(): {}}
 
@@ -89,6 +97,16 @@ def expected(rows: Rows) -> list[tuple[int, int, str]]:
     return sorted((key, key % 3, text) for key, text in rows.items())
 
 
+def check_numbers(table: Table, spark: SparkSession, given: dict[int, int] | None = None) -> None:
+    """That every row has a number of its own; and no other row had it of those in ``given``."""
+    known = {} if given is None else given
+    found = table.read(spark=spark).select("n", "id").toArrow().to_pylist()
+    numbers = [row["n"] for row in found]
+    assert None not in numbers and len(set(numbers)) == len(numbers), f"{table.name}: {sorted(numbers)}"
+    for row in found:
+        assert known.setdefault(row["n"], row["id"]) == row["id"], f"{table.name}: {row} was given twice"
+
+
 def texts(start: int, stop: int, mark: str) -> Rows:
     """A text for each id."""
     return {key: f"{mark}{key}" for key in range(start, stop)}
@@ -120,7 +138,7 @@ def _replace(table: Table, spark: SparkSession) -> object:
 
 
 def _overwrite(table: Table, spark: SparkSession) -> object:
-    read = table.read(where="id >= 4", spark=spark)
+    read = table.read(where="id >= 4", spark=spark).select("id", "p", "v")
     return table.overwrite(read.withColumn("v", F.concat(F.lit("o"), "v")))
 
 
@@ -153,6 +171,28 @@ def change_rows_with_vectors(bench: Bench) -> None:
 def change_rows_by_copying(bench: Bench) -> None:
     bench.make(COPIED, partition_by=["p"])
     bench.apply(COPIED, [appended(0, 40), UPDATED, MERGED, REPLACED])
+
+
+def number_the_rows(bench: Bench) -> None:
+    """An identity column: whatever happens to rows, none gets the number that another has or had."""
+    bench.make(NUMBERED, VECTORS, columns=numbered_columns())
+    given: dict[int, int] = {}
+    for statement in (appended(0, 40), UPDATED, MERGED, REPLACED, OVERWRITTEN):
+        bench.apply(NUMBERED, [statement])
+        check_numbers(bench.lake.table(NUMBERED), bench.spark, given)
+
+
+def clone_tables(bench: Bench) -> None:
+    """Deep and shallow; what happens to a clone does not happen to its source."""
+    for name, shallow in ((DEEP, False), (SHALLOW, True)):
+        bench.lake.clone(NUMBERED, name, shallow=shallow)
+        bench.past[name] = {}
+        bench.expect(name, bench.rows[NUMBERED], "CLONE")
+        bench.apply(name, [DELETED, appended(100, 110)])
+        check_numbers(bench.lake.table(name), bench.spark)
+    bench.expect(NUMBERED, bench.rows[NUMBERED], "changes of its clones")
+    bench.lake.clone(MARKED, DEEP, replace=True)
+    bench.expect(DEEP, bench.rows[MARKED], "CLONE over it")
 
 
 def change_several_tables_at_once(bench: Bench) -> None:
@@ -257,6 +297,8 @@ def convert_files_of_others(bench: Bench) -> None:
 OPERATIONS: tuple[Callable[[Bench], None], ...] = (
     change_rows_with_vectors,
     change_rows_by_copying,
+    number_the_rows,
+    clone_tables,
     travel_in_time,
     change_several_tables_at_once,
     follow_the_changes,

@@ -24,13 +24,6 @@ pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
-
-
-@pytest.fixture
 def table(lake: Lake, cluster: Cluster, spark: SparkSession) -> Table:
     """Ids 0 to 39."""
     clusters.settled(cluster, spark)

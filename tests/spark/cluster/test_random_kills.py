@@ -41,7 +41,9 @@ def test_executors_die_at_any_time(spark: SparkSession, cluster: Cluster, tmp_pa
             name = f"s.t{number // 20}"
             if not number % 20:
                 clusters.settled(cluster, spark)
-                bench.make(name, *([VECTORS, FEED] if chance.random() < 0.5 else []))
+                switches = [VECTORS, FEED] if chance.random() < 0.5 else []
+                columns = operations.numbered_columns() if number // 20 % 2 else operations.COLUMNS
+                bench.make(name, *switches, columns=columns)
                 lake.permit(name, "data reorganisation")
                 bench.apply(name, [operations.appended(0, 60)])
             statement = chance.choice(_STATEMENTS)
@@ -52,6 +54,8 @@ def test_executors_die_at_any_time(spark: SparkSession, cluster: Cluster, tmp_pa
             happened = job.exception() is None
             rows = statement.model(bench.rows[name]) if happened else bench.rows[name]
             bench.expect(name, rows, f"{statement.name} in round {number}: {job.exception()}")
+            if number // 20 % 2:
+                operations.check_numbers(lake.table(name), spark)
             ended[f"{statement.name} {happened}"] = ended.get(f"{statement.name} {happened}", 0) + 1
             if number % 20 == 19:
                 slow.check_leftovers(lake, lake.table(name))

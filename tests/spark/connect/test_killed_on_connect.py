@@ -3,14 +3,12 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-import headgate
 from headgate import Lake
 from tests.chaos import job_kills
 from tests.spark.cluster import slow
@@ -18,14 +16,7 @@ from tests.spark.cluster.operations import COLUMNS, content, expected
 
 pytestmark = pytest.mark.spark
 ROOT = Path(__file__).parents[3]
-POINTS = ("writing", "before-feed", "before-commit", "group-ratified")
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
+POINTS = ("writing", "reserved", "before-feed", "before-commit", "group-ratified")
 
 
 def test_an_interrupted_write_changes_nothing(spark: SparkSession, lake: Lake) -> None:

@@ -1,7 +1,6 @@
 """A user's calls, one after the other, on a session of Spark Connect."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -34,13 +33,6 @@ CORPORA = [
     "kernelrs_golden/dv-partitioned-with-checkpoint/delta",
     "kernelrs_golden/table-with-columnmapping-mode-id/delta",
 ]
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def feed(lake: Lake) -> Table:

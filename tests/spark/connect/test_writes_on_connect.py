@@ -1,26 +1,16 @@
 """Writes through a Spark Connect server: partitions, mapped columns, checks and replacements."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import headgate
 from headgate import Lake
 from headgate.errors import ConstraintViolated, SchemaMismatch
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "lake") as opened:
-        opened.create_schema("s")
-        yield opened
 
 
 def test_partitions_and_mapped_columns(spark: SparkSession, lake: Lake) -> None:

@@ -1,0 +1,45 @@
+"""What contracts are asked of: a catalog over each database, and a table in it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headgate.catalog.api import StagingTable, TableName
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.service import Catalog
+from headgate.clock import SystemWorld
+from headgate.storage.locate import locate
+from headgate.table import create
+from headgate.table.create import Definition
+from tests.support import adopted
+from tests.support.catalogs import a_catalog
+from tests.support.tables import SCHEMA
+
+ORDERS = TableName("sales", "orders")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
+    """A new catalog over either database."""
+    with a_catalog(request.param, tmp_path / "lake") as opened:
+        yield opened
+
+
+@pytest.fixture
+def table(catalog: Catalog) -> StagingTable:
+    """The table ``sales.orders``, which may have metadata domains."""
+    catalog.create_schema(ORDERS.schema)
+    staging = catalog.stage(ORDERS)
+    definition = Definition(SCHEMA, properties={"delta.feature.domainMetadata": "supported"})
+    create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
+    catalog.register(staging, ORDERS)
+    return staging
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Catalog]:
+    """A catalog that takes tables in, where it does not matter over which database."""
+    with closing(open_catalog(tmp_path / "lake")) as opened:
+        yield adopted.ready(opened)
