@@ -17,8 +17,8 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
 }  # fmt: skip
 _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list"}
-_GUARDS = ("frozen", "slots", "strict", "compare")
-"""Keywords that keep programmers from mistakes, and decide nothing."""
+_GUARDS = ("frozen", "slots", "strict", "compare", "kw_only", "gc")
+"""Keywords that keep programmers from mistakes or the collector from work, and decide nothing."""
 _NOTHING = "nothing"
 
 

@@ -161,6 +161,8 @@ class Forks:
             os.environ["PYTEST_DEBUG_TEMPROOT"] = os.environ["TMPDIR"] = tempfile.tempdir = str(own)
             _silence()
             code = act(mutant)
+        except MemoryError:
+            code = _KILLED  # a loop that never ends, and collects; pytest cannot even report it
         except BaseException:  # whatever a mutant does, its process must end here
             code = _BROKEN
         finally:

@@ -51,37 +51,37 @@ def operations(table: OpenedTable) -> list[str | None]:
 def test_properties_are_set_in_one_commit(route: str) -> None:
     table = new(route)
 
-    version = alter.set_properties(table, {"owner": "sales", "DELTA.appendonly": "true"})
+    version = alter.set_properties(table, {"team": "sales", "DELTA.appendonly": "true"})
 
     assert version == 1
-    assert properties(table)["owner"] == "sales"
+    assert properties(table)["team"] == "sales"
     assert properties(table)["delta.appendOnly"] == "true"
     info = table.snapshot().state.info
     assert info is not None
     assert info.operation == "SET TBLPROPERTIES"
-    assert info.operation_parameters == {"properties": '{"owner":"sales","DELTA.appendonly":"true"}'}
+    assert info.operation_parameters == {"properties": '{"team":"sales","DELTA.appendonly":"true"}'}
 
 
 @each_route
 def test_setting_what_is_set_is_no_version(route: str) -> None:
     table = new(route)
-    alter.set_properties(table, {"owner": "sales"})
+    alter.set_properties(table, {"team": "sales"})
 
-    assert alter.set_properties(table, {"owner": "sales"}) == 1
+    assert alter.set_properties(table, {"team": "sales"}) == 1
     assert alter.unset_properties(table, ["colour"], if_exists=True) == 1
 
 
 @each_route
 def test_properties_are_unset(route: str) -> None:
     table = new(route)
-    alter.set_properties(table, {"owner": "sales", "delta.logRetentionDuration": "interval 7 days"})
+    alter.set_properties(table, {"team": "sales", "delta.logRetentionDuration": "interval 7 days"})
 
-    alter.unset_properties(table, ["owner", "delta.LOGretentionDuration"])
+    alter.unset_properties(table, ["team", "delta.LOGretentionDuration"])
 
-    assert not {"owner", "delta.logRetentionDuration"} & properties(table).keys()
+    assert not {"team", "delta.logRetentionDuration"} & properties(table).keys()
     assert operations(table)[-1] == "UNSET TBLPROPERTIES"
     with pytest.raises(InvalidRequest, match="if_exists") as caught:
-        alter.unset_properties(table, ["owner"])
+        alter.unset_properties(table, ["team"])
     assert caught.value.code == "DELTA_UNSET_NON_EXISTENT_PROPERTY"
 
 
@@ -179,7 +179,7 @@ def test_what_a_property_cannot_be_is_refused_before_anything_is_committed(route
     table = new(route)
 
     with pytest.raises(UserError):
-        alter.set_properties(table, {"owner": "sales", "delta.appendOnly": "perhaps"})
+        alter.set_properties(table, {"team": "sales", "delta.appendOnly": "perhaps"})
 
     assert table.snapshot().version == 0
 
@@ -190,7 +190,7 @@ def test_a_table_with_an_unknown_feature_is_not_altered(route: str) -> None:
     table = new(route, "feature:quantumWrites")
 
     with pytest.raises(UnsupportedFeature, match="quantumWrites"):
-        alter.set_properties(table, {"owner": "sales"})
+        alter.set_properties(table, {"team": "sales"})
     with pytest.raises(UnsupportedFeature, match="quantumWrites"):
         alter.add_feature(table, "domainMetadata")
     with pytest.raises(InvalidRequest) as caught:

@@ -139,12 +139,12 @@ def test_the_catalog_learns_what_the_table_is_from_the_commit_itself(tmp_path: P
         return dict(now.metadata.configuration)
 
     first = told()
-    alter.set_properties(table, {"owner": "sales", "delta.enableDeletionVectors": "true"})
-    assert told() == {**first, "owner": "sales", "delta.enableDeletionVectors": "true"}
+    alter.set_properties(table, {"team": "sales", "delta.enableDeletionVectors": "true"})
+    assert told() == {**first, "team": "sales", "delta.enableDeletionVectors": "true"}
     version = table.snapshot().version
-    assert alter.set_properties(table, {"owner": "sales"}) == version, "nothing to tell"
+    assert alter.set_properties(table, {"team": "sales"}) == version, "nothing to tell"
     append(table, "a")
-    alter.unset_properties(table, ["owner"])
+    alter.unset_properties(table, ["team"])
     assert told() == {**first, "delta.enableDeletionVectors": "true"}
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, UserError
 from headgate.protocol import cloning, coordination, domain_lifecycle, features, upgrade
 from headgate.protocol.actions import DomainMetadata, EpochMillis
 from headgate.protocol.cloning import Planned
@@ -208,3 +208,125 @@ def test_a_table_that_was_clustered_gets_no_partitions() -> None:
         over(target, table("partitioned:part"))
 
     assert refused.value.code == "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
+
+
+def code(stated: dict[str, str], source: State, *, target: State | None) -> str:
+    with pytest.raises(UserError) as refused:
+        clone(source, **stated) if target is None else over(target, source, **stated)
+    return refused.value.code
+
+
+each_way = pytest.mark.parametrize("target", [None, managed()], ids=["new", "over"])
+
+
+@each_way
+@pytest.mark.parametrize(
+    ("stated", "expected"),
+    [
+        ({"delta.enableInCommitTimestamps": "false"}, "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES"),
+        ({"ucTableId": "mine"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
+        ({"delta.columnMapping.mode": "name"}, "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"),
+        ({"delta.enableIcebergCompatV2": "true"}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"),
+        (
+            {"delta.enableRowTracking": "true", "delta.rowTrackingSuspended": "true"},
+            "DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION",
+        ),
+    ],
+)
+def test_what_a_clone_cannot_be_is_told_by_its_code(
+    stated: dict[str, str], expected: str, target: State | None
+) -> None:
+    assert code(stated, table(), target=target) == expected
+
+
+@each_way
+def test_changes_are_not_recorded_in_a_clone_with_their_columns(target: State | None) -> None:
+    state = table()
+    schema = state.metadata.schema_string.replace('"q"', '"_change_type"')
+    source = replace(state, metadata=msgspec.structs.replace(state.metadata, schema_string=schema))
+
+    refused = code({"delta.enableChangeDataFeed": "true"}, source, target=target)
+
+    assert refused == "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
+
+
+@each_way
+def test_timestamps_may_be_asked_for_and_a_writer_version_brings_what_it_implies(
+    target: State | None,
+) -> None:
+    stated = {"delta.enableInCommitTimestamps": "True", "delta.minWriterVersion": "4"}
+
+    made = clone(table(), **stated) if target is None else over(target, table(), **stated)
+
+    assert made.protocol.has("changeDataFeed")
+    assert made.protocol.has("checkConstraints")
+
+
+def test_a_clone_is_nameless_and_a_table_keeps_its_name_and_age() -> None:
+    source, target = table(), managed()
+    theirs = msgspec.structs.replace(source.metadata, name="theirs", created_time=EpochMillis(1))
+    ours = msgspec.structs.replace(target.metadata, name="ours", created_time=EpochMillis(2))
+    source, target = replace(source, metadata=theirs), replace(target, metadata=ours)
+
+    assert clone(source).metadata.name is None
+    assert (over(target, source).metadata.name, over(target, source).metadata.created_time) == ("ours", 2)
+
+
+def test_a_preview_of_catalogs_is_nothing_that_a_clone_takes_over() -> None:
+    state = table()
+    source = replace(state, protocol=upgrade.with_features(state.protocol, ("catalogOwned-preview",)))
+
+    assert not clone(source).protocol.has("catalogOwned-preview")
+
+
+def test_without_row_ids_no_columns_are_named_for_them() -> None:
+    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_VERSION_COLUMN: "own-v"}
+
+    made = over(managed("tracked", **own), table())
+
+    assert not {ROW_ID_COLUMN, ROW_VERSION_COLUMN} & made.metadata.configuration.keys()
+    assert made.tracks_rows, "a table does not lose a feature by being replaced"
+
+
+def test_over_a_table_comes_what_is_asked_of_the_source_and_by_the_user() -> None:
+    state = table("feature:v2Checkpoint")
+    source = replace(state, metadata=msgspec.structs.replace(state.metadata, description="orders"))
+
+    made = over(managed(), source, **{"delta.feature.allowColumnDefaults": "supported"})
+
+    assert made.protocol.has("v2Checkpoint")
+    assert made.protocol.has("allowColumnDefaults")
+    assert made.metadata.description == "orders"
+    assert over(managed(), source, comment="mine").metadata.description == "mine"
+    assert over(managed(), table("partitioned:p")).metadata.partition_columns == ("p",)
+
+
+def test_over_an_ordinary_table_nothing_comes_of_the_catalog_of_the_source() -> None:
+    made = over(table(), managed())
+
+    assert not made.protocol.is_catalog_managed
+    assert not made.protocol.has("inCommitTimestamp")
+    assert not made.protocol.has("vacuumProtocolCheck")
+
+
+def test_ids_of_columns_go_on_from_whichever_table_has_them() -> None:
+    mapped = {"delta.columnMapping.mode": "name", assign.HIGHEST: "7"}
+    plain, numbered = table(), table("feature:columnMapping", **mapped)
+    columns = msgspec.json.decode(plain.metadata.schema_string)
+    for number, field in enumerate(columns["fields"], 1):
+        field["metadata"] = {
+            "delta.columnMapping.id": number, "delta.columnMapping.physicalName": f"c{number}"
+        }  # fmt: skip
+    schema = msgspec.json.encode(columns).decode()
+    numbered = replace(numbered, metadata=msgspec.structs.replace(numbered.metadata, schema_string=schema))
+
+    assert over(managed(), numbered).metadata.configuration[assign.HIGHEST] == "7"
+    own = managed("feature:columnMapping", **mapped)
+    assert over(own, plain).metadata.configuration[assign.HIGHEST] == "7"
+
+
+def test_who_decides_the_commits_of_a_clone_is_not_asked_for() -> None:
+    stated = {"delta.coordinatedCommits.commitCoordinator-preview": "someone"}
+
+    assert code(stated, table(), target=None) == "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
+    assert code(stated, table(), target=managed()) == "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"

@@ -5,11 +5,25 @@ import pytest
 
 from headgate.errors import CorruptLog
 from headgate.protocol import codec
-from headgate.protocol.actions import CommitInfo, DomainMetadata, EpochMillis, TxnId, Version
+from headgate.protocol.actions import (
+    AddCdcFile,
+    AppTransaction,
+    CommitInfo,
+    DomainMetadata,
+    EpochMillis,
+    Sidecar,
+    TxnId,
+    Version,
+    sort,
+)
 from tests.support.commits import MANAGED, add, metadata, remove
 
 INFO = CommitInfo(in_commit_timestamp=EpochMillis(5), txn_id=TxnId("t"), operation="WRITE")
 DOMAIN = DomainMetadata(domain="acme", configuration='{"a":1}', removed=False)
+LATER = CommitInfo(operation="DELETE")
+TXN = AppTransaction(app_id="stream", version=4)
+CDC = AddCdcFile(path="_change_data/c", partition_values={}, size=1, data_change=False)
+SMALL = (INFO, MANAGED, metadata(), TXN, DOMAIN)
 
 
 def test_what_is_encoded_is_decoded_in_order() -> None:
@@ -47,10 +61,64 @@ def test_the_commit_info_is_read_without_the_rest() -> None:
     assert codec.commit_info(Version(1), content) == INFO
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"add":{"path":1}}', b"\xff\xfe", b'{"add":{}}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{", b"[]", b'{"add":{"path":1}}', b"\xff\xfe", b'{"add":{}}',
+        b'{"txn":{"appId":"\xff","version":1}}',
+    ],
+)  # fmt: skip
 def test_damaged_bytes_name_the_version(content: bytes) -> None:
     with pytest.raises(CorruptLog) as caught:
         codec.decode(Version(17), content)
 
     assert "version 17" in caught.value.message
     assert caught.value.code == "DELTA_TXN_LOG_FAILED_INTEGRITY"
+
+
+def test_every_kind_of_action_is_read() -> None:
+    content = codec.encode((*SMALL, add("a"), remove("b"), CDC)) + b'{"sidecar":{"path":"s","sizeInBytes":7}}'
+
+    assert codec.actions(Version(3), content) == [
+        *SMALL, add("a"), remove("b"), Sidecar(path="s", size_in_bytes=7),
+    ]  # fmt: skip
+    assert codec.cdc_files(Version(3), content) == [CDC]
+
+
+def test_without_its_files_a_commit_says_the_rest() -> None:
+    found = codec.small(Version(3), codec.encode((*SMALL, add("a"), remove("b"))))
+
+    assert found == sort(Version(3), SMALL)
+
+
+def test_a_commit_info_that_is_not_the_first_line_or_takes_several_is_found() -> None:
+    later = codec.encode((add("a"), INFO))
+    stretched = codec.encode((INFO,)).replace(b",", b",\n")
+
+    assert codec.commit_info(Version(1), later) is None
+    assert codec.decode(Version(1), later).info == INFO
+    assert codec.commit_info(Version(1), stretched) == INFO
+
+
+def test_versions_are_folded_until_one_removes_files() -> None:
+    """A reader adds what a commit adds after removing what it removes, so the order of the two counts."""
+    versions = [
+        (INFO, MANAGED, add("a"), TXN), (INFO, metadata(), DOMAIN, add("b")), (INFO, remove("a"), add("c")),
+        (add("d"), LATER),
+    ]  # fmt: skip
+
+    folded = list(
+        codec.fold((Version(at), codec.encode(actions)) for at, actions in enumerate(versions, start=5))
+    )
+
+    assert folded == [
+        sort(Version(6), (MANAGED, add("a"), TXN, metadata(), DOMAIN, add("b"))),
+        sort(Version(8), (remove("a"), add("c"), add("d"), LATER)),
+    ]
+
+
+def test_the_first_version_may_remove_files_and_nothing_folds_to_nothing() -> None:
+    content = codec.encode((INFO, remove("a")))
+
+    assert list(codec.fold([(Version(5), content)])) == [sort(Version(5), (INFO, remove("a")))]
+    assert list(codec.fold([])) == []

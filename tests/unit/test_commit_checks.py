@@ -8,7 +8,7 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import commit_checks, rebase, upgrade
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
-from headgate.protocol.attempt import Attempt
+from headgate.protocol.attempt import CLONE, Attempt
 from headgate.protocol.commit_checks import CHECKS
 from headgate.protocol.replay import State
 from tests.support.attempts import added, side, table, with_vector
@@ -137,6 +137,13 @@ def test_the_same_transaction_of_an_application_counts_once() -> None:
     once = AppTransaction(app_id="x", version=1)
 
     assert rebase.prepare(attempt(STATE, (once, A, once))).actions == (once, A)
+
+
+def test_a_clone_brings_the_vectors_of_its_source() -> None:
+    """They were there before, in a table that allowed them."""
+    cloned = replace(attempt(STATE, (TIGHT,)), operation=CLONE)
+
+    assert rebase.prepare(cloned).actions == (TIGHT,)
 
 
 def test_domains_are_checked_too() -> None:

@@ -10,7 +10,7 @@ import pytest
 from headgate.catalog.api import Lost, RatifiedCommit, Told, Unknown
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable, failed
+from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -614,26 +614,6 @@ def test_who_writes_while_a_table_changes_hands_starts_again() -> None:
     assert place.published() == [0, 1, 2]
     assert append(caught_up, "y") == [4]
     assert watched.count("commit") == 2
-
-
-@pytest.mark.parametrize(
-    ("retryable", "conflict", "expected"),
-    [
-        (True, True, Lost(())),
-        (True, False, Unknown("why")),
-        (False, True, ConcurrentWrite),
-        (False, False, NotAllowed),
-    ],
-)
-def test_the_two_words_of_a_coordinator_have_one_meaning(
-    retryable: bool, conflict: bool, expected: Any
-) -> None:
-    """§2.10"""
-    if isinstance(expected, type):
-        with pytest.raises(expected, match="why"):
-            failed("why", retryable=retryable, conflict=conflict)
-    else:
-        assert failed("why", retryable=retryable, conflict=conflict) == expected
 
 
 def test_a_commit_is_not_failed_by_a_publication_that_fails() -> None:

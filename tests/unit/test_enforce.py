@@ -24,10 +24,13 @@ def test_a_column_that_must_have_a_value_must_be_there() -> None:
 
 
 def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
-    declared = enforce.declared(Struct((Field("c", Primitive("char(3)")), Field("id", LONG))))
+    others = Field("id", LONG), Field("tags", Array(TEXT, contains_null=True))
+    sized = Field("c", Primitive("char(3)"), nullable=False, metadata={"comment": "x"})
 
-    assert declared.fields[0] == Field("c", TEXT, metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(3)"})
-    assert declared.fields[1] == Field("id", LONG)
+    declared = enforce.declared(Struct((sized, *others)))
+
+    said = {"comment": "x", "__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
+    assert declared == Struct((Field("c", TEXT, nullable=False, metadata=said), *others))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +52,19 @@ def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
             "DELTA_UNSUPPORTED_DATA_TYPES",
         ),
         (Struct((Field("v", Primitive("variant")),)), "DELTA_UNSUPPORTED_DATA_TYPES"),
+        (Struct((Field("", LONG),)), "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
+        (
+            Struct((Field("m", Map(Struct((Field("a=b", LONG),)), LONG, value_contains_null=True)),)),
+            "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
+        ),
+        (
+            Struct((Field("m", Map(LONG, Struct((Field("a;b", LONG),)), value_contains_null=True)),)),
+            "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
+        ),
+        (
+            Struct((Field("l", Array(Struct((Field("x", LONG, nullable=False),)), contains_null=True)),)),
+            "DELTA_NESTED_NOT_NULL_CONSTRAINT",
+        ),
     ],
 )
 def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> None:
@@ -56,6 +72,65 @@ def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> Non
         enforce.check_new(schema)
 
     assert caught.value.code == code
+
+
+def test_names_of_mapped_columns_may_be_any_but_empty() -> None:
+    nested = Map(LONG, Struct((Field("a b", LONG),)), value_contains_null=True)
+    odd = Struct((Field("a b", LONG), Field("l", Array(nested, contains_null=True)), Field("k", nested)))
+
+    enforce.check_new(odd, mapped=True)
+    enforce.check_new(TABLE)
+    for empty in (Struct((Field("", LONG),)), Struct((Field("s", Struct((Field("", LONG),))),))):
+        with pytest.raises(InvalidRequest) as caught:
+            enforce.check_new(empty, mapped=True)
+        assert caught.value.code == "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"
+
+
+VOID = Primitive("void")
+TWICE = Struct((Field("x", LONG), Field("X", LONG)))
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        (Field("ID", LONG), "DELTA_DUPLICATE_COLUMNS_FOUND"),
+        (Field("s", TWICE), "DELTA_DUPLICATE_COLUMNS_FOUND"),
+        (Field("l", Array(TWICE, contains_null=True)), "DELTA_DUPLICATE_COLUMNS_FOUND"),
+        (Field("m", Map(TWICE, LONG, value_contains_null=True)), "DELTA_DUPLICATE_COLUMNS_FOUND"),
+        (Field("m", Map(LONG, TWICE, value_contains_null=True)), "DELTA_DUPLICATE_COLUMNS_FOUND"),
+        (Field("l", Array(VOID, contains_null=True)), "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE"),
+        (
+            Field("l", Array(Struct((Field("x", VOID),)), contains_null=True)),
+            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+        ),
+        (
+            Field("m", Map(VOID, LONG, value_contains_null=True)),
+            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+        ),
+        (
+            Field("m", Map(LONG, VOID, value_contains_null=True)),
+            "DELTA_COMPLEX_TYPE_COLUMN_CONTAINS_NULL_TYPE",
+        ),
+    ],
+)
+def test_rows_that_no_table_can_take_are_refused(column: Field, code: str) -> None:
+    with pytest.raises(SchemaMismatch) as caught:
+        enforce.checked_data(Struct((Field("id", LONG), column)))
+
+    assert caught.value.code == code
+
+
+def test_rows_may_have_a_void_column_outside_of_lists_and_maps() -> None:
+    rows = Struct((Field("n", VOID), Field("s", Struct((Field("x", VOID), Field("y", LONG))))))
+
+    assert enforce.checked_data(rows) is rows
+
+
+@pytest.mark.parametrize("key", ["delta.generationExpression", "CURRENT_DEFAULT", "delta.identity.start"])
+def test_a_column_that_gets_its_value_by_itself_may_be_missing(key: str) -> None:
+    table = Struct((Field("id", LONG, nullable=False, metadata={key: "1"}), Field("note", TEXT)))
+
+    enforce.check_present(Struct(()), table)
 
 
 def test_a_schema_survives_the_way_to_its_string_and_back() -> None:

@@ -2,9 +2,15 @@
 
 import itertools
 
+import msgspec
 import pytest
 
-from headgate.protocol.schema import evolution
+from headgate.protocol import upgrade
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.schema import evolution, mapping
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from tests.support import commits
 
 ORDER = ("byte", "short", "integer", "long")
 TYPES = (
@@ -40,7 +46,8 @@ def test_a_type_is_widened_or_it_is_not(old: str, new: str) -> None:
         ("decimal(10,2)", "decimal(12,4)", True),
         ("decimal(10,2)", "decimal(11,4)", False),
         ("decimal(10,2)", "decimal(10,1)", False),
-        ("integer", "decimal(10,0)", True),
+        *((small, "decimal(10,0)", True) for small in ORDER[:3]),
+        *((small, "decimal(9,0)", False) for small in ORDER[:3]),
         ("integer", "decimal(10,1)", False),
         ("long", "decimal(19,0)", False),
         ("long", "decimal(22,2)", True),
@@ -48,3 +55,168 @@ def test_a_type_is_widened_or_it_is_not(old: str, new: str) -> None:
 )
 def test_a_decimal_keeps_its_digits_on_both_sides(old: str, new: str, wider: bool) -> None:
     assert evolution.is_widening(old, new) is wider
+
+
+PLAIN = Protocol(min_reader_version=1, min_writer_version=2)
+LONG, INT, TEXT = Primitive("long"), Primitive("integer"), Primitive("string")
+
+
+def metadata(*fields: Field, partitioned: tuple[str, ...] = (), **configuration: str) -> Metadata:
+    return msgspec.structs.replace(
+        commits.metadata(schema_json.render(Struct(fields))),
+        partition_columns=partitioned,
+        configuration=configuration,
+    )
+
+
+def mapped(*fields: Field, most: str = "9", mode: str = "name") -> Metadata:
+    return metadata(*fields, **{mapping.MODE: mode, evolution.MAX_ID: most})
+
+
+def column(name: str, number: object, data_type: DataType = LONG, physical: object = None) -> Field:
+    keys = {mapping.ID: number, mapping.PHYSICAL_NAME: physical or f"p{number}"}
+    return Field(name, data_type, metadata=keys)
+
+
+def breach(before: Metadata, after: Metadata, *features: str) -> str | None:
+    return evolution.breach(before, after, upgrade.with_features(PLAIN, features))
+
+
+def inside(data_type: DataType) -> tuple[Field, ...]:
+    """Columns that have the type inside, in every way."""
+    return (
+        Field("s", Struct((Field("x", data_type),))),
+        Field("l", Array(data_type, contains_null=True)),
+        Field("k", Map(data_type, LONG, value_contains_null=True)),
+        Field("v", Map(LONG, data_type, value_contains_null=True)),
+    )
+
+
+def test_columns_may_come_and_stay() -> None:
+    before = metadata(Field("a", LONG), Field("s", Struct((Field("x", LONG),))))
+    after = metadata(
+        Field("new", TEXT),
+        Field("s", Struct((Field("y", LONG), Field("x", LONG)))),
+        Field("a", LONG, nullable=False),
+    )
+
+    assert breach(before, after) is None
+    assert breach(before, before) is None
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        metadata(Field("b", LONG)),
+        metadata(Field("A", LONG), Field("b", LONG)),
+        metadata(Field("a", TEXT), Field("b", LONG)),
+        metadata(Field("a", Array(LONG, contains_null=True)), Field("b", LONG)),
+        metadata(Field("a", LONG), Field("b", LONG), partitioned=("b",)),
+        mapped(column("a", 1), column("b", 2, physical="b")),
+        mapped(column("a", 1, physical="a"), column("b", 2, physical="b"), mode="id"),
+    ],
+)
+def test_without_mapping_a_column_keeps_its_name_and_its_type(after: Metadata) -> None:
+    assert breach(metadata(Field("a", LONG), Field("b", LONG)), after)
+
+
+def test_columns_are_mapped_later_under_the_names_that_files_have() -> None:
+    before = metadata(Field("a", LONG), Field("s", Struct((Field("x", LONG),))))
+    kept = column("s", 2, Struct((column("x", 3, physical="x"),)), physical="s")
+    lost = column("s", 2, Struct((column("x", 3),)), physical="s")
+
+    assert breach(before, mapped(column("a", 1, physical="a"), kept, column("new", 4))) is None
+    assert breach(before, mapped(column("renamed", 1, physical="a"), kept)) is None
+    assert breach(before, mapped(column("a", 1, physical="a"), lost))
+
+
+@pytest.mark.parametrize("mode", ["none", "id"])
+def test_a_mapping_is_not_given_up_or_changed(mode: str) -> None:
+    assert breach(mapped(column("a", 1)), mapped(column("a", 1), mode=mode))
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_mapped_columns_are_known_by_their_ids(mode: str) -> None:
+    inner = Struct((column("x", 3),))
+    before = mapped(column("a", 1), column("s", 2, inner), mode=mode)
+
+    for after in (
+        [column("renamed", 1), column("s", 2, inner)],
+        [column("s", 2, inner)],
+        [column("a", 1), column("s", 2, Struct((column("y", 3), column("z", 11))))],
+        [column("a", 10), column("s", 2, inner)],
+    ):
+        assert breach(before, mapped(*after, mode=mode)) is None
+    for wrong in (
+        [column("a", 4), column("s", 2, inner)],
+        [column("a", 9), column("s", 2, inner)],
+        [column("a", 1, physical="other"), column("s", 2, inner)],
+        [column("a", 1, TEXT), column("s", 2, inner)],
+        [column("a", 1), column("s", 2, Struct((column("x", 3, TEXT),)))],
+        [column("a", 1), column("s", 2, Struct((column("w", 12),))), column("x", 3)],
+        [column("a", 1), column("s", 2)],
+    ):
+        assert breach(before, mapped(*wrong, mode=mode)), wrong
+
+
+def test_types_inside_others_are_widened_or_not_like_any() -> None:
+    for field, wider, other in zip(inside(INT), inside(LONG), inside(TEXT), strict=True):
+        before = metadata(field)
+        assert breach(before, metadata(wider), "typeWidening") is None
+        assert breach(before, metadata(wider), "typeWidening-preview") is None
+        assert breach(before, metadata(wider))
+        assert breach(before, metadata(other), "typeWidening")
+
+
+def test_small_numbers_are_widened_without_the_feature() -> None:
+    for old, new in (("byte", "short"), ("byte", "integer"), ("short", "integer")):
+        assert breach(metadata(Field("a", Primitive(old))), metadata(Field("a", Primitive(new)))) is None
+    decimals = (
+        metadata(Field("a", Primitive("decimal(4,2)"))),
+        metadata(Field("a", Primitive("decimal(5,2)"))),
+    )
+    assert breach(*decimals)
+    assert breach(*decimals, "typeWidening") is None
+
+
+def test_a_column_of_no_type_may_become_any() -> None:
+    void = metadata(Field("a", Primitive("void")))
+
+    assert breach(void, metadata(Field("a", Struct((Field("x", LONG),))))) is None
+    assert breach(metadata(Field("a", LONG)), void)
+
+
+def test_a_name_is_there_once_in_its_struct() -> None:
+    assert evolution.duplicate(Struct((Field("a", LONG), *inside(Struct((Field("a", LONG),)))))) is None
+    assert evolution.duplicate(Struct((Field("a", LONG), Field("A", LONG)))) == "A"
+    for field, where in zip(inside(Struct((Field("x", LONG), Field("X", LONG)))), _PLACES, strict=True):
+        assert evolution.duplicate(Struct((field,))) == f"{where}.X"
+
+
+_PLACES = ("s.x", "l.element", "k.key", "v.value")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        mapped(column("a", 1), column("b", 1, physical="q")),
+        mapped(column("a", 1), column("b", 2, physical="p1")),
+        mapped(column("a", 1), column("s", 2, Struct((column("x", 1, physical="q"),)))),
+        mapped(column("a", 3), most="2"),
+        mapped(column("a", 1), most="many"),
+        mapped(column("a", "1")),
+        mapped(column("a", None, physical="p")),
+        mapped(column("a", 1, physical=2)),
+        mapped(Field("a", LONG, metadata={mapping.ID: 1, mapping.PHYSICAL_NAME: ""})),
+        mapped(Field("a", LONG)),
+    ],
+)
+def test_what_is_wrong_with_a_mapping(wrong: Metadata) -> None:
+    assert evolution.mapping_breach(wrong)
+
+
+def test_a_mapping_in_which_every_column_has_its_own() -> None:
+    inner = Struct((column("x", 3, physical="p1"), column("y", 9)))
+
+    assert evolution.mapping_breach(mapped(column("a", 1), column("s", 2, inner))) is None
+    assert evolution.mapping_breach(metadata(Field("a", LONG))) is None

@@ -1,5 +1,7 @@
 """Values of identity columns on paper: the grid, the mark, and which number a row gets."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -219,3 +221,134 @@ def test_a_restored_column_is_known_by_its_physical_name() -> None:
     now = metadata(column("after", **physical, **{identity.MARK: 8}), **mode)
 
     assert identity.columns_of(identity.restored(then, now))["before"].mark == 8
+
+
+def code_of(act: Callable[[], object]) -> str:
+    with pytest.raises(InvalidRequest) as refused:
+        act()
+    return refused.value.code
+
+
+def test_values_of_rows_that_are_there_are_never_set() -> None:
+    for explicit in (True, False):
+        field = column(**{identity.EXPLICIT: explicit})
+        assert code_of(partial(identity.check_not_updated, field)) == (
+            "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"
+        )
+    identity.check_not_updated(Field("a", LONG))
+
+
+def test_rows_bring_values_only_where_they_may() -> None:
+    always, by_default = column(), column("own", **{identity.EXPLICIT: True})
+    schema = Struct((always, by_default, Field("a", LONG)))
+
+    identity.check_given(Struct((Field("OWN", LONG), Field("a", LONG))), schema)
+    identity.check_given(Struct((Field("id", Primitive("void")),)), schema)
+    refused = code_of(partial(identity.check_given, Struct((Field("ID", LONG),)), schema))
+    assert refused == "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED"
+
+
+def test_the_ends_of_bigint_are_values_too() -> None:
+    for edge in (SMALLEST, LARGEST):
+        field = column(**{identity.START: edge, identity.STEP: edge, identity.MARK: edge})
+        assert identity.of(field) == Identity(edge, edge, edge)
+    for beyond in (SMALLEST - 1, LARGEST + 1):
+        for key in (identity.START, identity.STEP, identity.MARK):
+            malformed = partial(identity.of, column(**{key: beyond}))
+            assert code_of(malformed) == "HEADGATE_IDENTITY_MALFORMED"
+
+
+def test_the_last_value_can_be_given_and_none_after_it() -> None:
+    for edge, step in ((LARGEST, 1), (SMALLEST, -1)):
+        known = Identity(edge - 2 * step, step)
+        assert known.left == 3
+        assert known.beyond(3).mark == edge
+        assert known.beyond(3).left == 0
+        assert known.beyond(3).beyond(0) == known.beyond(3)
+        assert code_of(partial(known.beyond, 4)) == identity.EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        Struct((Field("t", Struct((column(),))),)),
+        Map(Struct((column(),)), LONG, value_contains_null=True),
+        Array(Array(Struct((column(),)), contains_null=True), contains_null=True),
+    ],
+    ids=["struct", "key", "array"],
+)
+def test_identities_are_found_however_deep_they_are(nested: DataType) -> None:
+    refused = code_of(partial(identity.check, metadata(Field("s", nested))))
+
+    assert refused == "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"
+
+
+def test_what_has_no_identities_needs_no_marks() -> None:
+    plain = metadata(Field("a", LONG), Field("s", Map(LONG, LONG, value_contains_null=True)))
+
+    identity.check(plain)
+    assert identity.columns_of(plain) == {}
+    assert identity.marked(plain, {"a": 5}) is plain
+    assert not identity.moves_marks_only(plain, msgspec.structs.replace(plain, name="other"))
+
+
+@pytest.mark.parametrize(
+    ("partition", "run", "number"), [(0, 0, 0), (0, 1, 1), (1, 0, 3), (0, 3, 5), (1, 1, 9), (3, 0, 13)]
+)
+def test_runs_are_put_one_behind_another_by_their_boxes(partition: int, run: int, number: int) -> None:
+    assert identity.place(partition, run << RUN) == number << RUN
+    assert identity.place(partition, (run << RUN) + 5) == (number << RUN) + 5
+
+
+def test_values_are_bigint() -> None:
+    assert (SMALLEST, LARGEST) == (-9_223_372_036_854_775_808, 9_223_372_036_854_775_807)
+
+
+def test_a_mark_moves_only_forward_and_not_before_the_start() -> None:
+    known = Identity(10, 5)
+
+    assert [known.covering(value).mark for value in (3, 5, 10, 11, 15)] == [None, None, 10, 15, 15]
+    assert known.beyond(0) == known
+    assert [Identity(1, 10, 5).goes_on(mark) for mark in (4, 5, 6)] == [False, False, True]
+    assert [Identity(1, 1, 5).goes_on(mark) for mark in (4, 5, 6)] == [False, False, True]
+    assert [Identity(1, -1, 5).goes_on(mark) for mark in (4, 5, 6)] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "known", [Identity(1, 2), Identity(1, -2, -5), Identity(0, 1, 0, allows_explicit=True)]
+)
+def test_what_is_written_of_an_identity_is_read_again(known: Identity) -> None:
+    written = known.written()
+
+    assert identity.of(Field("id", LONG, metadata=written)) == known
+    assert written[identity.EXPLICIT] is known.allows_explicit
+    assert (identity.MARK in written) is (known.mark is not None)
+
+
+def test_a_column_that_does_not_say_so_takes_no_values_from_rows() -> None:
+    said = {identity.START: 1, identity.STEP: 1}
+
+    assert identity.of(Field("id", LONG, metadata=said)) == Identity(1, 1, allows_explicit=False)
+
+
+def test_a_whole_identity_column_is_accepted_beside_any_others() -> None:
+    identity.check(
+        metadata(column(), Field("s", Struct((Field("x", LONG),))), Field("a", LONG), partitioned=("a",))
+    )
+
+
+def test_metadata_without_identities_moves_no_marks_however_it_is_written() -> None:
+    plain = metadata(Field("a", LONG))
+    spaced = msgspec.structs.replace(plain, schema_string=plain.schema_string.replace(",", ", "))
+
+    assert not identity.moves_marks_only(plain, spaced)
+    assert identity.marked(plain, {}) is plain
+
+
+def test_one_mark_may_move_while_another_stays() -> None:
+    before = metadata(column("a"), column("b"), column("c", **{identity.MARK: 4}))
+    after = identity.marked(before, {"a": 5})
+
+    assert identity.moves_marks_on(before, after)
+    assert not identity.moves_marks_on(before, msgspec.structs.replace(after, name="other"))
+    assert not identity.moves_marks_on(before, before)

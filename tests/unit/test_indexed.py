@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import clustering, indexed
+from headgate.protocol import clustering, domain_lifecycle, indexed
 from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import ID, MODE, PHYSICAL_NAME
@@ -52,6 +52,7 @@ def test_the_first_columns_are_counted_without_partitions() -> None:
     many = Struct(tuple(Field(f"c{number}", LONG) for number in range(40)))
     assert len(indexed.physical_paths(metadata(many))) == 32
     assert len(indexed.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="-1"))) == 40
+    assert indexed.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="0")) == set()
 
 
 def test_columns_are_named_with_all_that_is_in_them_and_clustering_is_always_among_them() -> None:
@@ -96,3 +97,14 @@ def test_clusterings_that_cannot_be(
         clustering.physical(names, metadata(SCHEMA, *partition_by, **properties))
 
     assert caught.value.code == code
+
+
+def test_clusterings_that_can_be() -> None:
+    many = Struct(tuple(Field(f"c{number}", LONG) for number in range(40)))
+
+    four = clustering.physical(["a", "p, s.x", "s.y.z"], metadata())
+    assert four == (("a",), ("p",), ("s", "x"), ("s", "y", "z"))
+    assert clustering.physical([], metadata(SCHEMA, "p")) == ()
+    assert clustering.physical(["c39"], metadata(many)) == (("c39",),)
+    assert clustering.physical(["a"], metadata(delta_dataSkippingStatsColumns="a")) == (("a",),)
+    assert clustering.domain(["s.x"], metadata()) == domain_lifecycle.clustering([("s", "x")])

@@ -1,5 +1,7 @@
 """What the text of a partition value means."""
 
+import time
+
 import pytest
 
 from headgate.errors import CorruptLog
@@ -13,7 +15,15 @@ from headgate.protocol.schema.types import Array, DataType, Primitive
         ("string", " a/b=c ", " a/b=c "),
         ("binary", "\x01ü", "\x01ü"),
         ("boolean", "TRUE", "true"),
+        ("boolean", "False", "false"),
         ("byte", "-128", "-128"),
+        ("byte", "127", "127"),
+        ("short", "-32768", "-32768"),
+        ("short", "32767", "32767"),
+        ("integer", "-2147483648", "-2147483648"),
+        ("integer", "2147483647", "2147483647"),
+        ("long", "-9223372036854775808", "-9223372036854775808"),
+        ("long", "9223372036854775807", "9223372036854775807"),
         ("long", "+007", "7"),
         ("double", "1.0E10", "10000000000.0"),
         ("float", "Infinity", "inf"),
@@ -25,10 +35,21 @@ from headgate.protocol.schema.types import Array, DataType, Primitive
         ("timestamp", "2024-01-31T12:00:00.5Z", "2024-01-31 12:00:00.500000Z"),
         ("timestamp", "2024-01-31T12:00:00+02:00", "2024-01-31 10:00:00Z"),
         ("timestamp_ntz", "2024-01-31 12:00:00.000001", "2024-01-31 12:00:00.000001"),
+        ("timestamp_ntz", "2024-01-31T12:00:00Z", "2024-01-31 12:00:00"),
     ],
 )
 def test_text_becomes_a_value_that_casts_alike_everywhere(type_name: str, text: str, meaning: str) -> None:
     assert partitions.canonical(text, Primitive(type_name)) == meaning
+
+
+def test_a_moment_without_a_zone_is_utc_wherever_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("TZ", "Asia/Kolkata")
+        time.tzset()
+        found = partitions.canonical("2024-01-31 12:00:00", Primitive("timestamp"))
+    time.tzset()
+
+    assert found == "2024-01-31 12:00:00Z"
 
 
 @pytest.mark.parametrize("text", [None, ""])
@@ -41,8 +62,15 @@ def test_nothing_is_null(type_name: str, text: str | None) -> None:
     ("data_type", "text"),
     [
         (Primitive("byte"), "128"),
+        (Primitive("byte"), "-129"),
+        (Primitive("short"), "32768"),
+        (Primitive("integer"), "2147483648"),
+        (Primitive("long"), "9223372036854775808"),
+        (Primitive("timestamp"), "0001-01-01T00:00:00+02:00"),
         (Primitive("integer"), "1.5"),
         (Primitive("boolean"), "yes"),
+        (Primitive("boolean"), "1"),
+        (Primitive("variant"), "1"),
         (Primitive("double"), "many"),
         (Primitive("decimal(5,2)"), "NaN"),
         (Primitive("decimal(5,2)"), "five"),
@@ -52,5 +80,30 @@ def test_nothing_is_null(type_name: str, text: str | None) -> None:
     ],
 )
 def test_text_that_means_nothing_is_a_broken_log(data_type: DataType, text: str) -> None:
-    with pytest.raises(CorruptLog, match="partition value"):
+    with pytest.raises(CorruptLog, match="partition value") as caught:
         partitions.canonical(text, data_type)
+
+    assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "text", "written"),
+    [
+        ("string", "a", "a"),
+        ("string", "", None),
+        ("long", None, None),
+        ("long", "7", "7"),
+        ("long", "+007", "7"),
+        ("boolean", "TRUE", "true"),
+        ("timestamp", "0", "1970-01-01T00:00:00.000000Z"),
+        ("timestamp", "-1", "1969-12-31T23:59:59.999999Z"),
+        ("timestamp", "1706702400500000", "2024-01-31T12:00:00.500000Z"),
+        ("timestamp_ntz", "2024-01-31 12:00:00", "2024-01-31 12:00:00.000000"),
+        ("double", "1.0E10", "1.0E10"),
+        ("float", "NaN", "NaN"),
+    ],
+)
+def test_values_are_written_so_that_every_reader_understands_them(
+    type_name: str, text: str | None, written: str | None
+) -> None:
+    assert partitions.serialized(text, Primitive(type_name)) == written

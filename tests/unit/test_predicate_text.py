@@ -6,7 +6,13 @@ from headgate.protocol import predicate_sql, predicate_text
 from headgate.protocol.schema.types import Field, Primitive, Struct
 
 SCHEMA = Struct(
-    (Field("a", Primitive("long")), Field("s", Primitive("string")), Field("d", Primitive("date")))
+    (
+        Field("a", Primitive("long")),
+        Field("s", Primitive("string")),
+        Field("d", Primitive("date")),
+        Field("f", Primitive("double")),
+        Field("b", Primitive("boolean")),
+    )
 )
 
 
@@ -17,7 +23,11 @@ SCHEMA = Struct(
         ("a <> 1 AND s = 'x'", "a <> 1 and s = 'x'"),
         ("a = 1 AND (s = 'x' OR d > DATE'2024-01-02')", "a = 1 and (s = 'x' or d > '2024-01-02')"),
         ("a IN (3, 1, 2)", "a in (1, 2, 3)"),
+        ("a IN (1, 2, 3, 4, 5)", "a in (1, 2, 3, 4, 5)"),
         ("a IN (1, 2, 3, 4, 5, 6)", "a in (1, 2, 3, 4, 5, …)"),
+        ("(a = 1 AND s = 'x') OR a = 2", "(a = 1 and s = 'x') or a = 2"),
+        ("f > 1.5", "f > 1.5"),
+        ("b", "b = True"),
         ("s LIKE 'x%'", "s starts with 'x'"),
         ("NOT s LIKE 'x%'", "s does not start with 'x'"),
         ("a IS NULL", "a is null"),

@@ -129,11 +129,11 @@ def test_a_catalog_managed_table_is_asked_for_in_one_word(status: str) -> None:
 def test_unknown_properties_of_the_log_are_kept_and_can_be_unset() -> None:
     """P52"""
     before = metadata(delta_fromTheFuture="1")
-    asked = property_changes.parse({"owner": "sales"})
+    asked = property_changes.parse({"team": "sales"})
 
     assert property_changes.changed(before, asked).configuration == {
         "delta.fromTheFuture": "1",
-        "owner": "sales",
+        "team": "sales",
     }
     assert property_changes.unset(before, ["delta.FROMthefuture"], if_exists=False).configuration == {}
 

@@ -68,8 +68,14 @@ def test_the_least_versions_are_those_there_are(
         assert code(property_changes.parse, {name: value}) == "DELTA_INVALID_PROTOCOL_VERSION"
 
 
-def test_what_the_table_is_itself_is_no_property_of_it() -> None:
-    assert code(property_changes.parse, {"owner": "sales"}) == "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY"
+@pytest.mark.parametrize(
+    "name",
+    ["location", "owner", "provider", "external", "is_managed_location", "table_type", "collation"],
+)
+def test_what_the_table_is_itself_is_no_property_of_it(name: str) -> None:
+    refused = code(property_changes.parse, {"team": "sales", name: "x"})
+
+    assert refused == "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY"
 
 
 def test_values_are_text_and_no_credentials() -> None:

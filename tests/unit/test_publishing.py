@@ -178,7 +178,7 @@ def test_publishing_changes_nothing_that_a_reader_sees(tmp_path: Path, settings:
     """S099"""
     found = managed(tmp_path, 2, settings=settings)
     table = open_managed(found.catalog, found.table_id, found.location, settings=settings)
-    alter.set_properties(table, {"delta.enableRowTracking": "true", "owner": "sales"})
+    alter.set_properties(table, {"delta.enableRowTracking": "true", "team": "sales"})
     before, moments = table.snapshot(), [entry.timestamp for entry in table.history()]
 
     table.publish()

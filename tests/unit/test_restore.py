@@ -165,9 +165,9 @@ def test_rows_of_an_append_only_table_stay() -> None:
 @each_route
 def test_properties_come_back_and_features_stay(route: str) -> None:
     _, table = made(route)
-    alter.set_properties(table, {"owner": "sales"})
+    alter.set_properties(table, {"team": "sales"})
     then = table.snapshot()
-    alter.set_properties(table, {"owner": "nobody", "delta.enableDeletionVectors": "true"})
+    alter.set_properties(table, {"team": "nobody", "delta.enableDeletionVectors": "true"})
 
     restore.restore(table, version=then.version)
 

@@ -281,6 +281,13 @@ def test_long_lists_are_searched() -> None:
     assert found[-1]
 
 
+def test_a_file_of_unknown_minimum_may_hold_the_least_of_a_long_list() -> None:
+    listed = f"i IN ({', '.join(map(str, range(1, 30)))})"
+    files = [stat(high={"i": high}) for high in (0, 1, 5, 99)]
+
+    assert keeps(listed, schema(i="long"), *files) == [False, True, True, True]
+
+
 def test_a_cut_maximum_is_not_trusted_to_its_end() -> None:
     cut = stat(low={"s": "a"}, high={"s": "x" * 32})
     columns = schema(s="string")

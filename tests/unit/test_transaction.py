@@ -163,7 +163,7 @@ def test_the_commit_info_says_what_the_user_says_and_which_tables_it_changes_wit
 
 
 def test_what_a_change_says_of_its_rows_and_of_what_it_read_counts_in_a_race() -> None:
-    work = RowWork(InlineRows(selects=False))
+    work = RowWork(InlineRows(selects=False), {}, {})
     change = Change(Operation("DELETE"), (COUNTED,), rows=work, is_strict=True)
 
     attempt = transaction.begin(STATE, change, world=StillWorld()).attempt

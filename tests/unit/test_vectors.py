@@ -175,6 +175,49 @@ def test_a_descriptor_that_does_not_fit_its_file_is_refused(fields: dict[str, in
         vectors.parse_stored(changed(vector, **fields), content)
 
 
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"cardinality": 7}, "DELTA_DELETION_VECTOR_CARDINALITY_MISMATCH"),
+        ({"size_in_bytes": 12}, "DELTA_DELETION_VECTOR_SIZE_MISMATCH"),
+        ({"size_in_bytes": 4000}, "DELTA_DELETION_VECTOR_SIZE_MISMATCH"),
+        ({"offset": -3}, "DELTA_STATE_RECOVER_ERROR"),
+    ],
+)
+def test_each_kind_of_damage_has_its_code(fields: dict[str, int], code: str) -> None:
+    content, vector = one_file(ROWS)
+
+    with pytest.raises(CorruptLog) as raised:
+        vectors.parse_stored(changed(vector, **fields), content)
+
+    assert raised.value.code == code
+
+
+def test_bytes_that_are_not_those_of_the_checksum_are_refused() -> None:
+    content, vector = one_file(ROWS)
+
+    with pytest.raises(CorruptLog, match="checksum") as raised:
+        vectors.parse_stored(vector, content[:-1] + bytes([content[-1] ^ 1]))
+
+    assert raised.value.code == "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH"
+
+
+def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path() -> None:
+    content, (_, vector) = vectors.stored([DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7))
+
+    moved, absolute = vectors.moved(vector, FILE), vectors.absolute(vector, "s3://b/v.bin")
+
+    assert vectors.where(moved) == Stored(NAME, vector.offset or 0, absolute=False)
+    assert vectors.where(absolute) == Stored("s3://b/v.bin", vector.offset or 0, absolute=True)
+    assert vectors.moved(absolute, FILE) == moved
+    for found in (moved, absolute):
+        assert list(vectors.parse_stored(found, content).rows) == ROWS
+
+
+def test_how_long_a_vector_is_can_be_asked_before_it_is_written() -> None:
+    assert vectors.size_in_bytes(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
+
+
 def test_a_file_of_another_version_is_refused() -> None:
     content, vector = one_file(ROWS)
 
@@ -240,6 +283,45 @@ def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
 
     with pytest.raises(CorruptLog, match="beyond what a file can have"):
         vectors.parse_inline(vector)
+
+
+def test_the_last_row_a_file_can_have_may_be_deleted() -> None:
+    last = (1 << 63) - 1
+
+    assert list(vectors.parse_inline(vectors.inline(DeletedRows.of([last]))).rows) == [last]
+
+
+@pytest.mark.parametrize("size", [35, 36, 41, 44])
+def test_an_inline_vector_has_the_size_that_the_log_says(size: int) -> None:
+    """Up to three bytes fill the last block."""
+    with pytest.raises(CorruptLog, match="40 bytes") as raised:
+        vectors.parse_inline(changed(IN_THE_LOG, size_in_bytes=size))
+
+    assert raised.value.code == "DELTA_DELETION_VECTOR_SIZE_MISMATCH"
+
+
+@pytest.mark.parametrize("rest", [b"", b"\x01"])
+@pytest.mark.parametrize("magic", [1681511377, 1681511376])
+def test_a_vector_that_is_cut_off_is_refused(magic: int, rest: bytes) -> None:
+    data = struct.pack("<I", magic) + rest
+    vector = changed(
+        IN_THE_LOG, path_or_inline_dv=vectors._z85_encode(data), size_in_bytes=len(data), cardinality=0
+    )
+
+    with pytest.raises(CorruptLog, match="holds no roaring bitmap"):
+        vectors.parse_inline(vector)
+
+
+def test_a_last_block_with_one_character_to_fill_it_is_read() -> None:
+    filled = vectors._z85_encode(b"\x04\x03\x02\x01") + "#0001"
+
+    assert vectors._z85_decode(filled, "a vector") == b"\x04\x03\x02\x01\x00\x00\x01"
+
+
+def test_vectors_in_other_buckets_are_others() -> None:
+    one, other = (descriptor("p", f"s3://{bucket}/t/{NAME}") for bucket in ("a", "b"))
+
+    assert vectors.identity(one, "/t") != vectors.identity(other, "/t")
 
 
 def test_an_inline_vector_is_not_looked_for_in_a_file() -> None:

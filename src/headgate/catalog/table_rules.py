@@ -23,7 +23,7 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.properties import STAMPS
 from headgate.protocol.property_changes import CATALOG_KEPT
-from headgate.protocol.schema import evolution
+from headgate.protocol.schema import evolution, mapping
 from headgate.protocol.strict import Breach
 
 KEPT = STAMPS | CATALOG_KEPT
@@ -79,14 +79,14 @@ def _illegal_evolution(proposed: Proposed) -> Breach | None:
     protocol = proposed.protocol
     if protocol is None or proposed.replaces_table:
         return None
-    unchanged = (before.schema_string, before.partition_columns) == (
-        after.schema_string,
-        after.partition_columns,
-    )
-    why = None if unchanged else evolution.breach(before, after, protocol)
+    why = None if _layout(before) == _layout(after) else evolution.breach(before, after, protocol)
     if why is None:
         return None
     return proposed.breach(after, f"{why}; only a commit that replaces the whole table may do that")
+
+
+def _layout(metadata: Metadata) -> tuple[object, ...]:
+    return metadata.schema_string, metadata.partition_columns, mapping.mode(metadata)
 
 
 def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:

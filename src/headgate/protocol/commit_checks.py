@@ -4,20 +4,14 @@ They run before the first attempt and again after every rebase, which may have c
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import coordination, counts, domains, isolation
-from headgate.protocol.actions import (
-    AddFile,
-    AppTransaction,
-    DeletionVector,
-    Metadata,
-    Protocol,
-    RemoveFile,
-)
+from headgate.protocol import coordination, counts, domains, file_key, isolation
+from headgate.protocol.actions import AddFile, AppTransaction, Metadata, Protocol
 from headgate.protocol.attempt import CLONE, Attempt
+from headgate.protocol.file_key import FileKey
 from headgate.protocol.isolation import Isolation
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
@@ -61,7 +55,7 @@ def _a_file_more_than_once(attempt: Attempt) -> str | None:
     adds, removes = attempt.writes.adds, attempt.writes.removes
     if len(adds) + len(removes) < 2:
         return None
-    added, removed = _keys(adds), _keys(removes)
+    added, removed = [file_key.of(add) for add in adds], [file_key.of(remove) for remove in removes]
     for keys, done in ((added, "added"), (removed, "removed")):
         if len(set(keys)) < len(keys):
             return f"{_first_twice(keys)} is {done} twice"
@@ -171,18 +165,8 @@ CHECKS: tuple[Check, ...] = (
     ),
 )  # fmt: skip
 
-Key = tuple[str, str | None]
 
-
-def _keys(files: Iterable[AddFile | RemoveFile]) -> list[Key]:
-    return [(file.path, _vector_id(file.deletion_vector)) for file in files]
-
-
-def _vector_id(vector: DeletionVector | None) -> str | None:
-    return None if vector is None else f"{vector.storage_type}{vector.path_or_inline_dv}@{vector.offset}"
-
-
-def _first_twice(keys: list[Key]) -> str:
+def _first_twice(keys: list[FileKey]) -> str:
     return next(path for (path, _), count in Counter(keys).items() if count > 1)
 
 

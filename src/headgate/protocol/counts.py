@@ -24,7 +24,7 @@ def of(add: AddFile) -> Counts:
         return _NONE
     try:
         return _DECODER.decode(add.stats)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except msgspec.DecodeError:
         return _NONE
 
 

@@ -84,19 +84,17 @@ class Feature:
     """Whether reading takes the user's word that this preview will do: ``Settings.read_previews``."""
 
 
-_CONSTRAINTS = _any_property("delta.constraints.")
-_GENERATED, _IDENTITY = _field_key("delta.generationExpression"), _field_key("delta.identity.")
 _VARIANT, _SHREDDING = _type("variant"), _property("delta.enableVariantShredding")
 _COORDINATION = (IN_COMMIT_TIMESTAMP, VACUUM_PROTOCOL_CHECK)
 
 FEATURES: tuple[Feature, ...] = (
     Feature("appendOnly", legacy_writer=2, needed=_property("delta.appendOnly")),
     Feature(INVARIANTS, legacy_writer=2, needed=_invariants, used=_invariant_expressions),
-    Feature("checkConstraints", legacy_writer=3, needed=_CONSTRAINTS, used=_CONSTRAINTS),
+    Feature("checkConstraints", legacy_writer=3, needed=_any_property("delta.constraints.")),
     Feature("changeDataFeed", legacy_writer=4, needed=_property("delta.enableChangeDataFeed")),
-    Feature("generatedColumns", legacy_writer=4, needed=_GENERATED, used=_GENERATED),
-    Feature("columnMapping", reader=True, legacy_writer=5, needed=_column_mapping, used=_column_mapping),
-    Feature("identityColumns", legacy_writer=6, needed=_IDENTITY, used=_IDENTITY),
+    Feature("generatedColumns", legacy_writer=4, needed=_field_key("delta.generationExpression")),
+    Feature("columnMapping", reader=True, legacy_writer=5, needed=_column_mapping),
+    Feature("identityColumns", legacy_writer=6, needed=_field_key("delta.identity.")),
     Feature("deletionVectors", reader=True, needed=_property("delta.enableDeletionVectors")),
     Feature("rowTracking", needed=_property("delta.enableRowTracking"), requires=("domainMetadata",)),
     Feature(TIMESTAMP_NTZ, reader=True, needed=_type("timestamp_ntz"), automatic=False),

@@ -57,7 +57,7 @@ class Identity:
     def left(self) -> int:
         """How many values there still are."""
         edge = LARGEST if self.step > 0 else SMALLEST
-        return max(0, (edge - self.following) // self.step + 1)
+        return (edge - self.following) // self.step + 1
 
     def beyond(self, count: int) -> "Identity":
         """The same once ``count`` more values are given; refused if there are not so many."""

@@ -25,7 +25,7 @@ class LastCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     size: int
     size_in_bytes: int
     num_of_add_files: int
-    v2_checkpoint: V2Checkpoint | None = msgspec.field(default=None, name="v2Checkpoint")
+    v2_checkpoint: V2Checkpoint | None = None
 
 
 def render(pointer: LastCheckpoint) -> bytes:
@@ -42,8 +42,7 @@ def checksum(content: Mapping[str, Any]) -> str:
 def canonical(content: Mapping[str, Any]) -> str:
     """Each value with the path that leads to it, sorted by path."""
     plain = {key: value for key, value in content.items() if key != "checksum"}
-    pairs = sorted(_leaves(plain, ()), key=lambda pair: pair[0].encode())
-    return ",".join(f"{path}={value}" for path, value in pairs)
+    return ",".join(f"{path}={value}" for path, value in sorted(_leaves(plain, ())))
 
 
 def _leaves(node: Any, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:

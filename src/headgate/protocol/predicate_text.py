@@ -56,4 +56,4 @@ def _name(path: tuple[str, ...]) -> str:
 
 
 def _literal(value: Value) -> str:
-    return str(value) if isinstance(value, (bool, int, float)) else f"'{value}'"
+    return str(value) if isinstance(value, (int, float)) else f"'{value}'"

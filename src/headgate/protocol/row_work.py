@@ -1,7 +1,7 @@
 """Which rows of which files a change touches, so that a lost race can be judged row by row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from headgate.protocol.actions import AddFile, DeletionVector
@@ -32,9 +32,9 @@ class RowWork:
     """The rows a change decided on, all found in the version it read."""
 
     access: RowAccess
-    changed: Mapping[str, DeletedRows] = field(default_factory=dict)
+    changed: Mapping[str, DeletedRows]
     """By path, the rows that a new deletion vector of the file hides."""
-    seen: Mapping[str, DeletedRows] = field(default_factory=dict)
+    seen: Mapping[str, DeletedRows]
     """By path, rows that stay but whose being there decided something else."""
     settled: frozenset[str] = frozenset()
     """Files in which the last winner hid rows, none of which are ours: they concern us no more."""

@@ -51,9 +51,8 @@ def detach(sql: str) -> Detached:
 def unescape(quoted: str) -> str:
     """What a quoted literal says."""
     mark, body = quoted[0], quoted[1:-1]
-    parts = re.split(r"(\\.)", body, flags=re.DOTALL)
     # A doubled quote is one; a quote after a backslash is not the first of two.
-    merged = "".join(part if part.startswith("\\") else part.replace(mark * 2, mark) for part in parts)
+    merged = "".join(part.replace(mark * 2, mark) for part in re.split(r"(\\.)", body))
     return _ESCAPE.sub(_character, merged)
 
 

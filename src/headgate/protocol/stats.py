@@ -61,7 +61,7 @@ def render(rows: int, columns: Iterable[ColumnStats]) -> str:
 
 
 def _bounds(column: ColumnStats) -> tuple[Any, Any] | None:
-    if column.minimum is None or column.maximum is None or not has_bounds(column.type):
+    if not has_bounds(column.type):
         return None
     low, high = _lower(column.minimum), _upper(column.maximum)
     return None if low is None or high is None else (low, high)

@@ -17,7 +17,8 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitiv
 MAX_ID = "delta.columnMapping.maxColumnId"
 WIDENING = ("typeWidening", "typeWidening-preview")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
-_DIGITS = {"byte": 3, "short": 5, "integer": 10, "long": 20}
+_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
+"""How many digits before the point a decimal must have for numbers of these types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
     widens = any(protocol.has(name) for name in WIDENING)
     if modes[0] is Mode.NONE:
-        return _by_name(was, now, "", widens=widens)
+        # A column that is mapped from now on must be found in files that were written without mapping.
+        return _by_name(was, mapping.physical(now, modes[1]), "", widens=widens)
     return _by_id(was, now, before, widens=widens)
 
 
@@ -95,7 +97,7 @@ def _by_name(was: Struct, now: Struct, where: str, *, widens: bool) -> str | Non
         path = f"{where}{column.name}"
         found = next((each for each in now.fields if each.name == column.name), None)
         if found is None:
-            return f"the column {path!r} goes away, which takes column mapping"
+            return f"the column {path!r}, which files have under this name, goes away or gets another"
         if why := _type_breach(column.type, found.type, path, widens=widens, nested=_by_name):
             return why
     return None
@@ -104,26 +106,27 @@ def _by_name(was: Struct, now: Struct, where: str, *, widens: bool) -> str | Non
 def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str | None:
     old, new = dict(_mapped(was)), dict(_mapped(now))
     most = _max_id(before)
-    for number, column in new.items():
-        known = old.get(number)
-        if known is None and number <= most:
+    for number, (place, column) in new.items():
+        if number not in old and number <= most:
             return f"the new column {column.name!r} has the id {number}, which another column had"
-        if known is None:
+        if number not in old:
             continue
-        names = (found.metadata.get(mapping.PHYSICAL_NAME) for found in (known, column))
-        if len(set(names)) > 1:
-            return f"the column {column.name!r} of id {number} gets another physical name"
+        known_place, known = old[number]
+        if place != known_place:
+            return f"the column {column.name!r} of id {number} gets another physical name or place"
         if why := _type_breach(known.type, column.type, column.name, widens=widens, nested=_anything):
             return why
     return None
 
 
-def _mapped(schema: Struct) -> Iterator[tuple[int, Field]]:
-    for struct, _ in _structs(schema, ""):
-        for column in struct.fields:
+def _mapped(schema: Struct) -> Iterator[tuple[int, tuple[str, Field]]]:
+    """Every column that has an id, with where files have it."""
+    files = _structs(mapping.physical(schema, Mode.NAME), "")
+    for (struct, _), (stored, where) in zip(_structs(schema, ""), files, strict=True):
+        for column, held in zip(struct.fields, stored.fields, strict=True):
             number = column.metadata.get(mapping.ID)
             if isinstance(number, int):
-                yield number, column
+                yield number, (f"{where}{held.name}", column)
 
 
 def _anything(_was: Struct, _now: Struct, _where: str, *, widens: bool) -> str | None:  # noqa: ARG001
@@ -170,7 +173,7 @@ def _to_wider_decimal(old: str, new: str) -> bool:
     precision, scale = map(int, target.groups())
     source = _DECIMAL.fullmatch(old)
     if source is None:
-        return old in _DIGITS and precision - scale >= max(_DIGITS[old], _DIGITS["integer"])
+        return old in _DIGITS and precision - scale >= _DIGITS[old]
     was_precision, was_scale = map(int, source.groups())
     return scale >= was_scale and precision - scale >= was_precision - was_scale
 

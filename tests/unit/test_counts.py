@@ -1,0 +1,31 @@
+"""How many rows a file has, and that a number is never changed by being passed on."""
+
+import pytest
+
+from headgate.protocol import counts
+from headgate.protocol.counts import Counts
+from tests.support.commits import add
+
+
+@pytest.mark.parametrize(
+    ("stats", "found"),
+    [
+        (None, Counts()),
+        ("", Counts()),
+        ("no JSON", Counts()),
+        ('{"numRecords":"many"}', Counts()),
+        ('{"minValues":{}}', Counts()),
+        ('{"numRecords":7,"tightBounds":false}', Counts(7, tight_bounds=False)),
+        ('{"tightBounds":true}', Counts(None, tight_bounds=True)),
+    ],
+)
+def test_what_statistics_say_of_a_file_or_nothing(stats: str | None, found: Counts) -> None:
+    assert counts.of(add("a", stats)) == found
+
+
+def test_wide_bounds_leave_every_number_as_it_was() -> None:
+    stats = '{"numRecords":7,"minValues":{"a":1.10000000000000000000000001},"tightBounds":true}'
+
+    assert counts.with_wide_bounds(stats) == stats.replace("true", "false")
+    assert counts.with_wide_bounds("{}") == '{"tightBounds":false}'
+    assert counts.with_wide_bounds(None) is None

@@ -1,0 +1,191 @@
+"""Which features may go, what stands against it, and what the commit that drops one says."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import feature_drop, features, upgrade
+from headgate.protocol.actions import DomainMetadata, Metadata, Protocol
+from headgate.protocol.feature_drop import DROPPABLE
+from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.replay import State
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.upkeep import PROTECTED_BEFORE
+from tests.support import attempts
+
+IN_USE = "HEADGATE_FEATURE_IN_USE"
+MARK = DomainMetadata(domain="delta.rowTracking", configuration='{"rowIdHighWaterMark":9}', removed=False)
+OF_A_USER = DomainMetadata(domain="etl", configuration="{}", removed=False)
+CLEARS = {
+    "changeDataFeed": {"delta.enableChangeDataFeed"},
+    "rowTracking": {
+        "delta.enableRowTracking", "delta.rowTrackingSuspended", ROW_ID_COLUMN, ROW_VERSION_COLUMN,
+    },
+    "inCommitTimestamp": {
+        "delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablementVersion",
+        "delta.inCommitTimestampEnablementTimestamp",
+    },
+    "checkpointProtection": {PROTECTED_BEFORE},
+    "v2Checkpoint": {"delta.checkpointPolicy"},
+    "deletionVectors": {"delta.enableDeletionVectors"},
+    "typeWidening": {"delta.enableTypeWidening"},
+    "typeWidening-preview": {"delta.enableTypeWidening"},
+}  # fmt: skip
+IN_HISTORY = {"v2Checkpoint", "deletionVectors", "typeWidening", "typeWidening-preview", "columnMapping"}
+each = pytest.mark.parametrize("name", [row.feature for row in DROPPABLE])
+
+
+def table(*names: str, **properties: str) -> State:
+    """A table with these features and these properties; ``_`` is for ``.``."""
+    state = attempts.table([f"feature:{name}" for name in names])
+    configuration = {key.replace("_", "."): value for key, value in properties.items()}
+    return replace(state, metadata=with_configuration(configuration))
+
+
+def with_configuration(configuration: Mapping[str, str]) -> Metadata:
+    return msgspec.structs.replace(attempts.table().metadata, configuration=configuration)
+
+
+def with_column(said: Mapping[str, Any], *, nullable: bool = True) -> Metadata:
+    field = Field("a", Primitive("long"), nullable, said)
+    return msgspec.structs.replace(
+        attempts.table().metadata, schema_string=schema_json.render(Struct((field,)))
+    )
+
+
+def code(protocol: Protocol, name: str) -> str:
+    with pytest.raises(InvalidRequest) as caught:
+        feature_drop.find(protocol, name)
+    return caught.value.code
+
+
+@each
+def test_a_feature_that_can_be_dropped_is_found_whatever_its_case(name: str) -> None:
+    protocol = upgrade.with_features(attempts.table().protocol, (name,))
+
+    assert feature_drop.find(protocol, name.upper()).feature == name
+
+
+def test_what_can_be_dropped() -> None:
+    """What a table cannot lose, or only its catalog can take from it, is not among them."""
+    assert {feature.name for feature in features.FEATURES} - {row.feature for row in DROPPABLE} == {
+        "generatedColumns", "identityColumns", "timestampNtz", "catalogManaged", "catalogOwned-preview",
+        "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
+        "managedCommit", "clustering", "variantType", "variantType-preview", "variantShredding",
+        "variantShredding-preview", "icebergCompatV1", "icebergCompatV2",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("named", "name", "expected"),
+    [
+        ((), "quantumFiles", "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE"),
+        ((), "deletionVectors", "DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT"),
+        (("timestampNtz",), "timestampNtz", "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE"),
+        (("catalogManaged",), "catalogManaged", "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE"),
+        (("catalogManaged",), "inCommitTimestamp", "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"),
+        (("catalogManaged",), "vacuumProtocolCheck", "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"),
+        (("rowTracking",), "domainMetadata", "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"),
+        (("clustering",), "domainMetadata", "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"),
+    ],
+)
+def test_what_cannot_be_dropped_is_told_by_its_code(named: tuple[str, ...], name: str, expected: str) -> None:
+    assert code(upgrade.with_features(attempts.table().protocol, named), name) == expected
+
+
+def test_a_feature_that_nobody_knows_depends_on_nothing() -> None:
+    protocol = upgrade.with_features(attempts.table().protocol, ("domainMetadata", "ofNewerClients"))
+
+    assert feature_drop.find(protocol, "domainMetadata").feature == "domainMetadata"
+
+
+@each
+def test_nothing_stands_against_what_is_not_used(name: str) -> None:
+    row = feature_drop.find(upgrade.with_features(attempts.table().protocol, (name,)), name)
+
+    feature_drop.check(row, attempts.table().metadata)
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "expected"),
+    [
+        ("appendOnly", table(delta_appendOnly="true").metadata, IN_USE),
+        ("invariants", with_column({}, nullable=False), IN_USE),
+        ("checkConstraints", table(delta_constraints_a="a > 0").metadata, IN_USE),
+        ("allowColumnDefaults", with_column({"CURRENT_DEFAULT": "1"}), IN_USE),
+        ("typeWidening", with_column({"delta.typeChanges": []}), IN_USE),
+        ("typeWidening-preview", with_column({"delta.typeChanges": []}), IN_USE),
+        ("columnMapping", with_column({"delta.columnMapping.physicalName": "p"}), IN_USE),
+        (
+            "checkpointProtection",
+            table(**{PROTECTED_BEFORE: "1"}).metadata,
+            "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION",
+        ),
+    ],
+)
+def test_what_is_in_use_is_not_dropped(name: str, metadata: Metadata, expected: str) -> None:
+    row = next(row for row in DROPPABLE if row.feature == name)
+
+    with pytest.raises(InvalidRequest, match=name) as caught:
+        feature_drop.check(row, metadata)
+    assert caught.value.code == expected
+
+
+def test_a_protection_of_no_version_protects_nothing() -> None:
+    row = next(row for row in DROPPABLE if row.feature == "checkpointProtection")
+
+    feature_drop.check(row, table(**{PROTECTED_BEFORE: "0"}).metadata)
+
+
+@each
+def test_its_properties_go_with_a_feature_and_others_stay(name: str) -> None:
+    row = next(row for row in DROPPABLE if row.feature == name)
+    metadata = table(owner="sales").metadata
+    mine = dict.fromkeys(CLEARS.get(name, set()), "true")
+    used = with_configuration({**mine, "owner": "sales"})
+
+    assert feature_drop.cleared(row, metadata) is metadata
+    assert feature_drop.cleared(row, used).configuration == {"owner": "sales"}
+    assert row.clears == mine.keys()
+
+
+@each
+def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_behind(name: str) -> None:
+    state = table(name, team="sales")
+    row = feature_drop.find(state.protocol, name)
+    mine = dict.fromkeys(CLEARS.get(name, set()), "true")
+    used = replace(state, metadata=with_configuration({**mine, "team": "sales"}))
+    protected = with_configuration({"team": "sales", PROTECTED_BEFORE: "8"})
+
+    in_history = name in IN_HISTORY
+    cleared = (state.metadata,) if mine else ()
+    assert row.in_history is in_history
+    assert feature_drop.preparation(row, state) == ()
+    assert feature_drop.preparation(row, used) == (cleared if in_history else ())
+    protocol, *changed = feature_drop.actions(row, used)
+    assert isinstance(protocol, Protocol)
+    assert not protocol.has(name)
+    assert protocol.has("checkpointProtection") is in_history
+    assert changed == ([protected] if in_history else list(cleared))
+
+
+def test_domains_are_removed_before_the_feature_that_they_need() -> None:
+    state = replace(table("domainMetadata"), domains={"etl": OF_A_USER})
+    row = feature_drop.find(state.protocol, "domainMetadata")
+
+    assert feature_drop.preparation(row, state) == (msgspec.structs.replace(OF_A_USER, removed=True),)
+
+
+def test_the_mark_of_the_row_ids_goes_with_their_feature_and_no_other_domain() -> None:
+    domains = {"delta.rowTracking": MARK, "etl": OF_A_USER}
+    state = replace(table("rowTracking", "changeDataFeed"), domains=domains)
+
+    _, *gone = feature_drop.actions(feature_drop.find(state.protocol, "rowTracking"), state)
+    assert gone == [msgspec.structs.replace(MARK, removed=True)]
+    _, *gone = feature_drop.actions(feature_drop.find(state.protocol, "changeDataFeed"), state)
+    assert gone == []

@@ -1,0 +1,23 @@
+"""Which columns an expression is about, so that nobody drops one that a constraint needs."""
+
+import pytest
+
+from headgate.protocol import references
+
+
+@pytest.mark.parametrize(
+    ("expression", "columns"),
+    [
+        ("A > 1 AND `odd name` IS NULL", {"a", "odd name"}),
+        ("address.City = 'x'", {"address"}),
+        ("upper(a) <> concat(b, b)", {"a", "b"}),
+        ("1 = 1", set()),
+    ],
+)
+def test_columns_are_named_by_their_outermost_part_in_lower_case(expression: str, columns: set[str]) -> None:
+    assert references.columns(expression) == frozenset(columns)
+
+
+def test_of_what_cannot_be_parsed_nothing_is_claimed() -> None:
+    assert references.columns("a >") is None
+    assert references.columns("(" * 5_000) is None

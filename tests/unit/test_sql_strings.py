@@ -1,0 +1,68 @@
+"""What string literals say, by Spark's rules."""
+
+import pytest
+
+from headgate.protocol import sql_strings
+from headgate.protocol.sql_strings import Detached
+
+
+@pytest.mark.parametrize(
+    ("quoted", "text"),
+    [
+        ("''", ""),
+        ("'a''b'", "a'b"),
+        ('"a""b\'\'"', "a\"b''"),
+        (r"'a\'b'", "a'b"),
+        (r"'\\''x'", "\\'x"),
+        (r"'\0\b\n\r\t\Z'", "\0\b\n\r\t\x1a"),
+        (r"'\%\_\q'", r"\%\_q"),
+        (r"'\u0041\u20AC\U0001F600'", "A€😀"),
+        ("'\\\n''x'", "\n'x"),
+        (r"'\'''x'", "''x"),
+        (r"'\u00'", "u00"),
+        (r"'\U00110000'", "\ud800"),
+        (r"'\U0010FFFF'", "\U0010ffff"),
+        (r"'\101\060\177'", "A0\x7f"),
+        (r"'\201'", "201"),
+        ("'\\\n'", "\n"),
+    ],
+)
+def test_what_a_literal_says(quoted: str, text: str) -> None:
+    assert sql_strings.unescape(quoted) == text
+
+
+@pytest.mark.parametrize(
+    ("sql", "strings"),
+    [
+        ("a = 'x' AND b = \"y\"", ("x", "y")),
+        ("a = r'x\\n' OR a = R\"y\\\"", ("x\\n", "y\\")),
+        ("-- 'no'\n a = 'x'", ("x",)),
+        ("/* 'no' */ a = 'x'", ("x",)),
+        ("`it's` = 'x'", ("x",)),
+        ("a = X'1F' OR a = x\"1F\"", ()),
+        ("bar'x'", ("x",)),
+        ("max'x'", ("x",)),
+    ],
+)
+def test_strings_are_taken_out_and_nothing_else(sql: str, strings: tuple[str, ...]) -> None:
+    found = sql_strings.detach(sql)
+
+    assert found.strings == strings
+    places = [f"headgate-string-{number}" for number in range(len(strings))]
+    assert [found.text(place) for place in places] == list(strings)
+    assert all(f" '{place}' " in found.sql for place in places)
+    if not strings:
+        assert found.sql == sql
+
+
+def test_a_literal_that_is_none_of_ours_says_what_it_says() -> None:
+    found = Detached("", ("x",))
+
+    assert found.text("y") == "y"
+    assert found.text("headgate-string-0") == "x"
+    assert found.text("headgate-string-0headgate-string-0") is None
+
+
+@pytest.mark.parametrize("text", ["", "it's", "a\\", "\\'", "a'b"])
+def test_what_is_quoted_says_the_same(text: str) -> None:
+    assert sql_strings.unescape(sql_strings.quote(text)) == text
