@@ -208,6 +208,26 @@ def test_a_scan_is_the_same_as_itself_and_as_no_other(spark: SparkSession, tmp_p
     assert sorted(Path(uri).name for uri in df.inputFiles()) == [f"{n}.parquet" for n in range(FILES)]
 
 
+def test_python_is_asked_for_files_and_not_for_what_never_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = plain(tmp_path)
+    rows, asked = table.read(spark=spark), []
+    listed = file_index._Index.listFiles
+
+    def noted(self: Any, *filters: Any) -> Any:
+        asked.append("listFiles")
+        return listed(self, *filters)
+
+    never = mock.Mock(side_effect=AssertionError("the JVM knows this"))
+    constants = dict.fromkeys(("rootPaths", "partitionSchema", "metadataOpsTimeNs"), never)
+    with mock.patch.multiple(file_index._Index, listFiles=noted, **constants):
+        assert rows.where("id >= 0").count() == rows.count()
+
+    assert asked
+    never.assert_not_called()
+
+
 def test_filters_on_the_columns_of_files_are_evaluated_to_the_letter(
     spark: SparkSession, tmp_path: Path
 ) -> None:

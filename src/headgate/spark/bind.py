@@ -10,7 +10,7 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StructType
 
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import binders, columns, deleted, file_index
+from headgate.spark import binders, columns, deleted, file_index, origins
 from headgate.spark import schema as spark_schema
 from headgate.spark.binders import Asked, Scanned, Skipping
 from headgate.spark.plan import Piece, RowTracking
@@ -20,6 +20,7 @@ ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
 POSITION, INDEX = "__headgate_position", "__headgate_index"
 
 
+@origins.untold
 def bind(
     spark: SparkSession,
     schema: Struct,

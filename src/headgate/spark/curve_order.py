@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.curves import Curve
-from headgate.spark import partition_keys
+from headgate.spark import origins, partition_keys
 from headgate.spark import schema as spark_schema
 
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_PER_FILE = 20_000, 500_000, 100
@@ -31,6 +31,7 @@ _NUMBER, _STEP, _KEY = "__headgate_number", "__headgate_step", "__headgate_key"
 _BUCKET, _VALUE, _CUTS = "__headgate_bucket", "__headgate_value", "__headgate_cuts"
 
 
+@origins.untold
 def arranged(rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int) -> DataFrame:
     """The rows of ``rows``, about ``total`` of them, in at most so many partitions along the curve."""
     bits = _bits(files, curve.dimensions)

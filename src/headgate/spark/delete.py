@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from headgate.protocol.actions import AddFile
 from headgate.protocol.predicates import Always
-from headgate.spark import again, edits, expressions, rewrite, scan, statements, targets
+from headgate.spark import again, edits, expressions, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -15,6 +15,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@origins.untold
 @again.if_rows_are_lost
 def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
     """Delete the rows for which ``where`` is true, or all rows.

@@ -77,8 +77,7 @@ def joined_words(deleted: Sequence[DeletedRows], *, at_most: int) -> Words | Non
 def is_live(words: Column, first: Column, end: Column, row: Column) -> Column:
     """Whether a row is not deleted, by the words of all files and where those of its own file are."""
     word = F.get(words, (first + F.shiftright(row, 6)).cast("int"))
-    # Java shifts a long by the lowest six bits, which are the row's place in its word.
-    bit = F.call_function("shiftright", word, row.cast("int")).bitwiseAND(F.lit(1))
+    bit = F.call_function("shiftright", word, row.bitwiseAND(F.lit(63)).cast("int")).bitwiseAND(F.lit(1))
     # Were a row without an index, it must not be lost unseen.
     unnumbered = F.raise_error(F.lit("the scan does not number its rows")).cast("boolean")
     return F.when(row.isNull(), unnumbered).when(row >= end, F.lit(True)).otherwise(bit == 0)  # noqa: FBT003

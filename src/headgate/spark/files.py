@@ -22,7 +22,7 @@ from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.indexed import physical_paths
 from headgate.protocol.schema.mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
-from headgate.spark import arrange, checks, footers, observed, partition_folders, paths, sessions
+from headgate.spark import arrange, checks, footers, observed, origins, partition_folders, paths, sessions
 from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.arrange import Arranged
@@ -101,6 +101,7 @@ class _File:
     footer: pq.FileMetaData
 
 
+@origins.untold
 def write_files(
     df: DataFrame,
     table: Place,

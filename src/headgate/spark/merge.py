@@ -25,6 +25,7 @@ from headgate.spark import (
     merge_source,
     observed,
     once,
+    origins,
     rewrite,
     statements,
     targets,
@@ -134,6 +135,7 @@ def _some(given: Values | None) -> Values:
     return given
 
 
+@origins.untold
 @again.if_rows_are_lost
 def _execute(merge: Merge) -> Result:
     merge_clauses.check(merge.clauses)

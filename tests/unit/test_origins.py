@@ -1,0 +1,67 @@
+"""Columns are made without telling the JVM where, and PySpark's own flag is what it was afterwards."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import utils
+
+from headgate.spark.origins import untold
+
+
+@pytest.fixture(autouse=True)
+def flag() -> Iterator[None]:
+    before = utils._enable_debugging_cache
+    utils._enable_debugging_cache = True
+    yield
+    utils._enable_debugging_cache = before
+
+
+def test_nothing_is_told_within_and_everything_after() -> None:
+    with untold:
+        assert not utils.is_debugging_enabled()
+        with untold:
+            assert not utils.is_debugging_enabled()
+        assert not utils.is_debugging_enabled()
+
+    assert utils.is_debugging_enabled()
+
+
+def test_an_error_ends_it_too() -> None:
+    @untold
+    def failing() -> None:
+        assert not utils.is_debugging_enabled()
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        failing()
+
+    assert utils.is_debugging_enabled()
+
+
+def test_the_last_of_several_threads_ends_it() -> None:
+    entered, left = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with untold:
+            entered.set()
+            left.wait(10)
+
+    thread = threading.Thread(target=other)
+    with untold:
+        thread.start()
+        assert entered.wait(10)
+    assert not utils.is_debugging_enabled()
+    left.set()
+    thread.join()
+
+    assert utils.is_debugging_enabled()
+
+
+def test_a_pyspark_without_the_flag_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(utils, "_enable_debugging_cache")
+
+    with untold:
+        assert not hasattr(utils, "_enable_debugging_cache")
+
+    assert not hasattr(utils, "_enable_debugging_cache")
