@@ -44,7 +44,7 @@ class Tally:
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    writers, commits, rounds = (2, 3, 1) if quick else (16, 12, 2)
+    writers, commits, rounds = (2, 3, 1) if quick else (16, 12, 4)
     for kind, start in (("processes", _in_processes), ("threads", _in_threads)):
         sides: tuple[Side, Side] = (Headgate(), Deltalake())
         tallies: dict[str, list[list[Tally]]] = {side.name: [] for side in sides}
