@@ -1,5 +1,6 @@
 """Workers die, tasks fail and jobs are cancelled: what was asked for happens once, or not at all."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -146,10 +147,14 @@ def test_rows_that_executors_wrote_elsewhere_are_not_committed(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A path that means another folder to each process, as a local one does on several machines."""
+    of_the_driver = Path.cwd() / "t"  # Spark's, which was started here
     monkeypatch.chdir(tmp_path)
     table = headgate.at_path("/proc/self/cwd/t", columns=COLUMNS)
 
-    with pytest.raises(InvalidRequest, match=r"written 40 rows into .* from here 0 of them"):
-        table.append(numbers(spark, 0, 40, "''"))
+    try:
+        with pytest.raises(InvalidRequest, match=r"written 40 rows into .* from here 0 of them"):
+            table.append(numbers(spark, 0, 40, "''"))
+    finally:
+        shutil.rmtree(of_the_driver, ignore_errors=True)
 
     assert table.version() == 0
