@@ -11,12 +11,13 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import headgate
 from headgate.errors import InvalidRequest
 from headgate.protocol import vectors
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import binders, file_index
+from headgate.spark import binders, deleted, file_index
 from tests.support import rows
 from tests.support.handmade import column, data_file, write_log
 from tests.support.scanned_tables import TABLES, plain, with_vectors
@@ -143,3 +144,14 @@ def test_deleted_rows_are_found_in_every_part_of_a_file(
     finally:
         for name in confs:
             spark.conf.unset(name)
+
+
+def test_rows_beyond_what_an_int_can_count_have_their_own_bits(spark: SparkSession) -> None:
+    """No file here has so many; what finds the bit of a row is asked about rows of one that has."""
+    far = 2**33
+    numbered = spark.range(far, far + 70).withColumn("first", F.lit(-(far >> 6)).cast("bigint"))
+    words = F.array(F.lit(1 << 5).cast("bigint"), F.lit(1 << 3).cast("bigint"))
+
+    live = numbered.where(deleted.is_live(words, F.col("first"), F.lit(far + 128), F.col("id")))
+
+    assert {row.id - far for row in live.collect()} == set(range(70)) - {5, 67}

@@ -314,6 +314,19 @@ def test_a_log_that_the_last_to_close_removed_is_not_synced_for_the_new_one(disk
     assert disk.notes_after_a_power_cut() == {"first", "second", "third"}
 
 
+def test_a_new_log_is_durable_by_its_name_before_a_commit_in_it_is_told(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named: list[str] = []
+    monkeypatch.setattr(syncs, "sync_folder", named.append)
+    database = disk.open()
+
+    note(database, "a")
+    assert named == [str(disk.log.parent)]
+    note(database, "b")
+    assert len(named) == 1
+
+
 def test_a_link_to_the_database_has_the_numbers_of_the_database(disk: Disk, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link"

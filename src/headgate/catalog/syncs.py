@@ -27,6 +27,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from headgate.storage.local import sync_folder
+
 try:
     import fcntl
 except ImportError:  # no such locks on Windows, where each commit is synced by SQLite
@@ -146,7 +148,7 @@ class Syncs:
             raise NotDurable(f"{self._log} cannot be opened: {exc}") from exc
         try:
             _flush(file)
-            _flush_folder(self._log)
+            sync_folder(str(self._log.parent))
         except OSError as exc:
             raise self._failed(exc) from exc
         finally:
@@ -172,7 +174,9 @@ class Syncs:
         if found is not None:
             with suppress(FileNotFoundError):
                 self._open_log = os.open(self._log, os.O_RDONLY)
-                _flush_folder(self._log)
+        if self._open_log is not None:
+            # A log is durable by its name, too; SQLite sees to that only in the process that made it.
+            sync_folder(str(self._log.parent))
 
     def _checked(self, numbers: "memoryview[int]") -> "memoryview[int]":
         if numbers[_FAILED]:
@@ -209,15 +213,6 @@ def _make_room(file: int, database: Path) -> None:
                 os.fchmod(file, stat.S_IMODE(database.stat().st_mode))
     finally:
         fcntl.flock(file, fcntl.LOCK_UN)
-
-
-def _flush_folder(file: Path) -> None:
-    """Have the name of a file be as durable as what is in it: SQLite syncs that of a log it made itself."""
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def _flush(file: int) -> None:

@@ -127,7 +127,7 @@ def _looked_up(
     keys = partition_keys.of(len(begins) + 1)
     found = [keys[bisect_right(begins, curve.number(place, bits))] for place in places]
     parts = (F.shiftleft(f"{_BUCKET}{at}", bits * at) for at in range(curve.dimensions))
-    return rows.select(*kept, F.get(_constants(found, "int"), reduce(Column.bitwiseOR, parts)).alias(_KEY))
+    return rows.select(*kept, F.get(_constants(found), reduce(Column.bitwiseOR, parts)).alias(_KEY))
 
 
 def _searched(
@@ -136,13 +136,13 @@ def _searched(
     """The rows with the key of their file, by their number on the curve."""
     numbered = _numbered(rows, kept, curve, bits)
     parted = _bucketed(numbered, kept, [F.col(_NUMBER)], [begins])
-    keys = _constants(partition_keys.of(len(begins) + 1), "int")
+    keys = _constants(partition_keys.of(len(begins) + 1))
     return parted.select(*kept, F.get(keys, F.col(f"{_BUCKET}0")).alias(_KEY))
 
 
-def _constants(values: Sequence[int], kind: str) -> Column:
-    """An array as one constant; one made of constants would be an expression for each."""
-    return F.from_json(F.lit(msgspec.json.encode(values).decode()), f"array<{kind}>")
+def _constants(values: Sequence[int]) -> Column:
+    """An array of ints as one constant; one made of constants would be an expression for each."""
+    return F.from_json(F.lit(msgspec.json.encode(values).decode()), "array<int>")
 
 
 def _numbered(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:
