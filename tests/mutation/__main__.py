@@ -2,12 +2,14 @@
 
 import argparse
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from tests.mutation.modules import TESTS
-from tests.mutation.run import Fate, judge, mutants_of
+from tests.mutation.run import ROOT, Fate, judge, mutants_of
 from tests.mutation.survivors import explained
 
 
@@ -23,6 +25,8 @@ def main() -> int:
     known, unexplained = explained(), 0
     print(f"{'module':28}{'mutants':>9}{'killed':>9}{'timeout':>9}{'explained':>11}{'survived':>10}{'s':>7}")
     for module in asked.modules or TESTS:
+        if not _pass(TESTS[module]):
+            parser.exit(1, f"the tests of {module} fail without any change, so they would tell nothing\n")
         began = time.monotonic()
         found = mutants_of(module)
         doubtful = [mutant for mutant in found if (module, mutant.text, mutant.change) not in known]
@@ -39,6 +43,11 @@ def main() -> int:
             print(f"  {mutant.line}: {mutant.text}\n      {mutant.change}", flush=True)
     print("every survivor is explained" if not unexplained else f"{unexplained} survivors are not explained")
     return 1 if unexplained else 0
+
+
+def _pass(tests: Sequence[str]) -> bool:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=False).returncode == 0
 
 
 if __name__ == "__main__":
