@@ -154,8 +154,6 @@ def file_columns(metadata: Metadata, upkeep: Upkeep) -> FileColumns:
 def arrow(data_type: DataType) -> pa.DataType:
     """The Arrow type of a column that can partition a table or have bounds."""
     match data_type:
-        case Primitive("timestamp"):
-            return pa.timestamp("us", "UTC")
         case Primitive(name) if name in _PRIMITIVES:
             return _PRIMITIVES[name]
         case Primitive(name) if name.startswith("decimal"):
@@ -173,19 +171,19 @@ _PRIMITIVES = {
     "double": pa.float64(),
     "boolean": pa.bool_(),
     "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
     "binary": pa.binary(),
-    "string": pa.string(),
 }
 
 
 def _nested(found: Iterable[tuple[Path, pa.DataType]]) -> pa.DataType:
     """A struct of structs with these leaves."""
-    groups: dict[str, list[tuple[Path, pa.DataType]]] = {}
+    groups: dict[str, dict[Path, pa.DataType]] = {}
     for path, kind in found:
-        groups.setdefault(path[0], []).append((path[1:], kind))
+        groups.setdefault(path[0], {})[path[1:]] = kind
     return pa.struct(
-        [(name, inner[0][1] if inner[0][0] == () else _nested(inner)) for name, inner in groups.items()]
+        [(name, inner[()] if () in inner else _nested(inner.items())) for name, inner in groups.items()]
     )
 
 

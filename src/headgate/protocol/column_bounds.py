@@ -26,8 +26,7 @@ _MICROS = pa.timestamp("us")
 _MAYBE_CUT = 32
 _ASCII_SURE, _OTHERS_SURE = 31, 15
 _SUB_MILLI = pa.scalar(999, pa.duration("us"))
-_FAR = pa.scalar((1 << 63) - 1_000, pa.int64())
-_DAY = r"^\d{4}-\d\d-\d\d$"
+_EARLIEST, _LATEST = (pa.scalar(micros, _MICROS) for micros in (999 - (1 << 63), (1 << 63) - 1_000))
 _INSTANT = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:?\d\d)$"
 _WALL = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d{1,6})?Z?)?$"
 _EXACT_DIGITS = 15
@@ -123,7 +122,7 @@ class Reader:
         records = _try_cast(found[_RECORDS], pa.int64())
         known = []
         for asked in self._asked:
-            low, high = _low_and_high(found, asked.column, batch.num_rows)
+            low, high = _low_and_high(found, asked.column)
             nulls = _try_cast(found[_null_count(asked.column)], pa.int64())
             known.append(Bounds(low, high, *_presence(nulls, records)))
         return tuple(known)
@@ -133,7 +132,7 @@ def _from_ends(found: Mapping[Leaf, pa.Array], asked: Iterable[Asked]) -> tuple[
     """What the bounds alone say of columns; None if some file has none."""
     known = []
     for column in (one.column for one in asked):
-        low, high = _low_and_high(found, column, 0)
+        low, high = _low_and_high(found, column)
         if low.null_count or high.null_count:
             return None
         sure = pa.repeat(value=True, size=len(low))
@@ -141,9 +140,9 @@ def _from_ends(found: Mapping[Leaf, pa.Array], asked: Iterable[Asked]) -> tuple[
     return tuple(known)
 
 
-def _low_and_high(found: Mapping[Leaf, pa.Array], column: Column, rows: int) -> tuple[pa.Array, pa.Array]:
+def _low_and_high(found: Mapping[Leaf, pa.Array], column: Column) -> tuple[pa.Array, pa.Array]:
     if not _has_bounds(column):
-        none = pa.nulls(rows, _domain(column))
+        none = pa.nulls(len(found[_null_count(column)]), _domain(column))
         return none, none
     low, high = (_typed(found[leaf], column) for leaf in _ends(column))
     return _lower(low, column), _upper(high, column)
@@ -242,8 +241,6 @@ def _typed(raw: pa.Array, column: Column) -> pa.Array:
             return _try_cast(_try_cast(raw, pa.bool_()), pa.int8())
         case Primitive("float"):
             return _try_cast(_try_cast(raw, pa.float32()), pa.float64())
-        case Primitive("date"):
-            return _parsed(raw, _DAY, pa.date32())
         case Primitive("timestamp"):
             return _parsed(raw, _INSTANT, pa.timestamp("us", "UTC")).cast(_MICROS)
         case Primitive("timestamp_ntz"):
@@ -269,11 +266,11 @@ def _try_cast(values: pa.Array, target: pa.DataType) -> pa.Array:
         return pa.array([_cast_alone(value, target) for value in values], target)
 
 
-def _cast_alone(value: pa.Scalar, target: pa.DataType) -> pa.Scalar:
+def _cast_alone(value: pa.Scalar, target: pa.DataType) -> pa.Scalar | None:
     try:
         return value.cast(target)
     except pa.ArrowInvalid:
-        return pa.scalar(None, target)
+        return None
 
 
 def _lower(values: pa.Array, column: Column) -> pa.Array:
@@ -281,10 +278,11 @@ def _lower(values: pa.Array, column: Column) -> pa.Array:
         case Primitive("timestamp" | "timestamp_ntz"):
             # Before 1970 a writer that cuts towards zero cuts upwards.
             epoch = pa.scalar(0, _MICROS)
-            return pc.if_else(pc.less(values, epoch), pc.subtract(values, _SUB_MILLI), values)
+            near = pc.max_element_wise(values, _EARLIEST)
+            return pc.if_else(pc.less(values, epoch), pc.subtract(near, _SUB_MILLI), values)
         case Primitive("float" | "double"):
-            low = _without_nan(values)
-            return pc.subtract(low, _float_slack(low)) if column.was_float else low
+            # Infinity with slack is no number either.
+            return _without_nan(pc.subtract(values, _float_slack(values)) if column.was_float else values)
         case _:
             return pc.subtract(values, _decimal_slack(values, column)) if _is_decimal(column) else values
 
@@ -295,11 +293,10 @@ def _upper(values: pa.Array, column: Column) -> pa.Array:
             return _upper_text(values)
         case Primitive("timestamp" | "timestamp_ntz"):
             # Cut down to milliseconds (spec: per-file-statistics).
-            near = pc.less(values.cast(pa.int64()), _FAR)
-            return pc.if_else(near, pc.add(values, _SUB_MILLI), pa.scalar(None, _MICROS))
+            near = pc.min_element_wise(values, _LATEST, skip_nulls=False)
+            return pc.add(near, _SUB_MILLI)
         case Primitive("float" | "double"):
-            high = _without_nan(values)
-            return pc.add(high, _float_slack(high)) if column.was_float else high
+            return _without_nan(pc.add(values, _float_slack(values)) if column.was_float else values)
         case _:
             return pc.add(values, _decimal_slack(values, column)) if _is_decimal(column) else values
 

@@ -5,6 +5,7 @@ One that knows only the leaves skips all else several times faster than it could
 some text of a batch does not fit (``"NaN"`` for a number), its texts are read one by one.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -49,9 +50,10 @@ class Reader:
 
     def read(self, texts: pa.Array) -> dict[Leaf, pa.Array]:
         """Each leaf in every text."""
-        rows = self._at_once(texts)
+        filled = texts.fill_null(_EMPTY) if texts.null_count else texts
+        rows = self._at_once(filled)
         if rows is None:
-            rows = [self._alone(text) for text in texts.cast(pa.binary()).to_pylist()]
+            rows = [self._alone(text) for text in filled.cast(pa.binary()).to_pylist()]
         return {
             leaf: _array(_values(rows, self._places[leaf]), data_type)
             for leaf, data_type in self._leaves.items()
@@ -71,29 +73,28 @@ class Reader:
         return msgspec.defstruct("Statistics", fields, rename=keys, frozen=True, gc=False)
 
     def _at_once(self, texts: pa.Array) -> Sequence[Any] | None:
-        filled = texts.fill_null(_EMPTY) if texts.null_count else texts
-        if not _stand_apart(filled):
+        if not _stand_apart(texts):
             return None
-        _, offsets, values = filled.buffers()
+        _, offsets, values = texts.buffers()
         ends = memoryview(offsets).cast("i")
-        begin, end = ends[filled.offset], ends[filled.offset + len(filled)]
+        begin, end = ends[texts.offset], ends[texts.offset + len(texts)]
         try:
             rows = self._decoder.decode_lines(memoryview(values)[begin:end])
         except _UNREADABLE:
             return None
         return rows if len(rows) == len(texts) else None
 
-    def _alone(self, text: bytes | None) -> Any:
+    def _alone(self, text: bytes) -> Any:
         try:
-            return self._decoder.decode(text or _EMPTY)
+            return self._decoder.decode(text)
         except _UNREADABLE:
             return msgspec.convert(self._fitting(text), self._row)
 
-    def _fitting(self, text: bytes | None) -> Mapping[str, Any]:
+    def _fitting(self, text: bytes) -> Mapping[str, Any]:
         """As much of a text as has the types asked for."""
         found: dict[str, Any] = {}
         try:
-            whole = _ANYTHING.decode(text or _EMPTY)
+            whole = _ANYTHING.decode(text)
         except _UNREADABLE:
             return found
         for leaf, data_type in self._leaves.items():
@@ -134,7 +135,7 @@ def _stand_apart(texts: pa.Array) -> bool:
         opened = pc.or_(opened, pc.starts_with(texts, opening))
         if _all(opened):
             return True
-    return _all(opened)
+    return False
 
 
 def _all(known: pa.BooleanArray) -> bool:
@@ -160,7 +161,8 @@ def _plain(value: Any, target: pa.DataType) -> Any:
         case bool():
             return value if pa.types.is_boolean(target) else None
         case int() | Decimal() if pa.types.is_floating(target):
-            return float(value)
+            number = float(Decimal(value))  # infinite where it is beyond all doubles
+            return number if math.isfinite(number) else None
         case int() if pa.types.is_integer(target):
             return value
         case str() if pa.types.is_string(target):
@@ -172,12 +174,12 @@ def _plain(value: Any, target: pa.DataType) -> Any:
 def _array(values: list[Any], target: pa.DataType) -> pa.Array:
     try:
         return pa.array(values, target)
-    except (pa.ArrowInvalid, OverflowError):
+    except OverflowError:  # some number is beyond a long
         return pa.array([_alone(value, target) for value in values], target)
 
 
 def _alone(value: Any, target: pa.DataType) -> Any:
     try:
         return pa.scalar(value, target).as_py()
-    except (pa.ArrowInvalid, OverflowError):
+    except OverflowError:
         return None

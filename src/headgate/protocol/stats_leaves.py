@@ -28,10 +28,11 @@ class Reader:
     def read(self, files: pa.Table) -> dict[Leaf, pa.Array]:
         """Each leaf in every file."""
         parsed = self._parsed(files)
-        texts = _flat(files["stats"])
-        texts = texts if pa.types.is_string(texts.type) else texts.cast(pa.string())
+        texts = files["stats"].combine_chunks().cast(pa.string())
         if len(parsed) == len(self._leaves):
-            texts = pc.if_else(pc.is_valid(_flat(files[PARSED])), pa.scalar(None, pa.string()), texts)
+            texts = pc.if_else(
+                pc.is_valid(files[PARSED].combine_chunks()), pa.scalar(None, pa.string()), texts
+            )
             if texts.null_count == len(texts):
                 return parsed
         found = self._json.read(texts)
@@ -45,7 +46,7 @@ class Reader:
     def _parsed(self, files: pa.Table) -> dict[Leaf, pa.Array]:
         if PARSED not in files.column_names:
             return {}
-        column = _flat(files[PARSED])
+        column = files[PARSED].combine_chunks()
         found = ((leaf, _inside(column, leaf.keys)) for leaf in self._leaves)
         return {leaf: values for leaf, values in found if values is not None}
 
@@ -68,9 +69,3 @@ def _fitting(values: pa.Array, target: pa.DataType) -> pa.Array:
         return values.cast(target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return pa.nulls(len(values), target)
-
-
-def _flat(values: pa.ChunkedArray) -> pa.Array:
-    if values.num_chunks == 1:
-        return values.chunk(0)
-    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
