@@ -120,6 +120,11 @@ def scan(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping |
     return _portable(spark, wanted, asked)
 
 
+def may_be_classic(spark: SparkSession) -> bool:
+    """Whether the classic binder is neither turned off nor known not to work in a session."""
+    return _chosen(spark) is not Binder.PORTABLE and _obstacle(spark) is None
+
+
 def _chosen(spark: SparkSession) -> Binder:
     text = (spark.conf.get(SETTING, "auto") or "auto").lower()
     try:

@@ -18,6 +18,7 @@ from headgate.spark import (
     again,
     assignments,
     edits,
+    key_marks,
     matches,
     merge_clauses,
     merge_columns,
@@ -181,7 +182,7 @@ def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
     schema = whole.columns.schema
     side = Side(merge.target_alias, schema)
     said = merge_source.part(merge.spark, merge.source, merge.source_alias, merge.condition, side)
-    source = merge_source.take(merge.source, merge.source_alias, [name for _, name in said.equal])
+    source = merge_source.take(merge.source, merge.source_alias, said.equal)
     wanted = merge_source.concerned(merge.spark, source, said, schema)
     return source, targets.find(merge.spark, merge.table, base, wanted)
 
@@ -226,8 +227,10 @@ def _most_edits(target: Target, source: Source) -> int | None:
 def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved) -> DataFrame:
     """The rows of the target that match, or that nothing matches if a clause is about them, edited."""
     how = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner"
-    rows = merge_columns.extended(target, evolved).alias(merge.target_alias)
-    joined = rows.join(source.to_join, assignments.expression(merge.condition), how)
+    rows = merge_columns.extended(target, evolved)
+    if how == "inner":
+        rows = key_marks.without_strangers(rows, target, source)
+    joined = rows.alias(merge.target_alias).join(source.to_join, assignments.expression(merge.condition), how)
     matched = merge_clauses.first_true(merge.clauses, When.MATCHED)
     alone = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED_BY_SOURCE)
     joined = joined.withColumn(_CLAUSE, F.when(F.col(ROW).isNotNull(), matched).otherwise(alone))

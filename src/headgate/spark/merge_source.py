@@ -21,6 +21,7 @@ from headgate.spark import schema as spark_schema
 
 ROW = "__headgate_source_row"
 Name = tuple[str, ...]
+Equal = tuple[TargetColumn, Name]
 _FEW_KEYS = 1_000
 _BROADCAST_BYTES = 64 * 1024 * 1024
 _BYTES_PER_VALUE = 16
@@ -39,6 +40,8 @@ class Source:
     bytes: int
     ends: Mapping[Name, tuple[Any, Any]]
     """By column, the least and the greatest value, where somebody asked; null if there is none."""
+    equal: Sequence[Equal] = ()
+    """Columns of the target that equal one of the source in all rows that match."""
 
     @property
     def aliased(self) -> DataFrame:
@@ -63,11 +66,12 @@ def part(
     return predicate_sql.of_join(sql, target, side, time_zone=time_zone)
 
 
-def take(df: DataFrame, alias: str | None, keys: Sequence[Name]) -> Source:
+def take(df: DataFrame, alias: str | None, equal: Sequence[Equal]) -> Source:
     """Compute the source: whatever it depends on, every part of the MERGE sees the same rows.
 
-    ``keys`` are its columns of which the least and the greatest value are wanted.
+    ``equal`` has its columns of which the least and the greatest value are wanted.
     """
+    keys = [name for _, name in equal]
     texts = [
         F.coalesce(F.sum(F.octet_length(spark_schema.column(field.name))), F.lit(0))
         for field in df.schema.fields
@@ -86,6 +90,7 @@ def take(df: DataFrame, alias: str | None, keys: Sequence[Name]) -> Source:
         count,
         texts_bytes + count * len(df.columns) * _BYTES_PER_VALUE,
         {key: (found[2 * place], found[2 * place + 1]) for place, key in enumerate(keys)},
+        equal,
     )
 
 
