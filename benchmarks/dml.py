@@ -25,7 +25,7 @@ _FILES = 20
 _MERGED = 100
 _LOADED = 1
 """The version with all rows."""
-_WARM_UP = 4
+_WARM_UP = 8
 """Rounds before those that count: the JVM compiles what plans a MERGE for about as long."""
 
 
@@ -37,7 +37,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
         copied = _table(place / "copied", {}, data)
         hidden = _table(place / "hidden", _VECTORS, data)
         yield _deletes(spark, hidden, copied, rows, rounds)
-        yield _merges(spark, hidden, rows, rounds)
+        yield _merges(spark, hidden, place, rows, rounds)
     finally:
         spark.stop()
 
@@ -78,26 +78,31 @@ def _deletes(spark: SparkSession, hidden: Table, copied: Table, rows: int, round
     return found.result("delete 5 %", note, peer_name="copying")
 
 
-def _merges(spark: SparkSession, table: Table, rows: int, rounds: int) -> Result:
-    """As many updates as inserts, a hundredth of the target, all over it."""
+def _merges(spark: SparkSession, table: Table, place: Path, rows: int, rounds: int) -> Result:
+    """As many updates as inserts, a hundredth of the target, all over it, from files of their own."""
     reads: list[float] = []
     ours: list[float] = []
     warm_up = min(rounds, _WARM_UP)
     for number in range(rounds + warm_up):
         table.restore(version=_LOADED)
-        target = table.read(spark=spark)
+        target, source = table.read(spark=spark), _source(spark, place / f"source-{number}", rows, number)
         reads.append(pairs.timed(lambda df=target: df.write.format("noop").mode("overwrite").save()))
-        ours.append(pairs.timed(_merge(spark, table, rows, number).execute))
+        ours.append(pairs.timed(_merge(table, source).execute))
     found = Paired(ours[warm_up:], reads[warm_up:])
     note = f"{rows // _MERGED:,} rows into {rows:,}; {_share(found)} of the time of reading the target"
     return found.result("merge 1 %", note, peer_name="reading")
 
 
-def _merge(spark: SparkSession, table: Table, rows: int, number: int) -> Merge:
-    source = spark.range(rows // _MERGED).selectExpr(
+def _source(spark: SparkSession, place: Path, rows: int, number: int) -> DataFrame:
+    made = spark.range(0, rows // _MERGED, 1, 2).selectExpr(
         f"if(id % 2 = 0, (id * 9973 + {number}) % {rows}, id + {rows * (2 + number)}) id",
         "id customer", "1.5D amount", "1 quantity", "'new' country",
-    ).dropDuplicates(["id"])  # fmt: skip
+    )  # fmt: skip
+    made.write.parquet(str(place))
+    return spark.read.parquet(str(place))
+
+
+def _merge(table: Table, source: DataFrame) -> Merge:
     merge = table.merge(source, "t.id = s.id")
     return merge.when_matched_update_all().when_not_matched_insert_all()
 

@@ -58,7 +58,7 @@ _QUERIES = {"sum": _sums, "filter": _filter, "group by": _groups}
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (8_000_000, 20, 20_000, 15)
+    rows, files, many, rounds = (2_000, 2, 20, 1) if quick else (32_000_000, 80, 20_000, 15)
     queries = ["sum"] if quick else list(_QUERIES)
     spark = session()
     try:
