@@ -34,6 +34,21 @@ def test_hilberts_curve_makes_no_leaps(dimensions: int, bits: int) -> None:
         assert sum(abs(a - b) for a, b in zip(here, there, strict=True)) == 1
 
 
+@pytest.mark.parametrize(("dimensions", "bits"), GRIDS)
+def test_hilberts_curve_goes_from_the_origin_along_the_first_dimension(dimensions: int, bits: int) -> None:
+    """Files that were laid out before are in the order of those that are laid out now."""
+    first, *_, last = cells(curves.hilbert(dimensions), bits)
+
+    assert first == (0,) * dimensions
+    assert last == ((1 << bits) - 1, *first[1:])
+
+
+@pytest.mark.parametrize(("dimensions", "ways"), [(1, 1), (2, 4), (3, 12), (4, 32)])
+def test_a_table_has_no_row_twice(dimensions: int, ways: int) -> None:
+    assert len(curves.hilbert(dimensions).table) == ways << dimensions
+    assert len(curves.z_order(dimensions).table) == 1 << dimensions
+
+
 @given(st.integers(0, 255), st.integers(0, 255))
 def test_a_z_order_interleaves_bits(x: int, y: int) -> None:
     interleaved = sum((x >> bit & 1) << 2 * bit | (y >> bit & 1) << 2 * bit + 1 for bit in range(8))

@@ -9,7 +9,8 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 
 LONG = Primitive("long")
 INNER = Struct((Field("a", LONG),))
-TARGET = Side("t", Struct((Field("id", LONG), Field("only_t", LONG), Field("s", INNER))))
+OTHER = Struct((Field("key", LONG),))
+TARGET = Side("t", Struct((Field("id", LONG), Field("only_t", LONG), Field("s", INNER), Field("st", OTHER))))
 SOURCE = Side("s", Struct((Field("id", LONG), Field("key", LONG))))
 
 
@@ -34,14 +35,34 @@ def part(sql: str) -> JoinPart:
         ("s.key = 3 and s.id = 4", None, []),
         ("s.a = 3", "s.a = 3", []),  # the alias comes first, but the source has no such column
         ("this is not sql ((", None, []),
+        ("st.key = 3", "st.key = 3", []),
+        ("st.key = s.key", None, [("key", "key")]),
+        ("id = s.key", None, []),
+        ("t.id = id", None, []),
+        ("nowhere = 5", None, []),
+        ("nowhere = s.key", None, []),
+        ("t.id = nowhere", None, []),
+        ("t.s = s.key", None, []),  # a struct has no order
+        ("t.id + 1 = s.id", None, []),
+        ("array(t.*) = 1", None, []),
+        ("t.id = CAST(s.id AS TIMESTAMP WITHOUT TIME ZONE) and t.only_t = 1", None, []),
     ],
 )
 def test_what_a_condition_says(sql: str, own: str | None, equal: list[tuple[str, str]]) -> None:
     found = part(sql)
 
-    assert [(column.path[-1], name[-1]) for column, name in found.equal] == equal
+    assert [(column.path[-1], ".".join(name)) for column, name in found.equal] == equal
     assert found.own == (Always() if own is None else predicate_sql.parse(own, TARGET.schema))
 
 
 def test_what_is_not_understood_of_the_target_selects_every_row() -> None:
     assert isinstance(part("hash(t.id) = 3 and t.id = s.id").own, Unknown)
+
+
+def test_a_column_may_have_the_name_of_an_alias() -> None:
+    first, second = (Side(alias, Struct((Field(alias, LONG),))) for alias in ("t", "s"))
+
+    found = predicate_sql.of_join("t > 4 and t = s and s < 9", first, second)
+
+    assert found.own == predicate_sql.parse("t > 4", first.schema)
+    assert [(column.path, name) for column, name in found.equal] == [(("t",), ("s",))]

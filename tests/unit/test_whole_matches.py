@@ -103,3 +103,32 @@ def test_partitions_of_every_type_are_compared_by_value(
     bounds = FileBounds(table_of([add]), partition_columns=["p"])
 
     assert whole_matches.certain(bounds, predicate_sql.parse(sql, schema)).to_pylist() == [proven]
+
+
+@pytest.mark.parametrize(
+    ("sql", "zone", "proven"),
+    [
+        ("to_date(ts) >= '2024-07-02'", "UTC", True),
+        ("to_date(ts) >= '2024-07-02'", "America/New_York", False),  # it begins on the day before there
+        ("to_date(ts) <= '2024-07-02'", "America/New_York", False),
+        ("to_date(ts) <> '2024-07-02'", "America/New_York", False),
+        ("n <> 1.50", "UTC", False), ("n <> 1.5D", "UTC", False), ("n > 1.5D", "UTC", False),
+        ("n IS NOT NULL", "UTC", True), ("i < 3000000000", "UTC", True),
+        ("i < '3000000000'", "UTC", False),  # null unless the session is strict
+        ("s LIKE 'ab%'", "UTC", False), ("s LIKE 'ab%c'", "UTC", False),
+    ],
+)  # fmt: skip
+def test_what_is_true_for_more_rows_than_spark_selects_proves_nothing(
+    sql: str, zone: str, proven: bool
+) -> None:
+    types = {"ts": "timestamp", "n": "decimal(10,2)", "i": "integer", "s": "string"}
+    low = {"ts": "2024-07-02T01:00:00.000Z", "n": 1.5, "i": 1, "s": "abb"}
+    high = {"ts": "2024-07-03T12:00:00.000Z", "n": 3.5, "i": 5, "s": "abd"}
+    stats = {"numRecords": 3, "minValues": low, "maxValues": high, "nullCount": dict.fromkeys(types, 0)}
+    add = msgspec.structs.replace(named_file("a"), stats=msgspec.json.encode(stats).decode())
+    schema = Struct(tuple(Field(name, Primitive(kind)) for name, kind in types.items()))
+    predicate = predicate_sql.parse(sql, schema, time_zone=zone)
+
+    found = whole_matches.certain(FileBounds(table_of([add]), partition_columns=[]), predicate)
+
+    assert found.to_pylist() == [proven]

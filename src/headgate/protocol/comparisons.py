@@ -2,12 +2,14 @@
 
 The literal is brought into the column's own type, where that says the same: ``id > 1.5`` is
 ``id > 1``. Where Spark would compare in another type and the answers could differ, the result is
-``Unknown``.
+``Unknown``, or a predicate that is true for more rows and ``Unknown``: enough to leave out files,
+and never a proof that a row is selected.
 """
 
 import math
 import re
 import struct
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -34,12 +36,17 @@ from headgate.protocol.predicates import (
 from headgate.protocol.schema.types import Primitive
 
 HIGHEST = "\U0010ffff"
-_LONG = 1 << 63
+BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+"""How wide the types of integers are, from the narrowest on."""
+_LONGEST = (1 << 63) - 1
 _EXACT_IN_DOUBLE = 1 << 53
 _MAX_PRECISION = 38
-_WIDE = Context(prec=400)
+WIDE = Context(prec=400)
+"""For every double with the digits of every decimal."""
 _DAY = timedelta(days=1)
-_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
+_OF_WHAT_IS_ABOVE = frozenset({Op.NE, Op.GT, Op.GE})
+_OF_WHAT_IS_BELOW = frozenset({Op.NE, Op.LT, Op.LE})
 
 
 def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) -> Predicate:
@@ -49,13 +56,14 @@ def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) ->
     unknown = Unknown(f"{'.'.join(column.path)} {op} {literal!r}")
     if not column.plain or not isinstance(column.type, Primitive):
         return unknown
+    found: Predicate | None
     match column.type.name, literal:
         case "boolean", bool():
             return Compare(column, op, literal)
         case ("boolean", _) | (_, bool()):
             return unknown
-        case "byte" | "short" | "integer" | "long", _:
-            found = _with_integer(column, op, literal)
+        case "byte" | "short" | "integer" | "long" as name, _:
+            found = _with_integer(column, op, literal, name)
         case "float" | "double" as name, int() | Decimal() | float():
             number = _as_double(literal, single=name == "float")
             found = None if number is None else Compare(column, op, number)
@@ -70,7 +78,7 @@ def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) ->
             shown = as_wall(literal, session)
             found = None if shown is None else Compare(column, op, shown)
         case name, int() | Decimal() | float() if name.startswith("decimal"):
-            found = _with_decimal(column, op, literal)
+            found = _with_decimal(column, op, literal, unknown)
         case _:
             found = None
     return unknown if found is None else found
@@ -94,18 +102,17 @@ def compare_day(column: Column, op: Op, literal: Literal, session: tzinfo | None
         return unknown
     match op:
         case Op.GE | Op.GT:
-            return against(Op.GE, begin if op is Op.GE or slack else end)
+            found = against(Op.GE, begin if op is Op.GE or slack else end)
         case Op.LE | Op.LT:
-            return against(Op.LT, end if op is Op.LE or slack else begin)
+            found = against(Op.LT, end if op is Op.LE or slack else begin)
         case Op.EQ:
-            return all_of((against(Op.GE, begin), against(Op.LT, end)))
+            found = all_of((against(Op.GE, begin), against(Op.LT, end)))
         case Op.NE:
-            return NotNull(column) if slack else any_of((against(Op.LT, begin), against(Op.GE, end)))
+            found = NotNull(column) if slack else any_of((against(Op.LT, begin), against(Op.GE, end)))
+    return all_of((found, unknown)) if slack else found
 
 
-def is_in(
-    column: Column, literals: Sequence[Literal], session: tzinfo | None, *, negated: bool = False
-) -> Predicate:
+def is_in(column: Column, literals: Sequence[Literal], session: tzinfo | None, *, negated: bool) -> Predicate:
     """``column [NOT] IN (literals)``."""
     if not _are_alike(column, literals):
         return Unknown(f"{'.'.join(column.path)} IN a list of several types")
@@ -117,9 +124,10 @@ def is_in(
 def one_of(column: Column, parts: Iterable[Predicate]) -> Predicate:
     """Any of ``parts``, as one list of values if all are equalities of ``column``."""
     kept = any_of(parts)
-    inner = kept.parts if isinstance(kept, Or) else (kept,)
-    values = [part.value for part in inner if isinstance(part, Compare) and part.op is Op.EQ]
-    if len(values) < max(2, len(inner)):
+    if not isinstance(kept, Or):
+        return kept
+    values = [part.value for part in kept.parts if isinstance(part, Compare) and part.op is Op.EQ]
+    if len(values) < len(kept.parts):
         return kept
     return In(column, tuple(sorted(set(values))))
 
@@ -136,8 +144,8 @@ def starts_with(column: Column, prefix: Literal, *, negated: bool = False) -> Pr
     return NotStartsWith(column, prefix) if negated else StartsWith(column, prefix)
 
 
-def like(column: Column, pattern: Literal, escape: str, *, negated: bool = False) -> Predicate:
-    """``column [NOT] LIKE pattern``: exact for a prefix and a plain text, else known by its prefix."""
+def like(column: Column, pattern: Literal, escape: str, *, negated: bool) -> Predicate:
+    """``column [NOT] LIKE pattern``: known for a prefix and a plain text, else as far as its prefix."""
     if pattern is None:
         return Never()
     unknown = Unknown(f"{'.'.join(column.path)} LIKE {pattern!r}")
@@ -160,16 +168,16 @@ def like(column: Column, pattern: Literal, escape: str, *, negated: bool = False
     if not rest:
         return compare(column, Op.NE if negated else Op.EQ, prefix, None)
     if rest.strip("%"):
-        return unknown if negated or not prefix or escape in rest else starts_with(column, prefix)
+        return unknown if negated or not prefix else all_of((starts_with(column, prefix), unknown))
     return starts_with(column, prefix, negated=negated)
 
 
-def truth(column: Column, *, negated: bool = False) -> Predicate:
+def truth(column: Column, *, negated: bool) -> Predicate:
     """A boolean column as a condition of its own."""
     return compare(column, Op.EQ, not negated, None)
 
 
-def constant(value: Literal, *, negated: bool = False) -> Predicate:
+def constant(value: Literal, *, negated: bool) -> Predicate:
     """A literal as a condition."""
     if value is None:
         return Never()
@@ -178,43 +186,52 @@ def constant(value: Literal, *, negated: bool = False) -> Predicate:
     return Always() if value is not negated else Never()
 
 
-def _with_integer(column: Column, op: Op, literal: Value) -> Predicate | None:
+def holds(name: str, number: int) -> bool:
+    """Whether a type of integers has this one."""
+    return -(1 << BITS[name] - 1) <= number < 1 << BITS[name] - 1
+
+
+def _with_integer(column: Column, op: Op, literal: Value, name: str) -> Predicate | None:
     match literal:
         case str():
-            return _with_integer(column, op, int(literal)) if _WHOLE.fullmatch(literal) else None
+            # Beyond the column's type it is a wider number, null or an error, as the session has it.
+            inside = _WHOLE.fullmatch(literal) and holds(name, int(literal))
+            return Compare(column, op, int(literal)) if inside else None
         case float():
-            # Beyond, several integers are the same double.
-            return _with_integer(column, op, Decimal(literal)) if abs(literal) < _EXACT_IN_DOUBLE else None
-        case int():
-            return _snapped(column, op, literal, exact=True, limit=_LONG)
-        case Decimal() if _fits(literal, integral=20, scale=0):
-            floor = math.floor(literal)
-            return _snapped(column, op, floor, exact=floor == literal, limit=_LONG)
+            known = abs(literal) < _EXACT_IN_DOUBLE  # beyond, several integers are the same double
+        case int() | Decimal():
+            known = _fits(Decimal(literal), integral=20, scale=0)
         case _:
             return None
+    if not known:
+        return None
+    floor = math.floor(literal)
+    return _within(column, op, floor, exact=floor == literal, ends=(~_LONGEST, _LONGEST))
 
 
-def _with_decimal(column: Column, op: Op, literal: int | Decimal | float) -> Predicate | None:
-    precision, scale = precision_and_scale(column)
+def _with_decimal(
+    column: Column, op: Op, literal: int | Decimal | float, unknown: Unknown
+) -> Predicate | None:
     if isinstance(literal, float):
-        return _with_rounded(column, op, literal) if math.isfinite(literal) else None
+        return all_of((_with_rounded(column, op, literal), unknown))
+    precision, scale = precision_and_scale(column)
     number = Decimal(literal)
     if not _fits(number, integral=precision - scale, scale=scale):
         return None
-    floor = number.quantize(Decimal(1).scaleb(-scale), ROUND_FLOOR, _WIDE)
-    limit = 10 ** (precision - scale)
-    return _snapped(column, op, floor, exact=floor == number, limit=limit)
+    floor = _floor(number, scale)
+    return _within(column, op, floor, exact=floor == number, ends=_ends(precision, scale))
 
 
-def _with_rounded(column: Column, op: Op, number: float) -> Predicate | None:
+def _with_rounded(column: Column, op: Op, number: float) -> Predicate:
     """Spark rounds the column to doubles here; what rounds to a double lies between its neighbours."""
+    if not abs(number) < sys.float_info.max:
+        return Always()
     precision, scale = precision_and_scale(column)
-    limit, unit = 10 ** (precision - scale), Decimal(1).scaleb(-scale)
 
     def beside(op: Op, neighbour: float) -> Predicate:
         exact = Decimal(neighbour)
-        floor = exact.quantize(unit, ROUND_FLOOR, _WIDE)
-        return _snapped(column, op, floor, exact=floor == exact, limit=limit)
+        floor = _floor(exact, scale)
+        return _within(column, op, floor, exact=floor == exact, ends=_ends(precision, scale))
 
     below = beside(Op.GE, math.nextafter(number, -math.inf))
     above = beside(Op.LE, math.nextafter(number, math.inf))
@@ -229,11 +246,21 @@ def _with_rounded(column: Column, op: Op, number: float) -> Predicate | None:
             return NotNull(column)
 
 
+def _floor(number: Decimal, scale: int) -> Decimal:
+    return number.quantize(Decimal(f"1E-{scale}"), ROUND_FLOOR, WIDE)
+
+
+def _ends(precision: int, scale: int) -> tuple[Decimal, Decimal]:
+    """The lowest and the highest value of a decimal type."""
+    highest = Decimal(f"{'9' * precision}E-{scale}")
+    return highest.copy_negate(), highest
+
+
 def precision_and_scale(column: Column) -> tuple[int, int]:
-    """Of a decimal column."""
+    """Of a decimal column; without any they are Spark's."""
     name = column.type.name if isinstance(column.type, Primitive) else ""
     precision, _, scale = name.removeprefix("decimal").strip("()").partition(",")
-    return int(precision), int(scale or 0)
+    return int(precision or 10), int(scale or 0)
 
 
 def _fits(number: Decimal, *, integral: int, scale: int) -> bool:
@@ -241,18 +268,23 @@ def _fits(number: Decimal, *, integral: int, scale: int) -> bool:
     _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
         return False
-    own_scale = max(-exponent, 0)
-    own_integral = max(len(digits) + exponent, 1)
-    return max(own_integral, integral) + max(own_scale, scale) <= _MAX_PRECISION
+    return max(len(digits) + exponent, integral) + max(-exponent, scale) <= _MAX_PRECISION
 
 
-def _snapped(
-    column: Column, op: Op, floor: int | Decimal | date, *, exact: bool, limit: int = 0
+def _within(
+    column: Column, op: Op, floor: int | Decimal, *, exact: bool, ends: tuple[int | Decimal, int | Decimal]
 ) -> Predicate:
+    """The comparison with a value that may lie beyond the ends of the column's type."""
+    lowest, highest = ends
+    if floor < lowest:
+        return NotNull(column) if op in _OF_WHAT_IS_ABOVE else Never()
+    if floor > highest:
+        return NotNull(column) if op in _OF_WHAT_IS_BELOW else Never()
+    return _snapped(column, op, floor, exact=exact)
+
+
+def _snapped(column: Column, op: Op, floor: int | Decimal | date, *, exact: bool) -> Predicate:
     """The comparison with a value of which ``floor`` is the next value of the column's type, downwards."""
-    if limit and not isinstance(floor, date) and not -limit <= floor < limit:
-        holds = op is Op.NE or (op is not Op.EQ and (op in (Op.GT, Op.GE)) == (floor < 0))
-        return NotNull(column) if holds else Never()
     if exact:
         return Compare(column, op, floor)
     match op:
@@ -269,12 +301,18 @@ def _snapped(
 def _as_double(literal: int | Decimal | float, *, single: bool) -> float | None:
     try:
         number = float(literal)
-        if single and isinstance(literal, int):
-            # Whether Spark rounds it to a float or to a double depends on the session.
-            return number if struct.unpack("f", struct.pack("f", number))[0] == literal else None
     except OverflowError:
         return None
+    # Whether Spark rounds an integer to a float or to a double depends on the session.
+    if single and isinstance(literal, int) and not (is_single(number) and number == literal):
+        return None
     return number if math.isfinite(number) else None
+
+
+def is_single(number: float) -> bool:
+    """Whether a float can be just this number."""
+    (rounded,) = struct.unpack("f", struct.pack("f", number))
+    return bool(rounded == number)
 
 
 def _is_usable(text: str) -> bool:
@@ -290,9 +328,6 @@ def _with_day(column: Column, op: Op, literal: Value, session: tzinfo | None) ->
         case datetime():
             shown = as_wall(literal, session)
             if shown is None:
-                return None
-            # Midnight may be missing or come twice where clocks change.
-            if literal.tzinfo is not None and not isinstance(session, timezone):
                 return None
             floor = shown.date()
             return _snapped(column, op, floor, exact=datetime.combine(floor, datetime.min.time()) == shown)

@@ -39,9 +39,7 @@ def z_order(dimensions: int) -> Curve:
 
 @cache
 def hilbert(dimensions: int) -> Curve:
-    """Hilbert's curve; in one dimension there is nowhere to turn."""
-    if dimensions == 1:
-        return z_order(1)
+    """Hilbert's curve, from the origin to the far end of the first dimension."""
     states = [(0, 0)]
     numbers = {(0, 0): 0}
     table: list[int] = []
@@ -91,4 +89,5 @@ def _gray_inverse(code: int) -> int:
 
 
 def _trailing_ones(number: int) -> int:
-    return ((number ^ (number + 1)).bit_length()) - 1
+    bits = f"{number:b}"
+    return len(bits) - len(bits.rstrip("1"))

@@ -28,10 +28,11 @@ from headgate.protocol.predicates import (
     all_of,
     any_of,
 )
-from headgate.protocol.schema.types import Primitive, Struct
+from headgate.protocol.schema.types import Struct
 
-_INTEGER = re.compile(r"\d+", re.ASCII)
+_INTEGER = re.compile(r"\d{1,38}", re.ASCII)  # Spark has no longer ones
 _DECIMAL = re.compile(r"\d+\.\d*|\.\d+", re.ASCII)
+_UNREAD = re.compile(r"\bwithout\b", re.IGNORECASE)  # sqlglot skips it in TIMESTAMP WITHOUT TIME ZONE
 _DOUBLE = re.compile(r"(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
 
 
@@ -44,9 +45,8 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
     if not sql.strip():
         raise InvalidRequest("the condition is empty: write one like id = 1, or leave it out")
     detached = sql_strings.detach(sql)
-    try:
-        tree = sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)
-    except (SqlglotError, RecursionError):
+    tree = _tree(detached)
+    if tree is None:
         return Unknown(sql)
     return _Reader(schema, literals.zone(time_zone), alias, detached).read(tree)
 
@@ -63,9 +63,9 @@ class Side:
         named = len(parts) > 1 and parts[0].lower() == self.alias.lower()
         return named and self.schema.find(parts[1]) is not None
 
-    def owns(self, parts: tuple[str, ...] | None, other: "Side") -> bool:
+    def owns(self, parts: tuple[str, ...], other: "Side") -> bool:
         """Whether a name is a column of this side and cannot be one of the other; aliases come first."""
-        if parts is None or other.qualifies(parts):
+        if other.qualifies(parts):
             return False
         alone = self.schema.find(parts[0]) is not None and other.schema.find(parts[0]) is None
         return self.qualifies(parts) or alone
@@ -83,9 +83,8 @@ class JoinPart:
 def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> JoinPart:
     """What a join condition says of its first side."""
     detached = sql_strings.detach(sql)
-    try:
-        tree = sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)
-    except (SqlglotError, RecursionError):
+    tree = _tree(detached)
+    if tree is None:
         return JoinPart(Always())
     reader = _Reader(first.schema, literals.zone(time_zone), first.alias, detached)
     own: list[Predicate] = []
@@ -93,18 +92,27 @@ def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> J
     bare = tree.unnest()
     for part in bare.flatten() if type(bare) is exp.And else (bare,):
         names = [_parts(column) for column in part.find_all(exp.Column)]
-        if all(first.owns(name, second) for name in names):
+        if all(name is not None and first.owns(name, second) for name in names):
             own.append(reader.read(part))
-        elif type(part) is exp.EQ and len(names) == 2:
+        elif type(part) is exp.EQ:
             equal += _equal(part, first, second)
     return JoinPart(all_of(own), tuple(equal))
 
 
+def _tree(detached: sql_strings.Detached) -> exp.Expr | None:
+    if _UNREAD.search(detached.sql):
+        return None
+    try:
+        return sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)
+    except (SqlglotError, RecursionError):
+        return None
+
+
 def _equal(part: exp.Expr, first: Side, second: Side) -> list[tuple[Column, tuple[str, ...]]]:
-    for one, other in ((part.this, part.expression), (part.expression, part.this)):
-        mine, theirs = _parts(one), _parts(other)
-        if mine is None or theirs is None:
-            continue
+    left, right = _parts(part.this), _parts(part.expression)
+    if left is None or right is None:
+        return []
+    for mine, theirs in ((left, right), (right, left)):
         if first.owns(mine, second) and second.owns(theirs, first):
             column = predicates.resolve(first.schema, mine, alias=first.alias)
             name = theirs[1:] if second.qualifies(theirs) else theirs
@@ -149,7 +157,7 @@ class _Reader:
         return self.read(node.this, negated=not negated)
 
     def _connector(self, node: exp.Expr, negated: bool) -> Predicate:  # noqa: FBT001
-        parts = [self.read(part, negated=negated) for part in node.flatten(unnest=False)]
+        parts = [self.read(part, negated=negated) for part in node.flatten()]
         if isinstance(node, exp.And) is not negated:
             return all_of(parts)
         found = any_of(parts)
@@ -221,7 +229,7 @@ class _Reader:
         match wanted:
             case exp.Null():
                 return NotNull(tested) if negated else IsNull(tested)
-            case exp.Boolean() if tested.type == Primitive("boolean"):
+            case exp.Boolean():
                 found = comparisons.compare(tested, Op.EQ, wanted.this is not negated, None)
                 return any_of((found, IsNull(tested))) if negated else found
             case _:
@@ -252,7 +260,8 @@ class _Reader:
         name = str(node.this).lower()
         if name not in ("isnull", "isnotnull") or len(node.expressions) != 1:
             return None
-        tested = self._operand(node.expressions[0])
+        (argument,) = node.expressions
+        tested = self._operand(argument)
         if not isinstance(tested, Column):
             return None
         return IsNull(tested) if (name == "isnull") is not negated else NotNull(tested)
@@ -306,11 +315,13 @@ class _Reader:
 
     def _cast(self, node: exp.Expr) -> _Operand | None:
         target = sql_casts.target(node)
+        if target is None:
+            return None
         match self._operand(node.this):
-            case _Constant(value) if target is not None:
+            case _Constant(value):
                 known, result = sql_casts.of_literal(value, target, self.zone)
                 return _Constant(result) if known else None
-            case Column() as column if target is not None:
+            case Column() as column:
                 if sql_casts.keeps_order_of(column.type, target):
                     return column
                 return _Day(column) if sql_casts.takes_day_of(column.type, target) else None
@@ -322,11 +333,9 @@ def _parts(node: exp.Expr) -> tuple[str, ...] | None:
     """The names of a column reference, outermost first."""
     if type(node) is exp.Dot:
         before = _parts(node.this)
-        return (
-            None
-            if before is None or not isinstance(node.expression, exp.Identifier)
-            else (*before, node.expression.this)
-        )
+        if before is None or not isinstance(node.expression, exp.Identifier):
+            return None
+        return *before, node.expression.this
     if type(node) is not exp.Column or not all(isinstance(part, exp.Identifier) for part in node.parts):
         return None
     return tuple(part.this for part in node.parts)
@@ -359,8 +368,6 @@ _READERS: dict[type[exp.Expr], Callable[[_Reader, exp.Expr, bool], Predicate | N
     exp.Null: _Reader._alone,
     exp.Column: _Reader._alone,
     exp.Dot: _Reader._alone,
-    exp.Cast: _Reader._alone,
-    exp.TryCast: _Reader._alone,
 }
 _PLAIN = frozenset({"this", "expression"})
 _ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
@@ -370,8 +377,8 @@ _ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Anonymous: frozenset({"this", "expressions"}),
     exp.Column: frozenset({"this", "table", "db", "catalog"}),
     exp.Literal: frozenset({"this", "is_string"}),
-    exp.Cast: frozenset({"this", "to", "_type"}),
-    exp.TryCast: frozenset({"this", "to", "_type", "safe"}),
+    exp.Cast: frozenset({"this", "to"}),
+    exp.TryCast: frozenset({"this", "to", "safe"}),
     exp.TsOrDsToDate: frozenset({"this", "safe"}),
 }
 
@@ -379,4 +386,4 @@ _ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
 def _is_bare(node: exp.Expr) -> bool:
     """Whether the node has no option beyond those read here; parsers keep negations in such."""
     known = _ARGUMENTS.get(type(node), _PLAIN)
-    return all(name in known for name, value in node.args.items() if value not in (None, False, []))
+    return all(name in known for name, value in node.args.items() if value)

@@ -1,12 +1,12 @@
 """Which casts of a condition can be seen through: those that lose nothing, and a timestamp's day."""
 
-import struct
+import re
 from datetime import tzinfo
 from decimal import Decimal
 
 from sqlglot import exp
 
-from headgate.protocol import literals
+from headgate.protocol import comparisons, literals
 from headgate.protocol.literals import Literal
 from headgate.protocol.schema.types import DataType, Primitive
 
@@ -25,22 +25,25 @@ _TYPES = {
     exp.DType.TIMESTAMPLTZ: "timestamp",
     exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
 }
-_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
-_INTEGERS = tuple(_BITS)
+_KNOWN = frozenset({"this", "expressions"})
+_INTEGERS = tuple(comparisons.BITS)
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
 def target(node: exp.Expr) -> str | None:
     """The type a cast makes, by the log's name; None if it is not one of those known here."""
     if isinstance(node, exp.TsOrDsToDate):
         return "date"
-    to = node.args.get("to")
-    if not isinstance(to, exp.DataType):
+    to = node.args["to"]
+    if any(to.args.get(option) for option in to.args if option not in _KNOWN):  # such as a collation
         return None
     name = _TYPES.get(to.this)
     if name != "decimal":
         return None if to.expressions else name
-    sizes = [int(str(size.this.this)) for size in to.expressions if str(size.this.this).isdecimal()]
-    precision, scale = (*sizes, 0)[:2] if sizes else (10, 0)
+    said = [size.this.this for size in to.expressions]
+    if not all(isinstance(size, str) and size.isdecimal() for size in said):
+        return None
+    precision, scale = (*(said or ("10",)), "0")[:2]
     return f"decimal({precision},{scale})"
 
 
@@ -52,11 +55,11 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
         case _, bool():
             return False, None
         case (("byte" | "short" | "integer" | "long"), int()):
-            return -(1 << _BITS[name] - 1) <= value < 1 << _BITS[name] - 1, value
+            return comparisons.holds(name, value), value
         case "double", int() | float() | Decimal():
             return True, float(value)
         case "float", int() | float() | Decimal():
-            return _is_single(float(value)) and float(value) == value, float(value)
+            return comparisons.is_single(float(value)) and float(value) == value, float(value)
         case "string", str():
             return True, value
         case "date", str():
@@ -67,27 +70,20 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
             found = literals.wall(value)
         case _, int() | Decimal() | str() if name.startswith("decimal"):
             return _as_decimal(value, name)
-        case _ if name == literals.kind(value):
-            return True, value
         case _:
             return False, None
     return found is not None, found
 
 
 def _as_decimal(value: int | Decimal | str, name: str) -> tuple[bool, Literal]:
-    if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
         return False, None
     precision, _, scale = name.removeprefix("decimal(").rstrip(")").partition(",")
     number = Decimal(value)
-    fits = number == round(number, int(scale)) and abs(number) < 10 ** (int(precision) - int(scale))
-    return fits, number.quantize(Decimal(1).scaleb(-int(scale))) if fits else None
-
-
-def _is_single(number: float) -> bool:
-    try:
-        return bool(struct.unpack("f", struct.pack("f", number))[0] == number)
-    except OverflowError:
-        return False
+    if abs(number) >= 10 ** (int(precision) - int(scale)):
+        return False, None
+    result = number.quantize(Decimal(f"1E-{scale}"), context=comparisons.WIDE)
+    return result == number, result
 
 
 def keeps_order_of(data_type: DataType, name: str) -> bool:
