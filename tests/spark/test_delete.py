@@ -98,6 +98,56 @@ def test_whole_files_go_without_being_opened(spark: SparkSession, lake: Lake) ->
     assert files(table) == {}
 
 
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        ("to_date(ts) >= '2024-07-02'", [1]),
+        ("to_date(ts) <= '2024-07-01'", [2, 3]),
+        ("to_date(ts) <> '2024-07-02'", [2]),
+        ("price <> 1.5D", [1]),
+    ],
+)
+def test_a_file_goes_unopened_only_if_spark_would_select_its_every_row(
+    spark: SparkSession, lake: Lake, condition: str, left: list[int]
+) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        table = made(lake, "s.t", "id BIGINT, ts TIMESTAMP, price DECIMAL(10,2)")
+        rows = "(1, '2024-07-01 23:00:00', 1.50), (2, '2024-07-02 01:00:00', 2), (3, '2024-07-03', 3)"
+        table.append(
+            spark.sql(f"SELECT id, CAST(ts AS TIMESTAMP) ts, price FROM VALUES {rows} AS v(id, ts, price)")
+            .selectExpr("CAST(id AS BIGINT) id", "ts", "CAST(price AS DECIMAL(10,2)) price")
+            .coalesce(1)
+        )
+
+        table.delete(condition)
+
+        assert ids(table) == left
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("setting", "condition"),
+    [
+        ("spark.sql.ansi.doubleQuotedIdentifiers", 'v = "same"'),
+        ("spark.sql.parser.escapedStringLiterals", r"v = 'a\tb'"),
+    ],
+)
+def test_a_condition_means_what_it_means_in_the_session(
+    spark: SparkSession, lake: Lake, setting: str, condition: str
+) -> None:
+    table = made(lake, "s.t", "v STRING, same STRING")
+    table.append(spark.createDataFrame([(r"a\tb", r"a\tb")], "v STRING, same STRING"))
+    spark.conf.set(setting, "true")
+    try:
+        table.delete(condition)
+
+        assert table.read().count() == 0
+    finally:
+        spark.conf.unset(setting)
+
+
 @pytest.mark.parametrize("switches", [FEED, VECTORS | FEED], ids=["rewritten", "hidden"])
 def test_the_feed_has_the_deleted_rows(spark: SparkSession, lake: Lake, switches: dict[str, str]) -> None:
     table = made(lake, "s.t", "id BIGINT", switches)

@@ -16,6 +16,12 @@ from headgate.protocol.predicates import Predicate, Unknown
 from headgate.protocol.schema.types import Struct
 from headgate.spark import connect_columns, sql_forms
 
+_DIALECTS = {
+    '"': "spark.sql.ansi.doubleQuotedIdentifiers",
+    "\\": "spark.sql.parser.escapedStringLiterals",
+}
+"""Characters that mean something else where a setting of the session is true."""
+
 
 def predicate(
     condition: Column | str, schema: Struct, spark: SparkSession, *, alias: str | None = None
@@ -25,10 +31,16 @@ def predicate(
     Raises InvalidRequest for a column that the schema does not have.
     """
     sql = condition if isinstance(condition, str) else render(condition)
-    if sql is None:
+    if sql is None or is_in_another_dialect(sql, spark):
         return Unknown(str(condition))
     time_zone = spark.conf.get("spark.sql.session.timeZone") or ""
     return predicate_sql.parse(sql, schema, time_zone=time_zone, alias=alias)
+
+
+def is_in_another_dialect(sql: str, spark: SparkSession) -> bool:
+    """Whether the session reads names or strings of this text in another way than they are read here."""
+    settings = [setting for mark, setting in _DIALECTS.items() if mark in sql]
+    return any((spark.conf.get(setting, None) or "").lower() == "true" for setting in settings)
 
 
 def render(condition: Column) -> str | None:

@@ -59,7 +59,7 @@ def part(
 ) -> JoinPart:
     """What the condition says of the target, given the source."""
     sql = condition if isinstance(condition, str) else expressions.render(condition)
-    if sql is None:
+    if sql is None or expressions.is_in_another_dialect(sql, spark):
         return JoinPart(Always())
     time_zone = spark.conf.get("spark.sql.session.timeZone") or ""
     side = Side(alias or "", spark_schema.of_frame(df))
