@@ -29,7 +29,7 @@ from headgate.spark.arrange import Arranged
 from headgate.spark.checks import Rule
 from headgate.storage.api import ObjectMeta, Store
 from headgate.storage.locate import is_local
-from headgate.storage.settle import settle
+from headgate.storage.settle import settle, settling
 from headgate.table.site import Place
 
 _TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
@@ -187,7 +187,8 @@ def _written(table: Place, arranged: Arranged, folder: str, options: Options) ->
     elsewhere = is_local(table.location) and sessions.has_executors(arranged.rows.sparkSession)
     counted = Observation() if elsewhere else None
     try:
-        _write_parquet(arranged, paths.folder(table.location, folder), options, counted)
+        with settling(table.location, folder):
+            _write_parquet(arranged, paths.folder(table.location, folder), options, counted)
     except Exception as exc:  # Spark's failures have no common class
         violated = checks.violation(exc, arranged.rules) or spark_identity.violation(exc)
         if violated is None:
