@@ -102,7 +102,6 @@ def test_whole_files_go_without_being_opened(spark: SparkSession, lake: Lake) ->
     ("condition", "left"),
     [
         ("to_date(ts) >= '2024-07-02'", [1]),
-        ("to_date(ts) <= '2024-07-01'", [2, 3]),
         ("to_date(ts) <> '2024-07-02'", [2]),
         ("price <> 1.5D", [1]),
     ],
