@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import matches
+from headgate.spark import checkpoints, matches
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import INDEX, POSITION, ROW_ID
 from headgate.spark.matches import KIND, Found
@@ -77,7 +77,7 @@ def gather(target: Target, rows: DataFrame, *, keep: bool) -> Edits:
     if not keep:
         return Edits(matches.collect(rows, at_most=most))
     # Without its lineage: were rows computed again, they might be others than those that were counted.
-    kept = rows.localCheckpoint(eager=True)
+    kept = checkpoints.keep(rows)
     return Edits(matches.collect(kept, at_most=most), kept)
 
 

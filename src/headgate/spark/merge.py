@@ -17,6 +17,7 @@ from headgate.protocol.predicates import Always
 from headgate.spark import (
     again,
     assignments,
+    checkpoints,
     edits,
     key_marks,
     matches,
@@ -189,7 +190,7 @@ def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
 
 def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> Edits:
     joined = _joined(merge, target, source, evolved)
-    kept = joined.localCheckpoint(eager=True)
+    kept = checkpoints.keep(joined)
     found = matches.collect(kept, at_most=_most_edits(target, source))
     if not merge.has(When.NOT_MATCHED):
         return Edits(found, kept.drop(ROW))

@@ -7,7 +7,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, DataFrame, Observation
 
-from headgate.spark import sessions
+from headgate.spark import checkpoints, sessions
 
 _WAIT_S, _PAUSE_S = 10.0, 0.002
 
@@ -19,10 +19,10 @@ def keep(rows: DataFrame, asked: Mapping[str, Column]) -> tuple[DataFrame, Seque
     """
     named = [aggregate.alias(name) for name, aggregate in asked.items()]
     if sessions.is_connect(rows):  # whose checkpoint does not say what was observed
-        kept, found = rows.localCheckpoint(eager=True), {}
+        kept, found = checkpoints.keep(rows), {}
     else:
         observation = Observation()
-        kept = rows.observe(observation, *named).localCheckpoint(eager=True)
+        kept = checkpoints.keep(rows.observe(observation, *named))
         found = observation.get if _is_told(observation) else {}
     if asked.keys() - found.keys():
         found = kept.agg(*named).collect()[0].asDict()
