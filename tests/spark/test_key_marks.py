@@ -7,7 +7,6 @@ import headgate
 from headgate import Lake, Table
 from headgate.spark import key_marks
 from headgate.spark.merge_source import Source
-from headgate.spark.targets import Target
 from tests.support.changed_tables import VECTORS, made
 
 pytestmark = pytest.mark.spark
@@ -35,8 +34,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     found: Seen = []
     leave_out = key_marks.without_strangers
 
-    def watched(rows: DataFrame, target: Target, source: Source) -> DataFrame:
-        left = leave_out(rows, target, source)
+    def watched(rows: DataFrame, most: int | None, source: Source) -> DataFrame:
+        left = leave_out(rows, most, source)
         found.append((rows.count(), left.count()))
         return left
 
@@ -118,6 +117,21 @@ def test_rows_without_a_match_are_still_told_to_their_clause(
     assert {(row.id, row.v) for row in table.read().collect()} == {
         (number, "old" if number < 95 else "new") for number in range(50, 105)
     }
+
+
+def test_strings_that_spark_pads_match(spark: SparkSession, lake: Lake, seen: Seen) -> None:
+    table, other = (
+        made(lake, f"s.{name}", f"c CHAR({size}), v STRING") for name, size in (("t", 5), ("o", 3))
+    )
+    for key in ("abc", "xyz"):
+        table.append(spark.sql(f"SELECT '{key}' c, 'old' v"))
+    other.append(spark.sql("SELECT 'abc' c, 'new' v"))
+
+    merge = table.merge(other.read(), "t.c = s.c").when_matched_update_all()
+    merge.when_not_matched_insert_all().execute()
+
+    assert {tuple(row) for row in table.read().collect()} == {("abc  ", "new"), ("xyz  ", "old")}
+    assert all(before == after for before, after in seen)
 
 
 def test_a_small_table_is_not_asked_for_keys(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ stay in the processor's cache, so most rows that match nothing are left out befo
 that is left in may still match nothing, which the join finds out.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -26,10 +28,6 @@ from pyspark.sql.types import (
 
 from headgate.spark import binders, file_index
 from headgate.spark.merge_source import Source
-from headgate.spark.targets import Target
-
-Pair = tuple[str, str]
-"""A column of the target and one of the source, as SQL, which are equal in rows that match."""
 
 _BITS_PER_KEY = 16
 """So that one row of sixteen is left in for nothing."""
@@ -38,6 +36,7 @@ _MOST_KEYS = 1_000_000
 _FEW_ROWS = 4_000_000
 """To ask for the keys is a job of its own: below this it takes about as long as it saves."""
 _HASH = "__headgate_key"
+_MIXED, _HASHED = "{0} ^ shiftright({0}, 21) ^ shiftright({0}, 42)", "xxhash64({0})"
 _INTEGERS: tuple[DataType, ...] = (ByteType(), ShortType(), IntegerType(), LongType())
 _OTHERS: tuple[DataType, ...] = (
     StringType(), BinaryType(), DateType(), TimestampType(), TimestampNTZType(),
@@ -45,50 +44,57 @@ _OTHERS: tuple[DataType, ...] = (
 """Types whose values are equal if and only if they are stored as the same bytes; collations are not."""
 
 
-def without_strangers(rows: DataFrame, target: Target, source: Source) -> DataFrame:
-    """The target's rows, without most of those that match no row of the source, where that is worth it."""
-    if not 0 < source.count <= _MOST_KEYS or not binders.may_be_classic(target.spark):
-        return rows
-    most = target.most_rows()
-    pairs = _pairs(rows.schema, source) if most is None or most >= _FEW_ROWS else []
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A column of the target and one of the source, as SQL, which are equal in rows that match."""
+
+    mine: str
+    theirs: str
+    are_integers: bool = False
+
+
+def without_strangers(rows: DataFrame, most: int | None, source: Source) -> DataFrame:
+    """A target's rows, without most of those that match no row of the source, where that is worth it.
+
+    There are ``most`` rows at most, if that is known.
+    """
+    spark = rows.sparkSession
+    is_worth_it = 0 < source.count <= _MOST_KEYS and (most is None or most >= _FEW_ROWS)
+    pairs = _pairs(rows.schema, source) if is_worth_it and binders.may_be_classic(spark) else []
     if not pairs:
         return rows
-    mine, theirs = (_hash([pair[side] for pair in pairs], pairs) for side in (0, 1))
+    # A hash takes thrice as long, and most integers are near each other or are hashes themselves.
+    form = _MIXED if len(pairs) == 1 and pairs[0].are_integers else _HASHED
+    theirs = form.format(", ".join(pair.theirs for pair in pairs))
     bits = max(_FEWEST_BITS, 1 << (source.count * _BITS_PER_KEY - 1).bit_length())
     keys = source.rows.selectExpr(f"{theirs} AS {_HASH}").toArrow()[_HASH].drop_null()
     try:
-        words = file_index.longs(target.spark, _packed(np.asarray(keys.to_numpy(), np.int64), bits))
+        words = file_index.longs(spark, _packed(np.asarray(keys.to_numpy(), np.int64), bits))
     except (Py4JError, PySparkException, file_index.Unusable, AttributeError, TypeError):
         return rows
-    return rows.where(_is_set(words, F.expr(mine), bits))
+    mine = F.expr(form.format(", ".join(pair.mine for pair in pairs)))
+    return rows.where(_is_set(words, mine, bits))
 
 
-def _pairs(mine: StructType, source: Source) -> list[Pair]:
+def _pairs(mine: StructType, source: Source) -> list[_Pair]:
     """The columns that can be told by their hashes: those of integers, and others of the same type."""
     found, theirs = [], source.rows.schema
     for column, name in source.equal:
-        if len(column.path) > 1 or len(name) > 1:
+        # Before Spark compares two columns of type char it pads them: they are not plain.
+        if not column.plain or len(column.path) > 1 or len(name) > 1:
             continue
         types = [_type_of(schema, text) for schema, text in ((mine, column.path[0]), (theirs, name[0]))]
-        names = [f"`{text.replace('`', '``')}`" for text in (column.path[0], name[0])]
+        one, other = (f"`{text.replace('`', '``')}`" for text in (column.path[0], name[0]))
         if all(each in _INTEGERS for each in types):
-            found.append((f"CAST({names[0]} AS BIGINT)", f"CAST({names[1]} AS BIGINT)"))
+            found.append(_Pair(f"CAST({one} AS BIGINT)", f"CAST({other} AS BIGINT)", are_integers=True))
         elif types[0] == types[1] and types[0] in _OTHERS:
-            found.append((names[0], names[1]))
+            found.append(_Pair(one, other))
     return found
 
 
 def _type_of(schema: StructType, name: str) -> DataType | None:
-    types = [field.dataType for field in schema.fields if field.name.lower() == name.lower()]
-    return types[0] if len(types) == 1 else None
-
-
-def _hash(columns: list[str], pairs: list[Pair]) -> str:
-    """A number for the values of columns, as SQL."""
-    if len(columns) == 1 and pairs[0][0].startswith("CAST"):
-        # A hash takes thrice as long, and most keys are near each other or are hashes themselves.
-        return f"{columns[0]} ^ shiftright({columns[0]}, 21) ^ shiftright({columns[0]}, 42)"
-    return f"xxhash64({', '.join(columns)})"
+    fields = [field for field in schema.fields if field.name.lower() == name.lower()]
+    return fields[0].dataType if len(fields) == 1 else None
 
 
 def _packed(keys: np.ndarray, bits: int) -> bytes:

@@ -189,9 +189,10 @@ def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
 
 
 def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> Edits:
-    joined = _joined(merge, target, source, evolved)
-    kept = checkpoints.keep(joined)
-    found = matches.collect(kept, at_most=_most_edits(target, source))
+    most = target.most_rows()
+    kept = checkpoints.keep(_joined(merge, target, source, evolved, most))
+    # Unless rows match several times, which is refused or deletes them.
+    found = matches.collect(kept, at_most=None if most is None else most + source.count)
     if not merge.has(When.NOT_MATCHED):
         return Edits(found, kept.drop(ROW))
     clause = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED)
@@ -219,18 +220,12 @@ def _matched(kept: DataFrame, source: Source, count: int) -> DataFrame:
     return F.broadcast(numbers.distinct()) if source.count <= _MOST_NUMBERS else numbers.distinct()
 
 
-def _most_edits(target: Target, source: Source) -> int | None:
-    """How many edits there can be, unless rows match several times, which is refused or deletes them."""
-    rows = target.most_rows()
-    return None if rows is None else rows + source.count
-
-
-def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved) -> DataFrame:
+def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved, most: int | None) -> DataFrame:
     """The rows of the target that match, or that nothing matches if a clause is about them, edited."""
     how = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner"
     rows = merge_columns.extended(target, evolved)
     if how == "inner":
-        rows = key_marks.without_strangers(rows, target, source)
+        rows = key_marks.without_strangers(rows, most, source)
     joined = rows.alias(merge.target_alias).join(source.to_join, assignments.expression(merge.condition), how)
     matched = merge_clauses.first_true(merge.clauses, When.MATCHED)
     alone = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED_BY_SOURCE)
