@@ -177,7 +177,7 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
             assert row[curve_order._KEY] == keys[bisect_right(begins, curve.number(cell, bits))]
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 7, 128, 3000])
+@pytest.mark.parametrize("partitions", [1, 2, 7, 128, 300])
 def test_every_partition_has_a_key_that_spark_sends_there(spark: SparkSession, partitions: int) -> None:
     keys = partition_keys.of(partitions)
 
