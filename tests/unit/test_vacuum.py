@@ -46,16 +46,17 @@ class Noon:
 
 
 class Needed:
-    """A guard for somebody who needs the files from a moment on."""
+    """A guard for somebody who needs the files from a moment on, or a version with all its files."""
 
-    def __init__(self, since: EpochMillis) -> None:
+    def __init__(self, since: EpochMillis, version: Version | None = None) -> None:
         self._since = since
+        self._version = version
 
     def check(self, kind: Maintenance, operation: str) -> None:
         pass
 
     def horizon(self) -> Horizon:
-        return Horizon(None, self._since)
+        return Horizon(self._version, self._since)
 
     def give_up(self, *, before: Version | None = None, moment: EpochMillis | None = None) -> Horizon:
         assert moment is not None
@@ -163,6 +164,29 @@ def test_paths_are_compared_as_the_log_means_them(table: OpenedTable) -> None:
         file(table, name)
 
     assert vacuum.vacuum(table, Wish()).paths == ("a%20b",)
+
+
+@pytest.mark.parametrize("path", ["d//x", "./d/x", "d/../d/x", "d/./x", "d%2F%2Fx"])
+def test_a_disk_has_a_file_under_many_paths(table: OpenedTable, path: str) -> None:
+    """Other writers name files so, and a disk finds them, but lists them under one path only."""
+    file(table, "d/x")
+    write(table, named_file(path))
+
+    assert vacuum.vacuum(table, Wish()).paths == ()
+
+
+@pytest.mark.parametrize("lite", [False, True])
+@pytest.mark.parametrize("moment", [None, EpochMillis(1)])
+def test_a_version_with_a_lease_keeps_what_was_removed_nobody_knows_when(
+    table: OpenedTable, moment: EpochMillis | None, lite: bool
+) -> None:
+    """When a file was removed need not be said; who removes it may say what he likes."""
+    write(table, named_file(file(table, "before")))
+    leased = write(table, named_file(file(table, "needed")), removal("before", days=90))
+    write(table, RemoveFile(path="needed", deletion_timestamp=moment, data_change=True))
+    table.guard = Needed(EpochMillis(NOW - 50 * DAY), leased)
+
+    assert vacuum.vacuum(table, Wish(lite=lite)).paths == ("before",)
 
 
 def test_vectors_are_kept_as_long_as_their_files(table: OpenedTable) -> None:

@@ -1,5 +1,6 @@
 """Where an object lies that the log names by a path or a URI, as adds and deletion vectors do."""
 
+import posixpath
 import re
 from urllib.parse import quote, unquote, urlsplit
 
@@ -7,6 +8,7 @@ from headgate.storage.api import Store
 from headgate.storage.locate import Locate, is_local, local_path, locate
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ROUNDABOUT = re.compile(r"//|(^|/)\.\.?/")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
 
 
@@ -14,7 +16,9 @@ def find(store: Store, location: str, path: str, locate: Locate = locate) -> tup
     """The store that has the object, and its path there; ``store`` is that of the table's ``location``."""
     is_uri = _URI.match(path) is not None
     if not is_uri and not path.startswith("/"):
-        return store, unquote(path)
+        found = unquote(path)
+        # A disk knows one file by many paths, and lists it under one of them.
+        return store, posixpath.normpath(found) if _ROUNDABOUT.search(found) and is_local(location) else found
     # Paths of the log are encoded like URIs even where they have no scheme; locations are not.
     place, root = _normal(path if is_uri else unquote(path)), _normal(location)
     if place.startswith(f"{root}/"):

@@ -5,7 +5,7 @@ belong to a commit that is still being prepared. Older versions can then no long
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,13 +16,14 @@ import pyarrow.compute as pc
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import checkpoint_schema, codec, features, names, upkeep, vectors
-from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.protocol.names import Kind
 from headgate.protocol.vectors import Stored
 from headgate.storage import together
 from headgate.storage.api import ObjectMeta
 from headgate.table import checkpoint_rows, log, places
 from headgate.table.checkpoint_rows import Source
+from headgate.table.committer import Frontier
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
@@ -66,7 +67,7 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     base = table.snapshot()
     features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
-    kept = _kept(table, base, cutoff)
+    kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
     found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
     if (newer := table.snapshot()).version != base.version:  # somebody may have restored an old version
@@ -118,6 +119,26 @@ def _kept(table: OpenedTable, base: Snapshot, cutoff: int) -> frozenset[str]:
     return frozenset(kept)
 
 
+def _removed_since_leased(table: OpenedTable, latest: Version) -> frozenset[str]:
+    """The files that went after the oldest version with a lease: not every commit says when."""
+    leased = table.guard.horizon().version
+    if leased is None:
+        return frozenset()
+    _, frontier = table.segment(latest)
+    later = map(Version, range(leased + 1, latest + 1))
+    return frozenset(
+        path for remove in _removals(table, frontier, later) for path in _files_of(table, remove)
+    )
+
+
+def _removals(table: OpenedTable, frontier: Frontier, versions: Iterable[Version]) -> Iterator[RemoveFile]:
+    for version in versions:
+        content = log.content(table.store, version, frontier.held.get(version))
+        for action in codec.actions(version, content):
+            if isinstance(action, RemoveFile):
+                yield action
+
+
 def _vector(row: dict[str, object]) -> DeletionVector:
     return DeletionVector(
         storage_type=str(row["storageType"]),
@@ -145,11 +166,9 @@ def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
     _, frontier = table.segment(table.snapshot().version)
     versions = {file.version for file in log.listed(table.store) if file.kind is Kind.PUBLISHED}
     seen: set[str] = set()
-    for version in sorted({*versions, *frontier.held}):
-        content = log.content(table.store, version, frontier.held.get(version))
-        for action in codec.actions(version, content):
-            if isinstance(action, RemoveFile) and (action.deletion_timestamp or 0) < cutoff:
-                seen.update(_files_of(table, action))
+    for remove in _removals(table, frontier, sorted({*versions, *frontier.held})):
+        if (remove.deletion_timestamp or 0) < cutoff:
+            seen.update(_files_of(table, remove))
     for path in sorted(seen - {""}):
         with suppress(ObjectNotFound):
             yield table.store.head(path)
