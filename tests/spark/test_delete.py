@@ -147,6 +147,31 @@ def test_a_condition_means_what_it_means_in_the_session(
         spark.conf.unset(setting)
 
 
+@pytest.mark.parametrize(
+    ("setting", "value", "condition", "left"),
+    [
+        ("spark.sql.ansi.enabled", "false", "id = 16777216F", [2]),
+        ("spark.sql.ansi.enabled", "false", "day IS DISTINCT FROM 'x'", [16777217]),
+        ("spark.sql.timestampType", "TIMESTAMP_NTZ", "wall = '2024-01-02 00:00:00+05:00'::timestamp", [2]),
+    ],
+)
+def test_a_literal_is_what_the_session_makes_of_it(
+    spark: SparkSession, lake: Lake, setting: str, value: str, condition: str, left: list[int]
+) -> None:
+    table = made(lake, "s.t", "id INT, day DATE, wall TIMESTAMP_NTZ")
+    null_day = "16777217, CAST(NULL AS DATE), TIMESTAMP_NTZ'2024-01-02'"
+    for row in (null_day, "2, DATE'2024-01-02', TIMESTAMP_NTZ'2024-01-03'"):
+        table.append(spark.sql(f"SELECT * FROM VALUES ({row}) AS v(id, day, wall)"))
+    before = spark.conf.get(setting)
+    spark.conf.set(setting, value)
+    try:
+        table.delete(condition)
+
+        assert ids(table) == left
+    finally:
+        spark.conf.set(setting, before)
+
+
 @pytest.mark.parametrize("switches", [FEED, VECTORS | FEED], ids=["rewritten", "hidden"])
 def test_the_feed_has_the_deleted_rows(spark: SparkSession, lake: Lake, switches: dict[str, str]) -> None:
     table = made(lake, "s.t", "id BIGINT", switches)

@@ -115,6 +115,13 @@ def test_prefixes_are_found_and_excluded(spark: SparkSession) -> None:
     assert keeps(spark, "s NOT LIKE 'a%'", schema(s="string"), *texts) == [False, True, True]
 
 
+def test_a_moment_just_before_1970_may_have_been_cut_to_it(spark: SparkSession) -> None:
+    text = stat(low={"ts": "1970-01-01T00:00:00.000Z"}, high={"ts": "1970-01-01T00:00:00.000Z"})
+
+    assert keeps(spark, "ts = '1969-12-31 23:59:59.999001'", schema(ts="timestamp"), text) == [True]
+    assert keeps(spark, "ts = '1969-12-31 23:59:59.999'", schema(ts="timestamp"), text) == [False]
+
+
 def test_lists_are_known_by_their_nulls(spark: SparkSession) -> None:
     known = Struct((Field("l", Array(Primitive("long"), contains_null=True)),))
     texts = [stat(nulls={"l": 0}), stat(nulls={"l": 10}), stat(nulls={"l": 3})]

@@ -76,7 +76,7 @@ JSON_ROWS = [
     ("float", 0.1, 0.1, FLOAT_TENTH, FLOAT_TENTH),
     ("timestamp", "1970-01-01T00:00:01.000Z", "1970-01-01T00:00:01.001Z", MILLION, MILLION + 1_999),
     ("timestamp", "1970-01-01T01:00:01+01:00", "1969-12-31T16:00:02-08:00", MILLION, 2 * MILLION + 999),
-    ("timestamp", "1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z", 0, 999),
+    ("timestamp", "1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z", -999, 999),
     ("timestamp", "1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.000Z", -1_000, -MILLION + 999),
     ("timestamp", "1970-01-01 00:00:01", "1970-01-01", None, None),
     ("timestamp", "1970-01-01T00:00:01.0000001Z", "now", None, None),
@@ -123,7 +123,7 @@ def test_bounds_as_texts_have_them(
         ("decimal(12,2)", pa.int32(), 1, 2, 1.0, 2.0),
         ("timestamp", MICROS["timestamp"], 5, 6, 5, 1_005),
         ("timestamp_ntz", MICROS["timestamp_ntz"], -5, 6, -1_004, 1_005),
-        ("timestamp_ntz", pa.date32(), date(1970, 1, 1), date(1970, 1, 2), 0, 86_400 * MILLION + 999),
+        ("timestamp_ntz", pa.date32(), date(1970, 1, 1), date(1970, 1, 2), -999, 86_400 * MILLION + 999),
     ],
 )
 def test_bounds_as_the_columns_of_a_checkpoint_have_them(

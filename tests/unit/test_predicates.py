@@ -192,7 +192,8 @@ def test_conditions_that_are_understood(sql: str, expected: Predicate) -> None:
         "a.* = 1", "a.b.c.d.* = 1", "i = 1e", "i = .5.5", "i = CAST(1 AS BOOLEAN)",
         "CAST(i AS BOOLEAN) = true", "i = 999999999999999999999999999999999999999",
         "CAST(s AS STRING COLLATE UTF8_LCASE) = 'a'", "s = CAST('a' AS STRING COLLATE UTF8_LCASE)",
-        "CAST(ts AS TIMESTAMP WITHOUT TIME ZONE) = '2024-01-01 00:00:00'",
+        "CAST(ts AS TIMESTAMP WITHOUT TIME ZONE) = '2024-01-01 00:00:00'", "i = 16777216F", "l <= -16777216F",
+        "i IS DISTINCT FROM 'x'", "NOT day <=> 'x'", "ts IS DISTINCT FROM 'tomorrow'",
     ],
 )  # fmt: skip
 def test_conditions_that_are_not(sql: str) -> None:

@@ -132,3 +132,10 @@ def test_what_is_true_for_more_rows_than_spark_selects_proves_nothing(
     found = whole_matches.certain(FileBounds(table_of([add]), partition_columns=[]), predicate)
 
     assert found.to_pylist() == [proven]
+
+
+@pytest.mark.parametrize(
+    ("sql", "proven"), [("id is distinct from 5", True), ("id is distinct from 'x'", False)]
+)
+def test_a_null_differs_from_a_value_but_a_text_may_be_none(sql: str, proven: bool) -> None:
+    assert certain(sql, told(None, None, nulls=10)) is proven

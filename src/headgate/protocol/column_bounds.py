@@ -276,10 +276,10 @@ def _cast_alone(value: pa.Scalar, target: pa.DataType) -> pa.Scalar | None:
 def _lower(values: pa.Array, column: Column) -> pa.Array:
     match column.type:
         case Primitive("timestamp" | "timestamp_ntz"):
-            # Before 1970 a writer that cuts towards zero cuts upwards.
+            # Before 1970 a writer that cuts towards zero cuts upwards, at most to 1970 itself.
             epoch = pa.scalar(0, _MICROS)
             near = pc.max_element_wise(values, _EARLIEST)
-            return pc.if_else(pc.less(values, epoch), pc.subtract(near, _SUB_MILLI), values)
+            return pc.if_else(pc.less_equal(values, epoch), pc.subtract(near, _SUB_MILLI), values)
         case Primitive("float" | "double"):
             # Infinity with slack is no number either.
             return _without_nan(pc.subtract(values, _float_slack(values)) if column.was_float else values)

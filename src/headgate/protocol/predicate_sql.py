@@ -192,7 +192,8 @@ class _Reader:
         if right.value is None:
             return NotNull(left) if differs else IsNull(left)
         found = comparisons.compare(left, Op.NE if differs else Op.EQ, right.value, self.zone)
-        return any_of((found, IsNull(left))) if differs else found
+        # A text that is no value of the column's type is null in some sessions, and then no null differs.
+        return any_of((found, IsNull(left))) if differs and not isinstance(found, Unknown) else found
 
     def _between(self, node: exp.Expr, negated: bool) -> Predicate | None:  # noqa: FBT001
         tested = self._operand(node.this)

@@ -27,6 +27,7 @@ _TYPES = {
 }
 _KNOWN = frozenset({"this", "expressions"})
 _INTEGERS = tuple(comparisons.BITS)
+_EXACT_IN_FLOAT = 1 << 24
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)", re.ASCII)
 
 
@@ -59,7 +60,7 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
         case "double", int() | float() | Decimal():
             return True, float(value)
         case "float", int() | float() | Decimal():
-            return comparisons.is_single(float(value)) and float(value) == value, float(value)
+            return _is_exact_float(value), float(value)
         case "string", str():
             return True, value
         case "date", str():
@@ -73,6 +74,12 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
         case _:
             return False, None
     return found is not None, found
+
+
+def _is_exact_float(value: int | float | Decimal) -> bool:
+    number = float(value)
+    # From there on Spark may round integers beside it to floats, and several are the same one.
+    return abs(number) < _EXACT_IN_FLOAT and number == value and comparisons.is_single(number)
 
 
 def _as_decimal(value: int | Decimal | str, name: str) -> tuple[bool, Literal]:

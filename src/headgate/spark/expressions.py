@@ -5,6 +5,8 @@ and literals quoted exactly, and read like any other condition. Parts without su
 unknown: they never leave out a row.
 """
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from py4j.java_gateway import JavaObject
@@ -16,11 +18,21 @@ from headgate.protocol.predicates import Predicate, Unknown
 from headgate.protocol.schema.types import Struct
 from headgate.spark import connect_columns, sql_forms
 
-_DIALECTS = {
-    '"': "spark.sql.ansi.doubleQuotedIdentifiers",
-    "\\": "spark.sql.parser.escapedStringLiterals",
-}
-"""Characters that mean something else where a setting of the session is true."""
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """What means something else where a setting of the session has a value."""
+
+    mark: re.Pattern[str]
+    setting: str
+    value: str = "true"
+
+
+_DIALECTS = (
+    _Dialect(re.compile('"'), "spark.sql.ansi.doubleQuotedIdentifiers"),
+    _Dialect(re.compile(r"\\"), "spark.sql.parser.escapedStringLiterals"),
+    _Dialect(re.compile(r"\btimestamp\b", re.IGNORECASE), "spark.sql.timestampType", "timestamp_ntz"),
+)
 
 
 def predicate(
@@ -38,9 +50,12 @@ def predicate(
 
 
 def is_in_another_dialect(sql: str, spark: SparkSession) -> bool:
-    """Whether the session reads names or strings of this text in another way than they are read here."""
-    settings = [setting for mark, setting in _DIALECTS.items() if mark in sql]
-    return any((spark.conf.get(setting, None) or "").lower() == "true" for setting in settings)
+    """Whether the session reads some part of this text in another way than it is read here."""
+    return any(
+        (spark.conf.get(dialect.setting, None) or "").lower() == dialect.value
+        for dialect in _DIALECTS
+        if dialect.mark.search(sql)
+    )
 
 
 def render(condition: Column) -> str | None:

@@ -209,8 +209,8 @@ def _number(value: Column) -> Column:
 
 
 def _lower(value: Column, column: predicates.Column) -> Column:
-    if _is_moment(column):  # before 1970 a writer that cuts towards zero cuts upwards
-        return F.when(value < 0, F.try_subtract(value, F.lit(_CUT_MICROS))).otherwise(value)
+    if _is_moment(column):  # before 1970 a writer that cuts towards zero cuts upwards, at most to 1970
+        return F.when(value <= 0, F.try_subtract(value, F.lit(_CUT_MICROS))).otherwise(value)
     return _around(value, column)[0]
 
 
