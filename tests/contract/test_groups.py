@@ -283,12 +283,33 @@ def test_a_repeated_group_is_known_when_its_files_and_tables_are_gone(real: Case
         Group(GroupId("g"), (inline(TableId("a"), 1, "x"), inline(TableId("a"), 2, "y"))),
         Group(GroupId("g"), (inline(TableId("a"), 1, "x"),), read_only={TableId("a"): Version(0)}),
         Group(GroupId("g"), (inline(TableId("a"), 1, "x"),), drops=(TableId("a"),)),
+        Group(GroupId(""), (inline(TableId("a"), 1, "x"),)),
+        Group(GroupId("g" * 257), (inline(TableId("a"), 1, "x"),)),
+        Group(GroupId("g\0"), (inline(TableId("a"), 1, "x"),)),
     ],
-    ids=["nothing", "only-reads", "twice", "read-and-written", "dropped-and-written"],
+    ids=[
+        "nothing",
+        "only-reads",
+        "twice",
+        "read-and-written",
+        "dropped-and-written",
+        "no-id",
+        "long-id",
+        "id-that-no-database-keeps",
+    ],
 )
 def test_a_group_that_makes_no_sense_is_refused(real: Case, group: Group) -> None:
     with pytest.raises(InvalidRequest):
         real.groups.propose_group(group)
+
+
+def test_a_transaction_is_one_of_one_table_in_a_group_too(real: Case) -> None:
+    proposals = tuple(inline(table_id, 1, "same") for table_id in real.ids[:2])
+
+    with pytest.raises(InvalidRequest, match="txnId of its own"):
+        real.groups.propose_group(Group(GroupId("g"), proposals))
+
+    assert real.latest == (0, 0, 0)
 
 
 # --- answers that were lost
@@ -541,7 +562,11 @@ def test_groups_in_opposite_orders_never_block_each_other(case: Case) -> None:
             for attempt in count():
                 latest = case.groups.tails(case.ids)
                 proposals = tuple(
-                    inline(case.ids[table], latest[case.ids[table]].latest + 1, f"{name}{number}.{attempt}")
+                    inline(
+                        case.ids[table],
+                        latest[case.ids[table]].latest + 1,
+                        f"{name}{number}.{attempt}-{table}",
+                    )
                     for table in tables
                 )
                 seen = {case.ids[table]: latest[case.ids[table]].latest for table in reads}

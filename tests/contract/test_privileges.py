@@ -67,6 +67,11 @@ COMMITS: dict[str, tuple[Build, set[Privilege]]] = {
     "set a property": (altered(lambda old: with_properties(old, acme="1")), {PROPERTIES}),
     "set the comment": (altered(lambda old: msgspec.structs.replace(old, description="x")), {PROPERTIES}),
     "restate everything": (lambda told: (told.protocol, told.metadata, ADD), {APPEND}),
+    "restate it and do nothing else": (lambda told: (told.protocol, told.metadata), {APPEND}),
+    "count columns that are not there": (
+        altered(lambda old: with_properties(old, delta_columnMapping_maxColumnId="9")),
+        {SCHEMA_},
+    ),
     "add a feature": (lambda told: (with_features(told.protocol, "appendOnly"),), {PROTOCOL}),
     "a property with its feature": (
         lambda told: (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
 import pytest
 from sqlalchemy import event
 
@@ -20,8 +21,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import codec
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Protocol, TxnId, Version
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from tests.support.broken_commits import CASES as BROKEN
 from tests.support.broken_commits import (
-    CASES,
     ID,
     WRITER,
     Build,
@@ -36,8 +37,11 @@ from tests.support.broken_commits import (
 )
 from tests.support.catalogs import a_catalog
 from tests.support.lenient import anything_goes
+from tests.support.misread_commits import MISREAD
 from tests.support.proposals import inline, stamp
 from tests.support.tables import create_managed, named_file
+
+CASES = (*BROKEN, *MISREAD)
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,17 @@ def _both(*columns: Field, most: int) -> Build:
     return lambda told: mapping(told, *columns, most=most)
 
 
+def _rows(first: int, count: int) -> Action:
+    stats = f'{{"numRecords":{count}}}'
+    add = msgspec.structs.replace(named_file(f"{first}"), stats=stats, default_row_commit_version=2)
+    return msgspec.structs.replace(add, base_row_id=first)
+
+
+def _marked(mark: int, *, removed: bool = False) -> Action:
+    text = f'{{"rowIdHighWaterMark":{mark}}}'
+    return DomainMetadata(domain="delta.rowTracking", configuration=text, removed=removed)
+
+
 _LEGAL: dict[str, tuple[Build, Build]] = {
     "a column is added": (
         nothing,
@@ -180,6 +195,17 @@ _LEGAL: dict[str, tuple[Build, Build]] = {
     "a mapped column is added": (
         _both(mapped("id", 1, "id"), mapped("writer", 2, "writer", "string"), most=2),
         _both(mapped("id", 1, "id"), mapped("writer", 2, "writer", "string"), mapped("c", 3, "p3"), most=3),
+    ),
+    "a file without rows gets the next row id, and the mark stays": (
+        lambda told: (with_features(told.protocol, "domainMetadata", "rowTracking"),),
+        lambda _: (_rows(0, 5), _rows(5, 0), _marked(4)),
+    ),
+    "row tracking is given up, and with it the mark": (
+        lambda told: (with_features(told.protocol, "domainMetadata", "rowTracking"), _marked(4)),
+        lambda told: (
+            with_features(told.protocol, without=("rowTracking",)),
+            _marked(4, removed=True),
+        ),
     ),
     "a property that is not Delta's": (nothing, altered(lambda old: with_properties(old, acme="1"))),
     "a domain of a user, and the feature for it": (

@@ -233,7 +233,7 @@ CASES: tuple[Case, ...] = (
     _altering("no-wishes", lambda old: with_properties(old, delta_minReaderVersion="1")),
     _altering("columns", lambda old: columns(old, ID, WRITER, Field("ID", Primitive("long")))),
     _altering("columns", lambda old: columns(old, ID, WRITER, *_WIDE.fields)),
-    Case("columns", altered(lambda old: msgspec.structs.replace(old, schema_string="{}")), line=0),
+    _altering("columns", lambda old: msgspec.structs.replace(old, schema_string="{}")),
     _altering("columns", lambda old: columns(old, ID, WRITER, _deep(200))),
     Case(
         "columns", lambda told: mapping(told, _ONE, mapped("two", 1, "p2"), most=2), line=3, kind="metaData"
@@ -250,7 +250,13 @@ CASES: tuple[Case, ...] = (
         build=altered(lambda old: msgspec.structs.replace(old, partition_columns=("nobody",))),
     ),
     *(
-        Case("system-domains", _domain(name, text), first=_has("domainMetadata"), kind="domainMetadata")
+        Case(
+            "system-domains",
+            _domain(name, text),
+            first=_has("domainMetadata"),
+            kind="domainMetadata",
+            twice=name == "delta.rowTracking",
+        )
         for name, text in (
             ("delta.forged", "{}"),
             ("DELTA.rowTracking", '{"rowIdHighWaterMark":9}'),
@@ -263,6 +269,7 @@ CASES: tuple[Case, ...] = (
         "system-domains",
         first=_has(*_MARKED),
         kind="domainMetadata",
+        twice=True,
         build=_domain(
             "delta.rowTracking",
             '{"rowIdHighWaterMark":6}',

@@ -29,3 +29,27 @@ def test_wide_bounds_leave_every_number_as_it_was() -> None:
     assert counts.with_wide_bounds(stats) == stats.replace("true", "false")
     assert counts.with_wide_bounds("{}") == '{"tightBounds":false}'
     assert counts.with_wide_bounds(None) is None
+
+
+@pytest.mark.parametrize(
+    ("stats", "readable"),
+    [
+        (None, True),
+        ("{}", True),
+        (
+            '{"numRecords":7,"minValues":{"a":[1]},"maxValues":{},"nullCount":{"a":0},"tightBounds":true}',
+            True,
+        ),
+        ('{"numRecords":null,"somethingNew":1}', True),
+        ("", False),
+        ("[]", False),
+        ("{", False),
+        ('{"numRecords":-1}', False),
+        ('{"numRecords":9223372036854775808}', False),
+        ('{"numRecords":1.5}', False),
+        ('{"tightBounds":1}', False),
+        ('{"nullCount":[]}', False),
+    ],
+)
+def test_what_every_reader_can_make_something_of(stats: str | None, readable: bool) -> None:
+    assert (counts.unreadable(stats) is None) is readable

@@ -1,6 +1,7 @@
 """Which columns a table may get with its files left as they are."""
 
 import itertools
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -97,11 +98,42 @@ def test_columns_may_come_and_stay() -> None:
     after = metadata(
         Field("new", TEXT),
         Field("s", Struct((Field("y", LONG), Field("x", LONG)))),
-        Field("a", LONG, nullable=False),
+        Field("a", LONG),
     )
 
     assert breach(before, after) is None
     assert breach(before, before) is None
+
+
+@pytest.mark.parametrize("data_type", [LONG, Struct((Field("x", LONG, nullable=False),))])
+def test_what_may_be_null_stays_so_and_what_is_new_too(data_type: DataType) -> None:
+    """Rows that are there would break the promise, and readers rely on it."""
+    given, new = Field("a", data_type), Field("b", data_type)
+    required = [replace(column, nullable=False) for column in (given, new)]
+
+    assert breach(metadata(given), metadata(required[0]))
+    assert breach(metadata(given), metadata(given, required[1]))
+    assert breach(metadata(required[0]), metadata(given, new)) is None
+    for one, other in zip(inside(data_type), _never_null(data_type), strict=True):
+        assert breach(metadata(one), metadata(other)), other
+        assert breach(metadata(other), metadata(one)) is None
+
+
+def _never_null(data_type: DataType) -> tuple[Field, ...]:
+    return (
+        Field("s", Struct((Field("x", data_type, nullable=False),))),
+        Field("l", Array(data_type, contains_null=False)),
+        Field("k", Map(data_type, LONG, value_contains_null=False)),
+        Field("v", Map(LONG, data_type, value_contains_null=False)),
+    )
+
+
+def test_an_id_is_given_once_and_so_is_a_physical_name() -> None:
+    before = mapped(column("a", 1), column("b", 2))
+
+    assert breach(before, mapped(column("a", 1), column("b", 2), most="8"))
+    assert breach(before, mapped(column("a", 1), column("c", 10, physical="p2"), most="10"))
+    assert breach(before, mapped(column("a", 1), column("c", 10), most="10")) is None
 
 
 @pytest.mark.parametrize(
@@ -204,6 +236,9 @@ _PLACES = ("s.x", "l.element", "k.key", "v.value")
         mapped(column("a", 1), column("s", 2, Struct((column("x", 1, physical="q"),)))),
         mapped(column("a", 3), most="2"),
         mapped(column("a", 1), most="many"),
+        mapped(column("a", 1), most="\u0663"),
+        mapped(column("a", 1), most="9" * 19),
+        mapped(column("a", 1), column("b", 2, physical="P1")),
         mapped(column("a", "1")),
         mapped(column("a", None, physical="p")),
         mapped(column("a", 1, physical=2)),

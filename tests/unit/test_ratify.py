@@ -186,3 +186,18 @@ def _candidate(proposal: Proposal) -> Candidate:
 
 def _line(version: int, txn_id: str, action: Any) -> bytes:
     return codec.encode((CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id)), action))
+
+
+@pytest.mark.parametrize("propose", [inline, open_version])
+def test_no_commit_is_so_late_that_it_must_be_the_last(two: Two, propose: Callable[..., Proposal]) -> None:
+    """Whoever may append could otherwise see to it that nobody ever can again."""
+    end_of_9998 = 253_370_764_799_999
+    two.catalog.propose(inline(two.first, 1, "a", data=content(1, "a", at=end_of_9998 - 1)))
+
+    late = propose(two.first, 2, "b", data=content(2, "b", at=end_of_9998 + 1))
+    assert isinstance(two.together(late)[0], InvalidRequest)
+    for version, stamped in enumerate((end_of_9998, end_of_9998 + 1, end_of_9998 + 2), 2):
+        answer = two.together(
+            propose(two.first, version, f"{stamped}", data=content(version, f"{stamped}", at=stamped))
+        )
+        assert answer == [Ratified(Version(version))]

@@ -52,6 +52,8 @@ def test_every_kind_of_action_may_be_in_a_commit() -> None:
         b'{"txn":{"appId":"\xff","version":1}}', '{"txn":{"appId":"s","version":1},"add":null,"cdc":1}',
         '{"txn":{"appId":"s","version":1},"unheardOf":{}}', b"\xff" + b"[{" * 100,
         '{"txn":{"appId":"s","version":1},"protocol":{"minReaderVersion":1,"minWriterVersion":2}}',
+        '{"txn":\r{"appId":"s","version":1}}', '{"txn":{"appId":"s","version":9223372036854775808}}',
+        b'{"txn":{"appId":"s","version":1,"unheardOf":"\xff"}}', ADD % ',"stats":"[]"',
     ],
 )  # fmt: skip
 def test_what_is_not_one_known_action_is_refused_by_its_line(line: str | bytes) -> None:
@@ -79,13 +81,12 @@ def test_an_empty_commit_is_none() -> None:
         ([SAID % "", ADD % ',"p\\u0061th":"b"'], 2, "add", "path"),
         ([SAID % "", ADD % ',"path" :"b"'], 2, "add", "path"),
         ([SAID % "", ADD % ',"path"\t:"b"'], 2, "add", "path"),
-        ([SAID % "", ADD % ',"path"\r:"b"'], 2, "add", "path"),
         ([SAID % "", ADD % ',"tags":{"a\\\\":"1"},"path":"b"'], 2, "add", "path"),
         ([SAID % "", ADD % ',"tags":{"a":"\\":"},"path":"b"'], 2, "add", "path"),
         ([SAID % "", ADD % ',"tags":{"a\\\\":"1","a\\\\":"2"}'], 2, "add", "a\\"),
-        ([SAID % "", ADD % ',"stats":"\\u0022:","size":2,"size":3'], 2, "add", "size"),
+        ([SAID % "", ADD % ',"clusteringProvider":"\\u0022:","size":2,"size":3'], 2, "add", "size"),
         (
-            [SAID % "", ADD % ',"path" :"b","tags"\t:{"a\\\\":"1"},"stats"\r:"x","size":2,"size":3'],
+            [SAID % "", ADD % ',"path" :"b","tags"\t:{"a\\\\":"1"},"stats"\t:"{}","size":2,"size":3'],
             2, "add", "path",
         ),
         ([SAID % "", ADD % ',"size":2'], 2, "add", "size"),
@@ -150,3 +151,11 @@ def test_too_deep_is_one_level_more_than_the_deepest() -> None:
     assert strict.is_too_deep(nested(DEEPEST + 1))
     assert not strict.is_too_deep("[]" * (DEEPEST + 1))
     assert strict.is_too_deep('{"a":' * (DEEPEST + 1))
+
+
+def test_a_line_may_end_as_files_of_windows_do() -> None:
+    assert not isinstance(strict.parse((SAID % "" + "\r\n" + ADD % "" + "\r\n").encode()), strict.Breach)
+
+
+def test_a_number_of_thousands_of_digits_is_no_obstacle_to_finding_names() -> None:
+    assert strict.repeated_name('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"

@@ -11,8 +11,8 @@ import msgspec
 
 from headgate.catalog import inside
 from headgate.catalog.api import Told
-from headgate.errors import CorruptLog
-from headgate.protocol import commit_checks, counts, domains, features, properties, stamping, strict
+from headgate.errors import HeadgateError
+from headgate.protocol import commit_checks, domains, features, properties, row_tracking, stamping, strict
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -30,7 +30,7 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.attempt import BLIND, Attempt
 from headgate.protocol.replay import State
-from headgate.protocol.schema import evolution
+from headgate.protocol.schema import evolution, wellformed
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Primitive
 from headgate.protocol.strict import Breach
@@ -137,7 +137,8 @@ def first_breach(rules: tuple[Rule, ...], proposed: Proposed) -> tuple[Rule, Bre
 def _checked(rule: Rule, proposed: Proposed) -> Breach | None:
     try:
         return rule.check(proposed)
-    except (CorruptLog, RecursionError) as exc:  # a schema or configuration that cannot be parsed
+    except (HeadgateError, msgspec.DecodeError, RecursionError) as exc:
+        # A schema or a configuration that cannot be parsed.
         return Breach(0, "", str(exc))
 
 
@@ -271,8 +272,8 @@ def proposed_metadata(proposed: Proposed) -> Metadata:
 
 def _columns_that_make_no_table(proposed: Proposed) -> Breach | None:
     metadata = proposed_metadata(proposed)
-    if strict.is_too_deep(metadata.schema_string):
-        return proposed.breach(metadata, f"the schema is nested more than {strict.DEEPEST} levels deep")
+    if odd := wellformed.breach(metadata.schema_string):
+        return proposed.breach(metadata, odd)
     schema = schema_json.parse(metadata.schema_string)
     if twice := evolution.duplicate(schema):
         why = f"the column {twice!r} is there twice (names are compared ignoring case)"
@@ -289,7 +290,7 @@ def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
     schema = schema_json.parse(metadata.schema_string)
     for name in metadata.partition_columns:
         column = schema.find(name)
-        if column is None:
+        if column is None or column.name != name:  # some readers look for it by the very letter
             return proposed.breach(metadata, f"the partition column {name!r} is not in the schema")
         if not isinstance(column.type, Primitive) or names.count(name.lower()) > 1:
             why = f"the partition column {name!r} is no single column of a plain type"
@@ -310,25 +311,16 @@ def _forged_domain(proposed: Proposed) -> Breach | None:
     return None
 
 
-class _Mark(msgspec.Struct, frozen=True, rename="camel"):
-    row_id_high_water_mark: int
-
-
 class _Clustering(msgspec.Struct, frozen=True, rename="camel"):
     clustering_columns: tuple[tuple[str, ...], ...]
 
 
 def _wrong_mark(proposed: Proposed, action: DomainMetadata) -> str | None:
     try:
-        mark = msgspec.json.decode(action.configuration, type=_Mark).row_id_high_water_mark
+        mark = row_tracking.marked(action)
     except msgspec.DecodeError as exc:
         return f"has no high-water mark: {exc}"
-    given = [
-        add.base_row_id + (counts.of(add).num_records or 1) - 1
-        for add in proposed.commit.adds
-        if add.base_row_id is not None
-    ]
-    highest = max(given, default=-1)
+    highest = row_tracking.highest_given(proposed.commit.adds)
     return f"says {mark}, and row ids up to {highest} are given" if mark < highest else None
 
 
@@ -386,7 +378,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "columns", writes_metadata, _columns_that_make_no_table,
-        "the schema has no column twice, and mapped columns have ids of their own",
+        "every reader can parse the schema, it has no column twice, and mapped columns have ids of their own",
     ),
     Rule(
         "partition-columns", writes_metadata, _partition_columns_that_are_none,

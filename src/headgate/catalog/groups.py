@@ -59,6 +59,8 @@ _HOLD = (
     .order_by(store.tables.c.table_id)
 )
 
+_LONGEST_ID = 256
+
 FirstCommit = tuple[Record, Commit]
 Winners = dict[TableId, tuple[RatifiedCommit, ...]]
 
@@ -272,8 +274,14 @@ def _check_shape(group: Group) -> None:
     written = [proposal.table_id for proposal in group.proposals]
     if not group.participants:
         raise InvalidRequest("a group must change something: to read several tables, ask for their tails")
+    if not 0 < len(group.group_id) <= _LONGEST_ID or not group.group_id.isprintable():
+        raise InvalidRequest(f"the id of a group must be 1 to {_LONGEST_ID} printable characters")
     if len(set(written)) < len(written):
         raise InvalidRequest("a group has at most one commit for each table")
+    if len({proposal.txn_id for proposal in group.proposals}) < len(written):
+        raise InvalidRequest(
+            "each commit of a group has a txnId of its own, which is used for one table only"
+        )
     if both := {*written} & {*group.read_only, *group.drops}:
         raise InvalidRequest(f"table {min(both)} cannot be written and also only read or dropped in a group")
 

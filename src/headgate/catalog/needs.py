@@ -6,6 +6,7 @@ rewrite files with the same rows. So what adds or removes rows without a counter
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 from headgate.catalog.api import Told
 from headgate.catalog.grants import Privilege
@@ -15,7 +16,6 @@ from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
     AppTransaction,
-    CommitInfo,
     DomainMetadata,
     Metadata,
     Protocol,
@@ -31,7 +31,12 @@ def of(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
 
     ``before`` is what the table is; where that is not known, whatever is written counts as a change.
     """
-    yield from _of_files(actions)
+    found = tuple(chain(_of_files(actions), _of_the_rest(actions, before)))
+    # Who restates what the table is, or says nothing, still takes a version, which readers wait for.
+    yield from found or ((Privilege.APPEND, actions[0]),)
+
+
+def _of_the_rest(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
     for action in actions:
         match action:
             case Metadata():
@@ -43,8 +48,6 @@ def of(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
             case DomainMetadata():
                 yield Privilege.ALTER_PROPERTIES, action
             case AppTransaction():
-                yield Privilege.APPEND, action
-            case CommitInfo() if len(actions) == 1:
                 yield Privilege.APPEND, action
             case _:
                 continue
@@ -90,12 +93,18 @@ def _of_metadata(after: Metadata, before: Told | None, actions: tuple[Action, ..
         written = (action for action in actions if isinstance(action, Protocol))
         if evolution.breach(before.metadata, after, next(written, before.protocol)):
             yield Privilege.CHANGE_DATA, after  # the rows that were there do not fit any more
+    elif _highest_id(before.metadata) != _highest_id(after):
+        yield Privilege.ALTER_SCHEMA, after
     if _rest(before.metadata) != _rest(after):
         yield Privilege.ALTER_PROPERTIES, after
 
 
 def _columns(metadata: Metadata) -> tuple[object, ...]:
     return metadata.schema_string, metadata.partition_columns
+
+
+def _highest_id(metadata: Metadata) -> str | None:
+    return metadata.configuration.get(evolution.MAX_ID)
 
 
 def _rest(metadata: Metadata) -> tuple[object, ...]:

@@ -170,15 +170,15 @@ def _decide(
                 "commits is decided in its log, by itself: commit to it alone",
             )
         case Decision.RATIFY:
-            try:
-                validate.check_timestamp(checked.timestamp, head.latest_timestamp)
-            except InvalidRequest as exc:
-                return exc
-            return _record(candidate, proposal.target, checked.timestamp, candidate.content)
+            content, timestamp = candidate.content, checked.timestamp
         case Decision.ASSIGN:
             timestamp = next_in_commit_timestamp(checked.timestamp, head.latest_timestamp)
             content = validate.with_timestamp(candidate.content, timestamp)
-            return _record(candidate, Version(head.latest + 1), timestamp, content)
+    try:
+        validate.check_timestamp(timestamp, head.latest_timestamp)
+    except InvalidRequest as exc:
+        return exc
+    return _record(candidate, Version(head.latest + 1), timestamp, content)
 
 
 def _reviewed(

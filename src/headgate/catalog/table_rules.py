@@ -5,13 +5,11 @@ They are asked inside the transaction that ratifies, so that nobody changes the 
 
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from headgate import secrecy
 from headgate.catalog import inside
 from headgate.catalog.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
 from headgate.errors import HeadgateError
-from headgate.protocol import commit_checks, domains, features, identity, strict
+from headgate.protocol import commit_checks, domains, features, identity, row_tracking, strict
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -86,7 +84,8 @@ def _illegal_evolution(proposed: Proposed) -> Breach | None:
 
 
 def _layout(metadata: Metadata) -> tuple[object, ...]:
-    return metadata.schema_string, metadata.partition_columns, mapping.mode(metadata)
+    highest = metadata.configuration.get(evolution.MAX_ID)
+    return metadata.schema_string, metadata.partition_columns, mapping.mode(metadata), highest
 
 
 def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
@@ -99,6 +98,8 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
     except HeadgateError as exc:
         return proposed.breach(written, exc.message, exc.code)
     named = features.named(protocol)
+    if why := _listed_wrongly(protocol):
+        return proposed.breach(written, why)
     for feature in features.FEATURES:
         listed = not named.isdisjoint({feature.name, *feature.formerly})
         if feature.needed(metadata) and feature.used(metadata) and not listed:
@@ -109,6 +110,17 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
             if required not in named:
                 why = f"the protocol names {feature.name} without {required}, which that needs"
                 return proposed.breach(written, why)
+    return None
+
+
+def _listed_wrongly(protocol: Protocol) -> str | None:
+    """A feature that the protocol names to others than those who must know it."""
+    readers, writers = protocol.reader_features or (), protocol.writer_features or ()
+    for feature in features.FEATURES:
+        if feature.reader and feature.name in writers and feature.name not in readers:
+            return f"the protocol names {feature.name} to writers alone, and readers must know it too"
+        if not feature.reader and feature.name in readers:
+            return f"the protocol names {feature.name} to readers, and it is for writers alone"
     return None
 
 
@@ -146,22 +158,40 @@ def _domains_twice(proposed: Proposed) -> Breach | None:
     return None
 
 
-class _Mark(msgspec.Struct, frozen=True, rename="camel"):
-    row_id_high_water_mark: int
+def _numbers_rows(proposed: Proposed) -> bool:
+    known = proposed.before is not None and proposed.before.domains is not None
+    if any(each.domain == domains.ROW_TRACKING for each in proposed.commit.domains):
+        return known
+    tracks = proposed.protocol is not None and row_tracking.is_supported(proposed.protocol)
+    return known and tracks and any(add.base_row_id is not None for add in proposed.commit.adds)
 
 
 def _row_ids_given_again(proposed: Proposed) -> Breach | None:
-    known = proposed.before.domains if proposed.before is not None else None
     said = next((each for each in proposed.commit.domains if each.domain == domains.ROW_TRACKING), None)
-    last = (known or {}).get(domains.ROW_TRACKING)
-    if said is None or said.removed or last is None:
+    if said is not None and said.removed:
+        return _mark_lost(proposed, said)
+    for add in proposed.commit.adds:
+        if add.base_row_id is not None and add.base_row_id < 0:
+            return proposed.breach(add, f"its row ids begin with {add.base_row_id}")
+    known = (proposed.before.domains if proposed.before is not None else None) or {}
+    last = known.get(domains.ROW_TRACKING)
+    before = row_tracking.NO_MARK if last is None else row_tracking.marked(last)
+    mark = before if said is None else row_tracking.marked(said)
+    highest = max(before, row_tracking.highest_given(proposed.commit.adds))
+    if mark == highest:
         return None
-    marks = [
-        msgspec.json.decode(each.configuration, type=_Mark).row_id_high_water_mark for each in (last, said)
-    ]
-    if marks[1] >= marks[0]:
+    why = f"the high-water mark of row ids goes from {before} to {mark}, and the highest given is {highest}"
+    return Breach(0, "", why) if said is None else proposed.breach(said, why)
+
+
+def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
+    """What of a removed mark: without it the same ids would be given again, unless none are any more."""
+    protocol, metadata = proposed.protocol, proposed.metadata
+    if protocol is None or not row_tracking.is_supported(protocol):
         return None
-    return proposed.breach(said, f"the high-water mark of row ids goes back from {marks[0]} to {marks[1]}")
+    if metadata is not None and row_tracking.is_suspended(metadata):
+        return None
+    return proposed.breach(said, "the high-water mark of row ids goes away, and row ids are still given")
 
 
 def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
@@ -224,7 +254,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "schema-evolution", _changes_known_metadata, _illegal_evolution,
-        "types are widened at most, columns dropped only if they are mapped, ids and physical names kept",
+        "types are widened at most, columns dropped only if they are mapped, ids and physical names kept and "
+        "never given again, and nothing becomes NOT NULL",
         "DELTA_METADATA_MISMATCH",
     ),
     Rule(
@@ -243,7 +274,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("domains-once", writes_domains, _domains_twice, "a metadata domain is written once"),
     Rule(
-        "row-ids", writes_domains, _row_ids_given_again, "the high-water mark of row ids never goes back"
+        "row-ids", _numbers_rows, _row_ids_given_again,
+        "the high-water mark of row ids never goes back, and is that of the row ids which are given",
     ),
     Rule(
         "no-secrets", _writes_text, _secrets,

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NewType
+from typing import Annotated, Any, NewType
 
 import msgspec
 
+Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""Numbers that every reader of a log can hold: one that is larger makes a whole commit unreadable."""
+
 Version = NewType("Version", int)
-EpochMillis = NewType("EpochMillis", int)
+EpochMillis = NewType("EpochMillis", Long)
 TxnId = NewType("TxnId", str)
 
 
@@ -31,7 +35,7 @@ class CommitInfo(Action, frozen=True, kw_only=True):
     job: Any = None
     notebook: Any = None
     cluster_id: str | None = None
-    read_version: int | None = None
+    read_version: Long | None = None
     isolation_level: str | None = None
     is_blind_append: bool | None = None
     operation_metrics: Mapping[str, Any] | None = None
@@ -46,8 +50,8 @@ class CommitInfo(Action, frozen=True, kw_only=True):
 class Protocol(Action, frozen=True, kw_only=True):
     """What a client must understand to read and write the table."""
 
-    min_reader_version: int
-    min_writer_version: int
+    min_reader_version: Int
+    min_writer_version: Int
     reader_features: tuple[str, ...] | None = None
     writer_features: tuple[str, ...] | None = None
 
@@ -86,9 +90,9 @@ class DeletionVector(Action, frozen=True, kw_only=True):
 
     storage_type: str
     path_or_inline_dv: str
-    offset: int | None = None
-    size_in_bytes: int
-    cardinality: int
+    offset: Int | None = None
+    size_in_bytes: Int
+    cardinality: Long
 
 
 class AddFile(Action, frozen=True, kw_only=True):
@@ -96,14 +100,14 @@ class AddFile(Action, frozen=True, kw_only=True):
 
     path: str
     partition_values: Mapping[str, str | None]
-    size: int
+    size: Long
     modification_time: EpochMillis
     data_change: bool
     stats: str | None = None
     tags: Mapping[str, str | None] | None = None
     deletion_vector: DeletionVector | None = None
-    base_row_id: int | None = None
-    default_row_commit_version: int | None = None
+    base_row_id: Long | None = None
+    default_row_commit_version: Long | None = None
     clustering_provider: str | None = None
 
 
@@ -115,11 +119,11 @@ class RemoveFile(Action, frozen=True, kw_only=True):
     data_change: bool
     extended_file_metadata: bool | None = None
     partition_values: Mapping[str, str | None] | None = None
-    size: int | None = None
+    size: Long | None = None
     tags: Mapping[str, str | None] | None = None
     deletion_vector: DeletionVector | None = None
-    base_row_id: int | None = None
-    default_row_commit_version: int | None = None
+    base_row_id: Long | None = None
+    default_row_commit_version: Long | None = None
 
 
 class AddCdcFile(Action, frozen=True, kw_only=True):
@@ -127,7 +131,7 @@ class AddCdcFile(Action, frozen=True, kw_only=True):
 
     path: str
     partition_values: Mapping[str, str | None]
-    size: int
+    size: Long
     data_change: bool | None = None
     """False, where a writer says it, as it must."""
 
@@ -136,7 +140,7 @@ class AppTransaction(Action, frozen=True, kw_only=True):
     """An application's own sequence number, for exactly-once writes."""
 
     app_id: str
-    version: int
+    version: Long
     last_updated: EpochMillis | None = None
 
 
@@ -156,7 +160,7 @@ class Sidecar(Action, frozen=True, kw_only=True):
     """A file that holds a part of a checkpoint's file actions."""
 
     path: str
-    size_in_bytes: int
+    size_in_bytes: Long
     modification_time: EpochMillis | None = None
 
 

@@ -1,5 +1,7 @@
 """How many rows an added file has, as its statistics say."""
 
+from typing import Annotated, Any
+
 import msgspec
 
 from headgate.protocol.actions import AddFile
@@ -14,7 +16,18 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
     """Whether its bounds are those of the rows that are not deleted."""
 
 
+class _Whole(msgspec.Struct, frozen=True, rename="camel"):
+    """Statistics as far as readers agree on what they look like."""
+
+    num_records: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    tight_bounds: bool | None = None
+    min_values: dict[str, Any] | None = None
+    max_values: dict[str, Any] | None = None
+    null_count: dict[str, Any] | None = None
+
+
 _DECODER = msgspec.json.Decoder(Counts)
+_WHOLE = msgspec.json.Decoder(_Whole)
 _NONE = Counts()
 
 
@@ -26,6 +39,17 @@ def of(add: AddFile) -> Counts:
         return _DECODER.decode(add.stats)
     except msgspec.DecodeError:
         return _NONE
+
+
+def unreadable(stats: str | None) -> str | None:
+    """Why some reader would stumble over these statistics; None if none does."""
+    if stats is None:
+        return None
+    try:
+        _WHOLE.decode(stats)
+    except (msgspec.DecodeError, RecursionError) as exc:
+        return str(exc)
+    return None
 
 
 def with_wide_bounds(stats: str | None) -> str | None:

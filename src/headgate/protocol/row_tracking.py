@@ -5,13 +5,13 @@ the highest number given. Two commits that race would give the same numbers, so 
 given anew.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol import counts
-from headgate.protocol.actions import Action, AddFile, DomainMetadata, Metadata, Protocol, Version
+from headgate.protocol.actions import Action, AddFile, DomainMetadata, Long, Metadata, Protocol, Version
 from headgate.protocol.attempt import Attempt
 from headgate.protocol.domains import ROW_TRACKING
 from headgate.protocol.metadata_changes import ROW_TRACKING_ENABLED
@@ -23,7 +23,7 @@ NO_MARK = -1
 
 
 class _Mark(msgspec.Struct, frozen=True, rename="camel"):
-    row_id_high_water_mark: int
+    row_id_high_water_mark: Long
 
 
 def mark(state: State) -> int:
@@ -32,7 +32,7 @@ def mark(state: State) -> int:
     if found is None:
         return NO_MARK
     try:
-        return msgspec.json.decode(found.configuration, type=_Mark).row_id_high_water_mark
+        return marked(found)
     except msgspec.DecodeError as exc:
         raise CorruptLog(
             f"the metadata domain {ROW_TRACKING} cannot be read: {exc}; row ids cannot be given",
@@ -40,9 +40,29 @@ def mark(state: State) -> int:
         ) from exc  # fmt: skip
 
 
+def marked(action: DomainMetadata) -> int:
+    """The mark that an action of the domain sets; ``msgspec.DecodeError`` if it is none."""
+    return msgspec.json.decode(action.configuration, type=_Mark).row_id_high_water_mark
+
+
+def highest_given(adds: Iterable[AddFile]) -> int:
+    """The highest row id that these files have, as far as they say; ``NO_MARK`` if they have none."""
+    return max((_last_row_id(add) for add in adds if add.base_row_id is not None), default=NO_MARK)
+
+
+def _last_row_id(add: AddFile) -> int:
+    records = counts.of(add).num_records
+    return (add.base_row_id or 0) + (1 if records is None else records) - 1
+
+
 def is_supported(protocol: Protocol) -> bool:
     """Whether every file of the table must have row ids."""
     return FEATURE in (protocol.writer_features or ())
+
+
+def is_suspended(metadata: Metadata) -> bool:
+    """Whether no file gets row ids for the time being."""
+    return _is_true(metadata, SUSPENDED)
 
 
 def check(metadata: Metadata) -> None:

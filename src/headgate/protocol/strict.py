@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from headgate.protocol import counts
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -76,7 +77,7 @@ def parse(content: bytes) -> tuple[Action, ...] | Breach:
         actions.append(found)
     if not _is_plain(content, actions):
         for number, (line, action) in enumerate(zip(lines, actions, strict=True), 1):
-            if twice := _twice(line):
+            if twice := repeated_name(line):
                 return Breach(number, KINDS[type(action)], f"{twice!r} is there twice")
     return tuple(actions)
 
@@ -107,14 +108,18 @@ def is_too_deep(text: str) -> bool:
 def _action(line: bytes) -> Action | str:
     if line.count(b"{") + line.count(b"[") > DEEPEST and is_too_deep(line.decode(errors="replace")):
         return f"it is nested more than {DEEPEST} levels deep"
+    if line.find(b"\r", 0, len(line) - 1) >= 0:
+        return "it has a carriage return, at which some readers begin another line"
     try:
+        line.decode()  # which parsing does not do with what it skips
         given = [part for part in msgspec.structs.astuple(_LINES.decode(line)) if part is not None]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         return f"it is not one action in one line of JSON: {exc}"
     if len(given) != 1:
         return f"it has {len(given)} actions instead of one"
     action: Action = given[0]
-    return action
+    odd = counts.unreadable(action.stats) if isinstance(action, AddFile) else None
+    return action if odd is None else f"its statistics are no JSON object as readers expect it: {odd}"
 
 
 def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
@@ -128,7 +133,7 @@ def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
     return _names(content) == len(actions) + _names(msgspec.json.encode(actions))
 
 
-_UNCOUNTED = (b'\\\\"', b'" ', b'"\t', b'"\r')
+_UNCOUNTED = (b'\\\\"', b'" ', b'"\t')
 """A name that ends with a backslash, or is followed by a blank; or what looks like it in a string."""
 
 
@@ -137,9 +142,10 @@ def _names(content: bytes) -> int:
     return content.count(b'":') - content.count(b'\\":')
 
 
-def _twice(line: bytes) -> str | None:
-    """A name that one object of the line has twice."""
-    return next(_repeated(json.loads(line, object_pairs_hook=_Pairs)), None)
+def repeated_name(text: str | bytes) -> str | None:
+    """A name that one object of a JSON text has twice."""
+    # Numbers stay text: Python refuses to read those of thousands of digits.
+    return next(_repeated(json.loads(text, object_pairs_hook=_Pairs, parse_int=str)), None)
 
 
 class _Pairs(list[tuple[str, object]]):

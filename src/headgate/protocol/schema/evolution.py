@@ -17,6 +17,7 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitiv
 MAX_ID = "delta.columnMapping.maxColumnId"
 WIDENING = ("typeWidening", "typeWidening-preview")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_ID = re.compile(r"[0-9]{1,18}")
 _DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
 """How many digits before the point a decimal must have for numbers of these types."""
 
@@ -52,9 +53,14 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
         return f"the column mapping changes from {modes[0]} to {modes[1]}"
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
     widens = any(protocol.has(name) for name in WIDENING)
+    identity = _name if modes[0] is Mode.NONE else _id
+    if why := _tightened(was, now, "", identity):
+        return why
     if modes[0] is Mode.NONE:
         # A column that is mapped from now on must be found in files that were written without mapping.
         return _by_name(was, mapping.physical(now, modes[1]), "", widens=widens)
+    if _max_id(after) < _max_id(before):
+        return f"{MAX_ID} goes back from {_max_id(before)} to {_max_id(after)}, so ids would be given again"
     return _by_id(was, now, before, widens=widens)
 
 
@@ -83,11 +89,12 @@ def mapping_breach(metadata: Metadata) -> str | None:
             number, name = column.metadata.get(mapping.ID), column.metadata.get(mapping.PHYSICAL_NAME)
             if not isinstance(number, int) or not isinstance(name, str) or not name:
                 return f"the column {path!r} has no id or no physical name"
-            if number in ids or name in physical:
-                return f"the columns {ids.get(number) or physical.get(name)!r} and {path!r} are mapped alike"
+            lower = name.lower()  # as readers compare the names of a file's columns
+            if number in ids or lower in physical:
+                return f"the columns {ids.get(number) or physical.get(lower)!r} and {path!r} are mapped alike"
             if number > most:
                 return f"the column {path!r} has the id {number}, above {MAX_ID} = {most}"
-            ids[number] = physical[name] = path
+            ids[number] = physical[lower] = path
     return None
 
 
@@ -105,10 +112,12 @@ def _by_name(was: Struct, now: Struct, where: str, *, widens: bool) -> str | Non
 
 def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str | None:
     old, new = dict(_mapped(was)), dict(_mapped(now))
-    most = _max_id(before)
+    most, known_places = _max_id(before), {place for place, _ in old.values()}
     for number, (place, column) in new.items():
         if number not in old and number <= most:
             return f"the new column {column.name!r} has the id {number}, which another column had"
+        if number not in old and place in known_places:
+            return f"the new column {column.name!r} has the physical name of another, whose values files have"
         if number not in old:
             continue
         known_place, known = old[number]
@@ -116,6 +125,41 @@ def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str |
             return f"the column {column.name!r} of id {number} gets another physical name or place"
         if why := _type_breach(known.type, column.type, column.name, widens=widens, nested=_anything):
             return why
+    return None
+
+
+def _name(column: Field) -> object:
+    return column.name
+
+
+def _id(column: Field) -> object:
+    return column.metadata.get(mapping.ID)
+
+
+def _tightened(was: DataType, now: DataType, where: str, identity: Callable[[Field], object]) -> str | None:
+    """What must no longer be null, and may be in the rows that are there."""
+    match was, now:
+        case Struct(), Struct():
+            known = {identity(column): column for column in was.fields}
+            for column in now.fields:
+                path, before = f"{where}{column.name}", known.get(identity(column))
+                if not column.nullable and (before is None or before.nullable):
+                    return (
+                        f"the column {path!r} is NOT NULL from now on, which rows that are there may not know"
+                    )
+                why = None if before is None else _tightened(before.type, column.type, f"{path}.", identity)
+                if why is not None:
+                    return why
+        case Array(one, had), Array(other, has):
+            if had and not has:
+                return f"the elements of {where.rstrip('.')!r} are NOT NULL from now on"
+            return _tightened(one, other, f"{where}element.", identity)
+        case Map(_, value, had), Map(_, other_value, has):
+            if had and not has:
+                return f"the values of {where.rstrip('.')!r} are NOT NULL from now on"
+            return _tightened(value, other_value, f"{where}value.", identity)
+        case _:
+            pass
     return None
 
 
@@ -195,4 +239,4 @@ def _structs(data_type: DataType, where: str) -> Iterator[tuple[Struct, str]]:
 
 def _max_id(metadata: Metadata) -> int:
     text = metadata.configuration.get(MAX_ID, "")
-    return int(text) if text.isdecimal() else 0
+    return int(text) if _ID.fullmatch(text) else 0

@@ -1,0 +1,73 @@
+"""Which schemas every reader can parse."""
+
+import json
+
+import pytest
+
+from headgate.protocol.schema import wellformed
+
+
+def schema(kind: object, name: object = "a", nullable: object = True, metadata: object = None) -> str:
+    column = {
+        "name": name,
+        "type": kind,
+        "nullable": nullable,
+        "metadata": {} if metadata is None else metadata,
+    }
+    return json.dumps({"type": "struct", "fields": [column]})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("binary", "boolean", "byte", "date", "double", "float", "integer", "long", "short", "string"),
+        *("timestamp", "timestamp_ntz", "variant", "void", "decimal(38,38)", "decimal(1, 0)"),
+        *("interval year to month", "interval day"),
+        {"type": "struct", "fields": []},
+        {"type": "array", "elementType": "long", "containsNull": False},
+        {"type": "map", "keyType": "string", "valueType": "date", "valueContainsNull": True},
+    ],
+)
+def test_every_type_of_the_protocol_can_be_read(kind: object) -> None:
+    assert wellformed.breach(schema(kind)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[]",
+        '"long"',
+        '{"type":"struct","fields":{}}',
+        '{"type":"struct","type":"struct","fields":[]}',
+        schema("bogus"),
+        schema("long\n"),
+        schema("LONG"),
+        schema("decimal"),
+        schema("decimal(0,0)"),
+        schema("decimal(39,1)"),
+        schema("decimal(3,4)"),
+        schema("decimal(3,-1)"),
+        schema("decimal(\u0663,0)"),
+        schema(None),
+        schema({"type": "udt"}),
+        schema({"type": "array", "elementType": "long"}),
+        schema({"type": "map", "keyType": "string", "valueType": "none", "valueContainsNull": True}),
+        schema("long", name=1),
+        schema("long", name="a\0"),
+        schema("long", nullable=None),
+        schema("long", metadata=[]),
+        schema("long", metadata="x"),
+    ],
+)
+def test_what_some_reader_cannot_parse_is_told(text: str) -> None:
+    assert wellformed.breach(text)
+
+
+def test_a_schema_is_nested_only_so_deep() -> None:
+    kind: object = "long"
+    for _ in range(200):
+        kind = {"type": "array", "elementType": kind, "containsNull": True}
+
+    assert "levels deep" in str(wellformed.breach(schema(kind)))
