@@ -498,3 +498,22 @@ def test_a_write_is_explained_before_it_is_done(spark: SparkSession, table: Tabl
     assert "with merge_schema=True: the new columns are added" in str(plan)
     assert table.plan_write(frame.drop("extra")).allowed
     assert table.version() == 1
+
+
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("SELECT 'x' AS name", "'id' is NOT NULL"),
+        ("SELECT 1L AS id, 2 AS `odd name`", "column name 'odd name'"),
+    ],
+)
+def test_a_plan_refuses_what_the_write_would(spark: SparkSession, lake: Lake, sql: str, why: str) -> None:
+    table = lake.create_table("s.t", "id BIGINT NOT NULL, name STRING")
+    frame = spark.sql(sql)
+
+    plan = table.plan_write(frame, merge_schema=True)
+
+    assert not plan.allowed
+    assert why in str(plan.problem)
+    with pytest.raises(HeadgateError, match=why):
+        table.append(frame, merge_schema=True)

@@ -149,8 +149,16 @@ def prepare(
     table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, overwrite: bool = False
 ) -> Prepared:
     """What the write does to the metadata of the table; raises if it cannot be."""
+    clustered = overwrite and bool(options.cluster_by)
+    found = decide(table, base, wish_of(df, options, overwrite=overwrite), clustered=clustered)
+    if options.data_change:  # else these are rows of the table, which keep their values
+        spark_identity.check_given(df, found.metadata)
+    return found
+
+
+def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = False) -> Prepared:
+    """The same for rows of which only the columns are known; ``clustered`` if it clusters the table."""
     state = base.state
-    wish = wish_of(df, options, overwrite=overwrite)
     version = base.version + 1 if state.protocol.has(PREVIEW) else None
     planned = metadata.plan_metadata(state.metadata, wish, uuid=table.world.uuid, preview_version=version)
     after = planned.metadata or state.metadata
@@ -161,12 +169,10 @@ def prepare(
         protocol = upgrade.of_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
             raise clustered_cannot_be_partitioned()
-    if overwrite and options.cluster_by and not protocol.has(clustering.FEATURE):
+    if clustered and not protocol.has(clustering.FEATURE):
         protocol = upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
     features.check_writable(protocol, after)
     identity.check(after)
-    if options.data_change:  # else these are rows of the table, which keep their values
-        spark_identity.check_given(df, after)
     enforce.check_present(wish.data, schema_json.parse(after.schema_string))
     return Prepared(base, planned, after, protocol)
 

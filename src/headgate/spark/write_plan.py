@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from typing_extensions import override
 
 from headgate.errors import UserError
-from headgate.protocol import identity, metadata
+from headgate.protocol import identity
 from headgate.protocol.metadata import Outcome, Wish
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import merge
@@ -15,6 +15,7 @@ from headgate.protocol.schema.types import Field, Struct, describe
 from headgate.spark import write
 from headgate.spark.write_options import WriteOptions
 from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,12 @@ class WritePlan:
 
 def plan(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:
     """What a write of ``df`` to the table as it is now would do."""
-    present = table.snapshot().state.metadata
+    base = table.snapshot()
     wish = write.wish_of(df, options, overwrite=overwrite)
-    outcome, problem = _tried(table, wish)
-    schema = schema_json.parse(present.schema_string)
+    outcome, problem = _tried(table, base, wish)
+    schema = schema_json.parse(base.state.metadata.schema_string)
     choices = _choices(wish, replaces_some=options.replaces_some or options.is_dynamic)
-    tried = [(name, *_tried(table, choice)) for name, choice in choices]
+    tried = [(name, *_tried(table, base, choice)) for name, choice in choices]
     return WritePlan(
         tuple(_compared(schema, wish.data)),
         tuple(Option(name, _told(found), allowed=found is not None) for name, found, _ in tried),
@@ -91,12 +92,11 @@ def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
     yield "implicit_casts=True", replace(wish, casts=True)
 
 
-def _tried(table: OpenedTable, wish: Wish) -> tuple[Outcome | None, str | None]:
-    present = table.snapshot().state.metadata
+def _tried(table: OpenedTable, base: Snapshot, wish: Wish) -> tuple[Outcome | None, str | None]:
     try:
-        planned = metadata.plan_metadata(present, wish, uuid=table.world.uuid)
-        identity.check_given(wish.data, planned.schema)
-        return planned.outcome, None
+        found = write.decide(table, base, wish).planned
+        identity.check_given(wish.data, found.schema)
+        return found.outcome, None
     except UserError as exc:
         return None, str(exc)
 
