@@ -9,7 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate import Lake, Table
-from headgate.errors import ConflictError, InvalidRequest
+from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest
+from headgate.spark import merge_source
 from tests.support.changed_tables import FEED, VECTORS, before_commit, changes, files, made, tuples
 
 pytestmark = pytest.mark.spark
@@ -124,6 +125,73 @@ def test_only_files_that_can_match_are_opened(spark: SparkSession, lake: Lake) -
     table.merge(source(spark, [(0, "c")]), "t.id > 5 and s.id + 7 = t.id").when_matched_delete().execute()
 
     assert tuples(table, where="id > 5") == [(6, "a"), (8, "v8"), (9, "v9")]
+
+
+@pytest.mark.parametrize("few", [1, 1_000])
+@pytest.mark.parametrize(
+    ("column", "stored", "given"),
+    [
+        ("INT", "int(v)", ("'9'", "'10'", "'1500'")),
+        ("DATE", "date(v)", ("'2020-11-01'", "'2020-2-01'", "'2021-01-01'")),
+        ("DATE", "date(v)", ("date'0001-01-01'", "date'2020-11-01'", "date'+10000-01-01'")),
+        ("TIMESTAMP", "timestamp(v)", ("timestamp'-0001-01-01'", "timestamp'2020-11-01'")),
+        ("DECIMAL(38,18)", "v + 0.004BD", ("CAST(1 AS DECIMAL(38,2))", "CAST(2 AS DECIMAL(38,2))")),
+    ],
+)
+def test_keys_of_another_type_match_as_spark_compares_them(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, *, few: int, column: str, stored: str,
+    given: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Texts are in another order than what they are texts of, and Spark has days that Python has not."""
+    monkeypatch.setattr(merge_source, "_FEW_KEYS", few)
+    table = made(lake, "s.keys", f"v {column}")
+    for key in given:
+        table.append(spark.sql(f"SELECT CAST({stored} AS {column}) v FROM VALUES ({key}) AS k(v)"))
+
+    rows = spark.sql(f"SELECT * FROM VALUES {', '.join(f'({key})' for key in given)} AS k(v)")
+    result = table.merge(rows, "t.v = s.v").when_matched_delete().execute()
+
+    assert result.metrics["numTargetRowsDeleted"] == len(given)
+
+
+def test_names_that_differ_in_case_alone_are_two_where_case_counts(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merge_source, "_FEW_KEYS", 1)
+    table = numbers(spark, lake, files=5)
+    rows = source(spark, [("10", 1, "a"), ("9", 2, "b")], "ID STRING, id INT, v STRING")
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        table.merge(rows, "t.id = s.id").when_matched_update_all().execute()
+        table.merge(rows, "t.id = s.ID").when_matched_delete().execute()
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+    assert values(table) == {**{n: f"v{n}" for n in range(9)}, 1: "a", 2: "b"}
+
+
+def test_a_value_that_does_not_fit_is_refused_by_name(spark: SparkSession, lake: Lake) -> None:
+    table = made(lake, "s.small", "id INT, v TINYINT")
+    table.append(spark.sql("SELECT 1 id, CAST(1 AS TINYINT) v"))
+    merge = table.merge(source(spark, [(1, 1_000), (2, 1_000)], "id INT, v INT"), "t.id = s.id")
+
+    for clauses in (merge.when_matched_update_all(), merge.when_not_matched_insert_all()):
+        with pytest.raises(ConstraintViolated, match="1000"):
+            clauses.execute()
+    assert tuples(table) == [(1, 1)]
+
+
+def test_fields_come_into_lists_of_rows_that_are_only_copied(spark: SparkSession, lake: Lake) -> None:
+    table = made(lake, "s.lists", "id INT, a ARRAY<STRUCT<x: INT>>, m MAP<INT, STRUCT<x: INT>>", FEED)
+    nested = "array(named_struct('x', {0})) a, map(1, named_struct('x', {0})) m"
+    table.append(spark.sql(f"SELECT CAST(id AS INT) id, {nested.format('CAST(id AS INT)')} FROM range(3)"))
+    new = "array(named_struct('y', 7, 'x', 8)) a, map(1, named_struct('y', 7, 'x', 8)) m"
+
+    merge = table.merge(spark.sql(f"SELECT 1 id, {new}"), "t.id = s.id").with_schema_evolution()
+    merge.when_matched_update_all().execute()
+
+    shown = table.read().selectExpr("id", "a[0].x", "a[0].y", "m[1].x", "m[1].y").collect()
+    assert sorted(map(tuple, shown)) == [(0, 0, None, 0, None), (1, 8, 7, 8, 7), (2, 2, None, 2, None)]
 
 
 def test_every_part_sees_the_same_source(spark: SparkSession, lake: Lake) -> None:

@@ -12,12 +12,12 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake, Table
-from headgate.errors import InvalidRequest
+from headgate.errors import ConstraintViolated, InvalidRequest
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
 
-ODD = ["plain", "", "a b/c=d%e:f", "ümläut", "__HIVE_DEFAULT_PARTITION__", "%5F", "x+y", "ends\n", None]
+ODD = ["plain", "", "a b/c=d%e:f", "üä" * 20, "__HIVE_DEFAULT_PARTITION__", "%5F", "x+y", "ends\n", None]
 
 
 def adds(table: Table) -> list[dict[str, object]]:
@@ -158,3 +158,28 @@ def test_an_optimized_write_makes_one_file_a_partition(spark: SparkSession, lake
     by_property.append(frame)
 
     assert [len(adds(table)) for table in (scattered, gathered, by_property)] == [12, 3, 3]
+
+
+@pytest.mark.parametrize("partition_by", [["c"], []], ids=["partitions", "rows"])
+@pytest.mark.parametrize(
+    ("column", "selected", "kept"),
+    [("CHAR(3)", "c <> 'a'", "a"), ("STRING COLLATE UTF8_LCASE", "c <> 'A'", "a")],
+    ids=["padded", "collated"],
+)
+def test_what_is_replaced_is_what_a_query_selects(
+    spark: SparkSession, tmp_path: Path, *, column: str, selected: str, kept: str, partition_by: list[str]
+) -> None:
+    """Texts compare in the rows that go, and in those that come, as they do in the table."""
+    table = headgate.at_path(tmp_path / "t", columns=f"id INT, c {column}", partition_by=partition_by)
+    table.append(spark.sql("SELECT 1 id, 'a' c UNION ALL SELECT 2, 'b'"))
+    wanted = table.read().where(f"NOT ({selected})").count()
+
+    table.overwrite(spark.sql("SELECT 3 id, 'b' c"), replace_where=selected)
+    with pytest.raises(ConstraintViolated):
+        table.overwrite(spark.sql(f"SELECT 4 id, '{kept}' c"), replace_where=selected)
+    table.add_constraint("known", f"NOT (c = '{kept.upper() if 'UTF8' in column else kept}' AND id = 5)")
+    with pytest.raises(ConstraintViolated):
+        table.append(spark.sql(f"SELECT 5 id, '{kept}' c"))
+
+    assert wanted == 1
+    assert sorted((row.id, row.c.strip()) for row in table.read().collect()) == [(1, kept), (3, "b")]

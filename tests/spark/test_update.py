@@ -1,5 +1,7 @@
 """UPDATE: what can be set, to what, and what happens to the rows beside."""
 
+from decimal import Decimal
+
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -48,6 +50,54 @@ def test_columns_and_fields_are_set_from_the_row_as_it_was(table: Table) -> None
     assert rows[7].s is not None  # a struct that was null becomes one
     assert (rows[4].n, rows[4].s.b.c) == (4, "x")
     assert len(rows) == 10
+
+
+@pytest.mark.parametrize(
+    ("columns", "values", "first", "other"),
+    [
+        ("v BIGINT", "v * 2.5D", 2, 9_007_199_254_740_993),
+        ("v DECIMAL(38,18)", "CAST(7 AS DECIMAL(38,0))", Decimal(1), Decimal("1.000000000000000001")),
+        ("v STRING", "5", "a", "b"),
+    ],
+)
+def test_rows_beside_stay_what_they_were_whatever_the_type_of_the_value(
+    spark: SparkSession, lake: Lake, columns: str, values: str, first: object, other: object
+) -> None:
+    """A file is written again with values of one type and rows of another."""
+    table = made(lake, "s.beside", f"id INT, {columns}", FEED)
+    rows = spark.createDataFrame([(1, first), (2, other), (3, other)], f"id INT, {columns}")
+    table.append(rows.coalesce(1))
+
+    table.update({"v": values}, "id = 1")
+
+    assert tuples(table, where="id > 1") == [(2, other), (3, other)]
+    assert [row[2] for row in changes(table, table.version()) if row[0] == "update_preimage"] == [first]
+
+
+@pytest.mark.parametrize("switches", [{}, VECTORS], ids=["rewritten", "hidden"])
+def test_texts_compare_as_their_column_says(
+    spark: SparkSession, lake: Lake, switches: dict[str, str]
+) -> None:
+    """Wherever rows need more than the files have: their places, names, or partitions."""
+    columns = "id INT, v STRING COLLATE UTF8_LCASE, s STRUCT<v: STRING COLLATE UTF8_LCASE>, p INT"
+    mapped = {"delta.columnMapping.mode": "name"}
+    table = made(lake, "s.collated", columns, switches, mapped, FEED, partition_by=["p"])
+    letters = "char(97 + id) v, named_struct('v', char(97 + id)) s"
+    table.append(spark.sql(f"SELECT CAST(id AS INT) id, {letters}, 1 p FROM range(6)"))
+
+    table.update({"v": "'Z'"}, "v = 'A'")
+    table.update({"id": "20"}, "s.v = 'B'")
+    table.delete("v = 'C'")
+    rows = spark.sql("SELECT 30 id, 'D' v UNION ALL SELECT 40, 'E' UNION ALL SELECT 50, 'X'")
+    source = rows.withColumn("v", F.col("v").cast("string collate UTF8_LCASE"))
+    merge = table.merge(source, "t.v = s.v").when_matched_update("s.id = 30", {"v": "concat(s.v, '!')"})
+    merge = merge.when_matched_update(set={"id": "s.id"})
+    merge.when_not_matched_insert(values={"id": "s.id", "v": "'new'"}).execute()
+
+    assert [row[:2] for row in tuples(table)] == [
+        (0, "Z"), (3, "D!"), (5, "f"), (20, "b"), (40, "e"), (50, "new"),
+    ]  # fmt: skip
+    assert table.read().where("v in ('z', 'B')").count() == 2
 
 
 def test_two_columns_are_exchanged(spark: SparkSession, lake: Lake) -> None:

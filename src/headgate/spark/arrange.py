@@ -70,7 +70,7 @@ def arrange(
             written[0], mode, checks.enforced(spark_schema.column(name), rules, schema)
         )
     chosen += [
-        partition_folders.text(spark_schema.column(column.name), column.type).alias(column.folder)
+        partition_folders.text(_plain(column.name, column.type), column.type).alias(column.folder)
         for column in partitioned
     ]
     stored = Struct((*(_stored(field, mode) for field in written), *extra))
@@ -129,11 +129,11 @@ def _given(field: Field, incoming: Struct) -> Column:
     found = incoming.find(field.name)
     if found is not None:
         fitted = fitting.fitted(spark_schema.column(found.name), found.type, field.type)
-        return texts.stored(fitted, field).alias(field.name)
+        return texts.compared(texts.stored(fitted, field), field)
     if DEFAULT in field.metadata:
         default = F.expr(field.metadata[DEFAULT]).cast(columns.spark_type(field.type))
-        return texts.stored(default, field).alias(field.name)
-    return F.lit(None).cast(columns.spark_type(field.type)).alias(field.name)
+        return texts.compared(texts.stored(default, field), field)
+    return texts.compared(F.lit(None).cast(columns.spark_type(field.type)), field)
 
 
 def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[PartitionColumn, ...]:
@@ -150,8 +150,15 @@ def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[
     )
 
 
+def _plain(name: str, data_type: DataType) -> Column:
+    """The column without how its texts compare, which is not for files to say."""
+    return spark_schema.column(name).cast(columns.spark_type(data_type))
+
+
 def _stored_column(field: Field, mode: Mode, column: Column | None = None) -> Column:
-    column = spark_schema.column(field.name) if column is None else column
+    if column is None:
+        told = texts.DECLARED in field.metadata
+        column = _plain(field.name, field.type) if told else spark_schema.column(field.name)
     if mode is Mode.NONE:
         return column.alias(field.name)
     stored = _stored(field, mode)

@@ -76,9 +76,10 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
 def _shown(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:
     if field.name in piece.constants:
         array = ArrayType(columns.spark_type(field.type))
-        return _named(_lookup(piece.constants[field.name], scanned.ordinal, array), field)
+        value = _lookup(piece.constants[field.name], scanned.ordinal, array)
+        return _named(columns.collated(value, field), field)
     column = spark_schema.column(stored.name)
-    found = columns.logical(column, stored.type, field.type)
+    found = columns.collated(columns.logical(column, stored.type, field.type), field)
     # To rename takes many calls of the JVM, and most columns are stored as they are shown.
     is_as_shown = found is column and stored.name == field.name and not field.metadata
     return column if is_as_shown else _named(found, field)

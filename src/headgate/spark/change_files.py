@@ -10,7 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.actions import Metadata
-from headgate.spark import files, targets
+from headgate.protocol.schema import json as schema_json
+from headgate.spark import files, fitting, targets
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import INDEX, POSITION, ROW_ID
 from headgate.spark.edits import BEFORE, DELETES, UPDATES, Edits, Kind
@@ -48,7 +49,9 @@ def write(target: Target, edits: Edits, metadata: Metadata) -> Written:
         _marked(rows, DELETES, old, "delete"),
         _marked(rows, (Kind.INSERTED,), new, "insert"),
     ]
-    joined = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    schema = schema_json.parse(metadata.schema_string)
+    alike = [fitting.typed(part, schema) for part in parts]
+    joined = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), alike)
     return files.write_changes(joined.coalesce(1) if _is_small(edits) else joined, target.table, metadata)
 
 

@@ -6,6 +6,7 @@ rule and the values of the row in the message, from which the error is made.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -62,6 +63,18 @@ def cast_failure(column: Column, type_name: str) -> Column:
     """What fails the job at a value that a column of that type cannot hold."""
     shown = F.substring(column.cast("string"), 1, _SHOWN_CHARACTERS)
     return F.raise_error(F.concat(F.lit(f"HEADGATE_CAST({type_name})["), shown, F.lit("]HEADGATE")))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Say of a job that met a value which a column cannot hold what that means."""
+    try:
+        yield
+    except Exception as exc:  # Spark's failures have no common class
+        violated = violation(exc)
+        if violated is None:
+            raise
+        raise violated from exc
 
 
 def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViolated | None:

@@ -16,6 +16,7 @@ from headgate.spark.layouts import VOID
 
 # Spark tells a struct without values from a null one by its fields, so it must be asked for one.
 _NO_FIELD = Field("__headgate_no_field", Primitive("boolean"))
+_COLLATIONS = "__COLLATIONS"
 _INTERNAL = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT")
 
 
@@ -69,6 +70,31 @@ def logical(column: Column, found: DataType, wanted: DataType) -> Column:
 def spark_type(data_type: DataType) -> SparkType:
     """The type as Spark has it."""
     return spark_schema.to_spark(Struct((Field("", data_type),))).fields[0].dataType
+
+
+def collated(column: Column, field: Field) -> Column:
+    """A column whose texts compare as the field says: in Spark that is part of their type, in the log not."""
+    return (
+        column.cast(spark_schema.to_spark(Struct((field,))).fields[0].dataType)
+        if _is_collated(field)
+        else column
+    )
+
+
+def _is_collated(field: Field) -> bool:
+    return _COLLATIONS in field.metadata or _has_collations(field.type)
+
+
+def _has_collations(data_type: DataType) -> bool:
+    match data_type:
+        case Struct(fields):
+            return any(map(_is_collated, fields))
+        case Array(element, _):
+            return _has_collations(element)
+        case Map(key, value, _):
+            return _has_collations(key) or _has_collations(value)
+        case Primitive():
+            return False
 
 
 def _visible_type(data_type: DataType) -> DataType:

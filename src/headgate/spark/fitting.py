@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import checks, columns
+from headgate.spark import schema as spark_schema
 
 _WIDER = {
     "byte": ("short", "integer", "long", "float", "double"),
@@ -42,6 +43,24 @@ def fitted(column: Column, found: DataType, wanted: DataType) -> Column:
             return F.when(column.isNotNull() & cast.isNull(), failure).otherwise(cast)
         case _:
             return column.cast(columns.spark_type(wanted))
+
+
+def typed(rows: DataFrame, schema: Struct) -> DataFrame:
+    """The rows with those of the table's columns that they have in the table's types, before a union.
+
+    Spark makes both sides of a union one type, and rows of the other side that nobody changed would be
+    rounded to it.
+    """
+    found = spark_schema.of_frame(rows)
+    new = {}
+    for field in spark_schema.nullable(schema).fields:
+        own = found.find(field.name)
+        if own is not None:
+            column = spark_schema.column(own.name)
+            value = columns.collated(fitted(column, own.type, field.type), field)
+            if value is not column:
+                new[own.name] = value
+    return rows.withColumns(new) if new else rows
 
 
 def alike(found: DataType, wanted: DataType) -> bool:

@@ -18,6 +18,7 @@ from headgate.spark import (
     again,
     assignments,
     checkpoints,
+    checks,
     edits,
     key_marks,
     matches,
@@ -157,7 +158,8 @@ def _execute(merge: Merge) -> Result:
         condition = assignments.expression(merge.condition)
         return rows.alias(merge.target_alias).join(source.to_join, condition, "left_semi")
 
-    found = _search(merge, target, source, evolved)
+    with checks.told():
+        found = _search(merge, target, source, evolved)
     _check_matched_once(merge, found)
     watch.scanned()
     done = rewrite.carry_out(target, found, rewrite.plan(target, found), evolved.metadata)

@@ -96,9 +96,10 @@ def extended(target: Target, evolved: Evolved) -> DataFrame:
     for field in spark_schema.nullable(evolved.schema).fields:
         found = old.find(field.name)
         if found is None:
-            new[field.name] = F.lit(None).cast(columns.spark_type(field.type))
+            new[field.name] = columns.collated(F.lit(None).cast(columns.spark_type(field.type)), field)
         elif not fitting.alike(found.type, field.type):
-            new[field.name] = fitting.fitted(spark_schema.column(found.name), found.type, field.type)
+            fitted = fitting.fitted(spark_schema.column(found.name), found.type, field.type)
+            new[field.name] = columns.collated(fitted, field)
     return rows.withColumns(new)
 
 
@@ -143,12 +144,12 @@ def _fitted(
     rows: DataFrame, said: Mapping[int, Mapping[str, Column]], schema: Struct
 ) -> Mapping[int, Mapping[str, Column]]:
     """The same values in the types of the table: a column cannot have one type here and another there."""
-    types = {field.name: field.type for field in spark_schema.nullable(schema).fields}
+    wanted = {field.name: field for field in spark_schema.nullable(schema).fields}
     fitted: dict[int, Mapping[str, Column]] = {}
     for number, values in said.items():
         found = spark_schema.of_frame(rows.select(*(value.alias(name) for name, value in values.items())))
         fitted[number] = {
-            name: fitting.fitted(value, field.type, types[name])
+            name: columns.collated(fitting.fitted(value, field.type, wanted[name].type), wanted[name])
             for (name, value), field in zip(values.items(), found.fields, strict=True)
         }
     return fitted

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -11,11 +11,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType
 
-from headgate.protocol import predicate_sql, predicates
+from headgate.protocol import key_order, predicate_sql, predicates
 from headgate.protocol.predicate_sql import JoinPart, Side
 from headgate.protocol.predicates import Always, Predicate
 from headgate.protocol.predicates import Column as TargetColumn
-from headgate.protocol.schema.types import Struct
+from headgate.protocol.schema.types import Primitive, Struct
 from headgate.spark import expressions, observed, statements
 from headgate.spark import schema as spark_schema
 
@@ -27,6 +27,7 @@ _BROADCAST_BYTES = 64 * 1024 * 1024
 _BYTES_PER_VALUE = 16
 _ORDERED = (int, str, date, Decimal)
 """Values of keys that files can be left out by; moments depend on the session's time zone."""
+_EPOCH, _DATE = date(1970, 1, 1), Primitive("date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Source:
     count: int
     bytes: int
     ends: Mapping[Name, tuple[Any, Any]]
-    """By column, the least and the greatest value, where somebody asked; null if there is none."""
+    """By column, the least and the greatest value, where they tell something; null if there is none."""
     equal: Sequence[Equal] = ()
     """Columns of the target that equal one of the source in all rows that match."""
 
@@ -71,35 +72,55 @@ def take(df: DataFrame, alias: str | None, equal: Sequence[Equal]) -> Source:
 
     ``equal`` has its columns of which the least and the greatest value are wanted.
     """
-    keys = [name for _, name in equal]
+    schema = spark_schema.of_frame(df)
+    keys = {name: theirs for mine, name in equal if (theirs := _ordered(mine, name, schema)) is not None}
     texts = [
         F.coalesce(F.sum(F.octet_length(spark_schema.column(field.name))), F.lit(0))
         for field in df.schema.fields
         if isinstance(field.dataType, (StringType, BinaryType))
     ]
-    size = reduce(lambda one, other: one + other, texts, F.lit(0))
-    ends = [end(_column(key)) for key in keys for end in (F.min, F.max)]
-    asked = {f"a{place}": each for place, each in enumerate((F.count(F.lit(1)), size, *ends))}
+    length = reduce(lambda one, other: one + other, texts, F.lit(0))
+    ends = [_asked(end(_column(key)), theirs) for key, theirs in keys.items() for end in (F.min, F.max)]
+    asked = {f"a{place}": each for place, each in enumerate((F.count(F.lit(1)), length, *ends))}
     rows, (count, texts_bytes, *found) = observed.keep(
         df.withColumn(ROW, F.monotonically_increasing_id()), asked
     )
-    return Source(
-        rows,
-        spark_schema.of_frame(df),
-        alias,
-        count,
-        texts_bytes + count * len(df.columns) * _BYTES_PER_VALUE,
-        {key: (found[2 * place], found[2 * place + 1]) for place, key in enumerate(keys)},
-        equal,
-    )
+    size = texts_bytes + count * len(df.columns) * _BYTES_PER_VALUE
+    pairs = zip(keys.items(), zip(found[::2], found[1::2], strict=True), strict=True)
+    told = {key: pair for (key, theirs), values in pairs if (pair := _told(values, theirs)) is not None}
+    return Source(rows, schema, alias, count, size, told, equal)
 
 
 def concerned(spark: SparkSession, source: Source, said: JoinPart, schema: Struct) -> Predicate:
     """Which rows of the target can match a row of the source, as far as that can be told beforehand."""
     by_keys = (
-        _among(spark, source, column, name, schema) for column, name in said.equal if name in source.ends
+        _among(spark, source, column, name, schema)
+        for column, name in said.equal
+        if name in source.ends and _ordered(column, name, source.schema) is not None
     )
     return predicates.all_of((said.own, *by_keys))
+
+
+def _ordered(mine: TargetColumn, name: Name, schema: Struct) -> TargetColumn | None:
+    """The source's column of that name, if its order is that of the target's column."""
+    theirs = predicates.resolve(schema, name)
+    return theirs if theirs is not None and key_order.is_shared(mine, theirs) else None
+
+
+def _asked(end: Column, column: TargetColumn) -> Column:
+    """An end as Spark is asked for it: days by number, because Spark has more of them than Python."""
+    return F.unix_date(end) if column.type == _DATE else end
+
+
+def _told(ends: tuple[Any, Any], column: TargetColumn) -> tuple[Any, Any] | None:
+    """The ends as Spark told them; None if one is beyond what Python has."""
+    if column.type != _DATE or ends[0] is None:
+        return ends
+    least, greatest = ends
+    try:
+        return _EPOCH + timedelta(days=least), _EPOCH + timedelta(days=greatest)
+    except OverflowError:
+        return None
 
 
 def _among(

@@ -21,7 +21,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field
 from headgate.protocol.sql_strings import quote
-from headgate.spark import columns
+from headgate.spark import columns, texts
 from headgate.table.snapshot import Snapshot
 
 _FEW = 100
@@ -103,7 +103,7 @@ def _matching(
     typed: DataFrame = rows.select(
         F.col("n").alias(_NUMBER),
         *(
-            F.col(place).cast(columns.spark_type(field.type)).alias(field.name)
+            texts.compared(F.col(place).cast(columns.spark_type(field.type)), field)
             for place, field in zip(places, fields, strict=True)
         ),
     )

@@ -25,8 +25,10 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.attempt import Reads
 from headgate.protocol.row_work import RowWork
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import change_files, files, targets, vectors_written
+from headgate.spark import change_files, files, fitting, targets, vectors_written
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import ROW_COMMIT_VERSION, ROW_ID
 from headgate.spark.edits import UPDATES, Edits, Kind
@@ -142,7 +144,7 @@ def carry_out(target: Target, edits: Edits, decided: Plan, metadata: Metadata | 
     now = EpochMillis(target.table.world.now_ms())
     under = metadata or target.metadata
     try:
-        rows = _rows_to_write(target, edits, decided)
+        rows = _rows_to_write(target, edits, decided, schema_json.parse(under.schema_string))
         if rows is not None:
             clustering = domain_lifecycle.clustering_columns(target.base.state.domains)
             folders.append(
@@ -196,7 +198,7 @@ def _discard(target: Target, writer: VectorFiles, folders: Sequence[Written]) ->
     writer.discard()
 
 
-def _rows_to_write(target: Target, edits: Edits, decided: Plan) -> DataFrame | None:
+def _rows_to_write(target: Target, edits: Edits, decided: Plan, schema: Struct) -> DataFrame | None:
     new = edits.count(*UPDATES, Kind.INSERTED)
     parts = []
     if new and edits.rows is not None:
@@ -210,6 +212,8 @@ def _rows_to_write(target: Target, edits: Edits, decided: Plan) -> DataFrame | N
         parts.append(target.rows_of(table_of(kept)).select(*copied_columns(target)))
     if not parts:
         return None
+    if len(parts) > 1:
+        parts = [fitting.typed(part, schema) for part in parts]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     known = [targets.live_rows(file) for file, _ in decided.rewritten]
     if None in known:

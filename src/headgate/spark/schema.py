@@ -1,6 +1,7 @@
 """Between Spark's schemas and the log's."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -79,7 +80,8 @@ def definition(columns: Columns) -> Struct:
 
 def to_spark(schema: Struct) -> StructType:
     """The same columns, as Spark wants them."""
-    return StructType.fromJson(schema_json.plain(schema))
+    # PySpark changes what it is given where a column has a collation.
+    return StructType.fromJson(deepcopy(schema_json.plain(schema)))
 
 
 def nullable(schema: Struct) -> Struct:

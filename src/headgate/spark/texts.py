@@ -6,10 +6,21 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.protocol.schema.types import Field
-from headgate.spark import checks
+from headgate.spark import checks, columns
 
 DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 _TYPE = re.compile(r"(char|varchar)\((\d+)\)")
+
+
+def compared(column: Column, field: Field) -> Column:
+    """The column under its name, so that conditions compare its texts as they do in rows of the table."""
+    found = columns.collated(column, field)
+    declared = field.metadata.get(DECLARED)
+    return (
+        found.alias(field.name)
+        if declared is None
+        else found.alias(field.name, metadata={DECLARED: declared})
+    )
 
 
 def stored(column: Column, field: Field) -> Column:

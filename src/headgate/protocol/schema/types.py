@@ -46,8 +46,9 @@ class Struct:
     fields: tuple[Field, ...]
 
     def find(self, name: str) -> Field | None:
-        """The column of that name, ignoring case as Spark does."""
-        return next((found for found in self.fields if found.name.lower() == name.lower()), None)
+        """The column of that name, ignoring case as Spark does; one of just that name comes first."""
+        same = next((found for found in self.fields if found.name == name), None)
+        return same or next((found for found in self.fields if found.name.lower() == name.lower()), None)
 
 
 DataType = Primitive | Array | Map | Struct
