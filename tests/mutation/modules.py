@@ -71,6 +71,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.schema.types": ("tests/unit/test_schema_json.py", "tests/unit/test_enforce.py"),
     "protocol.schema.enforce": ("tests/unit/test_enforce.py",),
     "protocol.schema.evolution": ("tests/unit/test_evolution.py",),
+    "protocol.schema.wellformed": ("tests/unit/test_schema_wellformed.py",),
     "protocol.predicate_text": ("tests/unit/test_predicate_text.py",),
     "protocol.sql_strings": ("tests/unit/test_sql_strings.py",),
     "protocol.predicates": ("tests/unit/test_predicate_tree.py",),
@@ -79,6 +80,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.curves": ("tests/unit/test_curves.py",),
     "protocol.findings": ("tests/unit/test_findings.py", "tests/unit/test_integrity.py"),
     "protocol.sql_casts": ("tests/unit/test_sql_casts.py",),
+    "protocol.key_order": ("tests/unit/test_key_order.py",),
     "protocol.predicate_sql": (
         "tests/unit/test_predicates.py", "tests/unit/test_join_parts.py",
     ),

@@ -53,3 +53,7 @@ def test_wide_bounds_leave_every_number_as_it_was() -> None:
 )
 def test_what_every_reader_can_make_something_of(stats: str | None, readable: bool) -> None:
     assert (counts.unreadable(stats) is None) is readable
+
+
+def test_statistics_nested_without_end_are_unreadable() -> None:
+    assert counts.unreadable('{"minValues":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}")

@@ -128,6 +128,31 @@ def _never_null(data_type: DataType) -> tuple[Field, ...]:
     )
 
 
+def test_what_is_inside_lists_and_maps_stays_as_it_may_be_null_too() -> None:
+    loose, strict = (Struct((Field("x", LONG, nullable=nullable),)) for nullable in (True, False))
+
+    for one, other in zip(inside(loose), inside(strict), strict=True):
+        assert (breach(metadata(one), metadata(other)) is None) is (one.name == "k"), one
+        assert breach(metadata(other), metadata(one)) is None
+    for column in (*_never_null(LONG), *_never_null(loose)):
+        assert breach(metadata(column), metadata(column, Field("new", LONG))) is None
+
+
+def test_a_column_stays_not_null_under_another_name() -> None:
+    plain = (Field("a", LONG, nullable=False), Field("b", LONG))
+    kept, free = (
+        replace(column(name, number, physical=name), nullable=nullable)
+        for name, number, nullable in (("a", 1, False), ("b", 2, True))
+    )
+    renamed = replace(kept, name="b"), replace(free, name="a")
+
+    assert breach(metadata(*plain), metadata(*plain, Field("c", LONG))) is None
+    assert breach(metadata(*plain), mapped(kept, free)) is None
+    assert breach(metadata(*plain), mapped(*renamed)) is None
+    assert breach(mapped(kept, free), mapped(*renamed)) is None
+    assert breach(mapped(kept, free), mapped(kept, replace(free, name="c", nullable=False)))
+
+
 def test_an_id_is_given_once_and_so_is_a_physical_name() -> None:
     before = mapped(column("a", 1), column("b", 2))
 

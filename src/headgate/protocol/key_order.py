@@ -21,9 +21,7 @@ def is_shared(mine: Column, theirs: Column) -> bool:
         return False
     if not _is_exact(theirs.type):
         return mine.type.name in _ALIKE.get(theirs.type.name, ())
-    if mine.type.name in _ROUNDED or (mine.type.name in BITS and theirs.type.name in BITS):
-        return True
-    return _is_exact(mine.type) and _are_compared_exactly(mine, theirs)
+    return mine.type.name in _ROUNDED or (_is_exact(mine.type) and _are_compared_exactly(mine, theirs))
 
 
 def _is_exact(data_type: Primitive) -> bool:
@@ -38,7 +36,6 @@ def _are_compared_exactly(mine: Column, theirs: Column) -> bool:
 
 def _size(column: Column) -> tuple[int, int]:
     """How many digits there are before the point, and how many after it."""
-    if isinstance(column.type, Primitive) and column.type.name in _DIGITS:
-        return _DIGITS[column.type.name], 0
-    precision, scale = precision_and_scale(column)
+    name = column.type.name if isinstance(column.type, Primitive) else ""
+    precision, scale = (_DIGITS[name], 0) if name in _DIGITS else precision_and_scale(column)
     return precision - scale, scale

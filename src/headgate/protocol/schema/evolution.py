@@ -53,8 +53,7 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
         return f"the column mapping changes from {modes[0]} to {modes[1]}"
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
     widens = any(protocol.has(name) for name in WIDENING)
-    identity = _name if modes[0] is Mode.NONE else _id
-    if why := _tightened(was, now, "", identity):
+    if why := _tightened(was, now, modes, ""):
         return why
     if modes[0] is Mode.NONE:
         # A column that is mapped from now on must be found in files that were written without mapping.
@@ -128,36 +127,33 @@ def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str |
     return None
 
 
-def _name(column: Field) -> object:
-    return column.name
+def _in_files(column: Field, mode: Mode) -> object:
+    """The name that files have for a column."""
+    return column.name if mode is Mode.NONE else column.metadata.get(mapping.PHYSICAL_NAME)
 
 
-def _id(column: Field) -> object:
-    return column.metadata.get(mapping.ID)
-
-
-def _tightened(was: DataType, now: DataType, where: str, identity: Callable[[Field], object]) -> str | None:
+def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: str) -> str | None:
     """What must no longer be null, and may be in the rows that are there."""
     match was, now:
         case Struct(), Struct():
-            known = {identity(column): column for column in was.fields}
+            known = {_in_files(column, modes[0]): column for column in was.fields}
             for column in now.fields:
-                path, before = f"{where}{column.name}", known.get(identity(column))
+                path, before = f"{where}{column.name}", known.get(_in_files(column, modes[1]))
                 if not column.nullable and (before is None or before.nullable):
                     return (
                         f"the column {path!r} is NOT NULL from now on, which rows that are there may not know"
                     )
-                why = None if before is None else _tightened(before.type, column.type, f"{path}.", identity)
+                why = None if before is None else _tightened(before.type, column.type, modes, f"{path}.")
                 if why is not None:
                     return why
         case Array(one, had), Array(other, has):
             if had and not has:
                 return f"the elements of {where.rstrip('.')!r} are NOT NULL from now on"
-            return _tightened(one, other, f"{where}element.", identity)
+            return _tightened(one, other, modes, f"{where}element.")
         case Map(_, value, had), Map(_, other_value, has):
             if had and not has:
                 return f"the values of {where.rstrip('.')!r} are NOT NULL from now on"
-            return _tightened(value, other_value, f"{where}value.", identity)
+            return _tightened(value, other_value, modes, f"{where}value.")
         case _:
             pass
     return None

@@ -15,16 +15,16 @@ _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 _MOST_DIGITS = 38
 
 
-class _Struct(msgspec.Struct, frozen=True, tag_field="type", tag="struct"):
+class _Struct(msgspec.Struct, frozen=True, tag="struct"):
     fields: "tuple[_Field, ...]"
 
 
-class _Array(msgspec.Struct, frozen=True, tag_field="type", tag="array", rename="camel"):
+class _Array(msgspec.Struct, frozen=True, tag="array", rename="camel"):
     element_type: "_Type"
     contains_null: bool
 
 
-class _Map(msgspec.Struct, frozen=True, tag_field="type", tag="map", rename="camel"):
+class _Map(msgspec.Struct, frozen=True, tag="map", rename="camel"):
     key_type: "_Type"
     value_type: "_Type"
     value_contains_null: bool
