@@ -10,7 +10,7 @@ import pytest
 from tests.simulation.actors import End
 from tests.simulation.run import ROUTES, run
 
-SEEDS = 400
+SEEDS = 300
 _BATCH = 100
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from tests.conftest import JAVA, ON_CONNECT
 
-pytestmark = pytest.mark.spark
 ROOT = Path(__file__).parents[2]
 
 
