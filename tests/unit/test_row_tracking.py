@@ -12,6 +12,7 @@ from headgate.protocol.actions import AddFile, Commit, DomainMetadata, RemoveFil
 from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Attempt
 from headgate.protocol.replay import State
 from tests.support.attempts import BASE, added, side, table, with_vector
+from tests.support.tables import named_file
 
 MARK = "delta.rowTracking"
 
@@ -335,3 +336,35 @@ def test_a_file_that_a_winner_added_without_ids_is_dated_by_us(committed: Versio
     moved = rebase.rebase(ours, [side("theirs", ["again:a"], state).as_winner()])
 
     assert ids(moved) == [(0, BASE + 2)]
+
+
+def _file(first: int | None, rows: int | None) -> AddFile:
+    stats = None if rows is None else f'{{"numRecords":{rows}}}'
+    return msgspec.structs.replace(named_file("x"), base_row_id=first, stats=stats)
+
+
+@pytest.mark.parametrize(
+    ("files", "highest"),
+    [
+        ([], -1),
+        ([(None, 7)], -1),
+        ([(0, 0)], -1),
+        ([(0, 5)], 4),
+        ([(5, 0)], 4),
+        ([(7, None)], 7),
+        ([(10, 3), (2, 2), (None, 90)], 12),
+    ],
+)
+def test_the_highest_row_id_is_that_of_the_last_row(
+    files: list[tuple[int | None, int | None]], highest: int
+) -> None:
+    assert row_tracking.highest_given(_file(*file) for file in files) == highest
+
+
+def test_row_ids_are_suspended_where_the_table_says_so() -> None:
+    metadata = table().metadata
+
+    assert not row_tracking.is_suspended(metadata)
+    assert row_tracking.is_suspended(
+        msgspec.structs.replace(metadata, configuration={row_tracking.SUSPENDED: "true"})
+    )

@@ -76,7 +76,8 @@ def test_null_stays_null_and_a_truth_is_not_known(name: str) -> None:
     [
         (128, "byte"), (-129, "byte"), (32768, "short"), (2**31, "integer"), (MOST + 1, "long"),
         (LEAST - 1, "long"), (Decimal("1.0"), "integer"), (1.0, "integer"), ("1", "integer"), ("1", "double"),
-        (0.1, "float"), (Decimal("0.1"), "float"), (16777216, "float"), (-16777216.0, "float"),
+        (0.1, "float"), (Decimal("0.1"), "float"), (Decimal("1.00000000000000000001"), "float"),
+        (16777216, "float"), (-16777216.0, "float"),
         (16777217, "float"), (1e300, "float"), (2**60 + 1, "float"), (1, "string"),
         (date(2024, 1, 1), "string"), (1, "date"), ("2024", "date"), ("2024-02-30", "date"),
         (datetime(2024, 1, 1), "date"), ("x", "timestamp"), (1, "timestamp"), ("x", "timestamp_ntz"),

@@ -159,3 +159,13 @@ def test_a_line_may_end_as_files_of_windows_do() -> None:
 
 def test_a_number_of_thousands_of_digits_is_no_obstacle_to_finding_names() -> None:
     assert strict.repeated_name('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_a_line_ends_only_where_it_ends(place: int) -> None:
+    """Some readers begin another line at a carriage return, wherever it is."""
+    line = codec.encode((add("x"),)).rstrip(b"\n")
+    where = place % len(line)
+
+    assert isinstance(strict.parse(line[:where] + b"\r" + line[where:]), Breach)
+    assert not isinstance(strict.parse(line), Breach)

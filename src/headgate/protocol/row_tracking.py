@@ -47,12 +47,13 @@ def marked(action: DomainMetadata) -> int:
 
 def highest_given(adds: Iterable[AddFile]) -> int:
     """The highest row id that these files have, as far as they say; ``NO_MARK`` if they have none."""
-    return max((_last_row_id(add) for add in adds if add.base_row_id is not None), default=NO_MARK)
+    last = (first + _rows(add) - 1 for add in adds if (first := add.base_row_id) is not None)
+    return max(last, default=NO_MARK)
 
 
-def _last_row_id(add: AddFile) -> int:
+def _rows(add: AddFile) -> int:
     records = counts.of(add).num_records
-    return (add.base_row_id or 0) + (1 if records is None else records) - 1
+    return 1 if records is None else records
 
 
 def is_supported(protocol: Protocol) -> bool:
