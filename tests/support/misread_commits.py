@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.catalog.api import Told
 from headgate.protocol import codec
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, Protocol, RemoveFile
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
@@ -63,14 +64,17 @@ def _tracked(*more: Action) -> Build:
 
 _NUMBERED = msgspec.structs.replace(ADD, base_row_id=5, default_row_commit_version=2)
 _TWO = (mapped("id", 1, "id"), mapped("writer", 2, "writer", "string"))
-_MAPPED: Build = lambda told: mapping(told, *_TWO, most=5)  # noqa: E731 — a row
+
+
+def _two_mapped(told: Told) -> tuple[Action, ...]:
+    return mapping(told, *_TWO, most=5)
 
 
 def _remapped(*wanted: Field, most: str = "6") -> Case:
     def changed(old: Metadata) -> Metadata:
         return with_properties(columns(old, *wanted), delta_columnMapping_maxColumnId=most)
 
-    return Case("schema-evolution", altered(changed), first=_MAPPED, kind="metaData")
+    return Case("schema-evolution", altered(changed), first=_two_mapped, kind="metaData")
 
 
 def _listed(change: Callable[[Protocol], Protocol]) -> Case:

@@ -6,7 +6,6 @@ rule and the values of the row in the message, from which the error is made.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import msgspec
@@ -16,7 +15,7 @@ from pyspark.sql import functions as F
 from headgate.errors import ConstraintViolated
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark import columns
+from headgate.spark import columns, failures
 from headgate.spark import schema as spark_schema
 
 Condition = Callable[[Column], Column]
@@ -65,22 +64,9 @@ def cast_failure(column: Column, type_name: str) -> Column:
     return F.raise_error(F.concat(F.lit(f"HEADGATE_CAST({type_name})["), shown, F.lit("]HEADGATE")))
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """Say of a job that met a value which a column cannot hold what that means."""
-    try:
-        yield
-    except Exception as exc:  # Spark's failures have no common class
-        violated = violation(exc)
-        if violated is None:
-            raise
-        raise violated from exc
-
-
 def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViolated | None:
     """The broken rule behind a failed job, or None if it failed for another reason."""
-    # Some versions of Spark tell the cause only in the stack trace.
-    told = f"{failure} {getattr(failure, '_stackTrace', '')}"
+    told = failures.text(failure)
     if (found := _CAST.search(told)) is not None:
         return ConstraintViolated(
             f"the value {found[2]!r} does not fit into a column of type {found[1]}; nothing was committed: "

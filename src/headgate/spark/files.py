@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
@@ -22,7 +23,17 @@ from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.indexed import physical_paths
 from headgate.protocol.schema.mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
-from headgate.spark import arrange, checks, footers, observed, origins, partition_folders, paths, sessions
+from headgate.spark import (
+    arrange,
+    checks,
+    failures,
+    footers,
+    observed,
+    origins,
+    partition_folders,
+    paths,
+    sessions,
+)
 from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.arrange import Arranged
@@ -186,14 +197,9 @@ def _written(table: Place, arranged: Arranged, folder: str, options: Options) ->
     """The files with rows that Spark makes of these in a new folder, durable."""
     elsewhere = is_local(table.location) and sessions.has_executors(arranged.rows.sparkSession)
     counted = Observation() if elsewhere else None
-    try:
-        with settling(table.location, folder):
-            _write_parquet(arranged, paths.folder(table.location, folder), options, counted)
-    except Exception as exc:  # Spark's failures have no common class
-        violated = checks.violation(exc, arranged.rules) or spark_identity.violation(exc)
-        if violated is None:
-            raise
-        raise violated from exc
+    violation = partial(checks.violation, given=arranged.rules)
+    with failures.told(violation, spark_identity.violation), settling(table.location, folder):
+        _write_parquet(arranged, paths.folder(table.location, folder), options, counted)
     listed = list(table.store.list_from(f"{folder}/"))
     if sessions.is_connect(arranged.rows):
         _check_shared(table, listed)

@@ -7,8 +7,7 @@ makes of their number while the job runs. No Python sees a row, so it works on S
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow.parquet as pq
@@ -23,6 +22,7 @@ from headgate.protocol.identity import Identity
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.spark import failures
 from headgate.spark import schema as spark_schema
 
 NUMBER, _A, _B = "__headgate_number", "__headgate_digits_a", "__headgate_digits_b"
@@ -99,22 +99,9 @@ def filled(rows: DataFrame, columns: Mapping[str, Identity]) -> DataFrame:
     return numbered(rows).withColumns({name: value(name, of) for name, of in columns.items()}).drop(NUMBER)
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """Say of a job that found too few values left what that means."""
-    try:
-        yield
-    except Exception as exc:  # Spark's failures have no common class
-        failed = violation(exc)
-        if failed is None:
-            raise
-        raise failed from exc
-
-
 def violation(failure: Exception) -> InvalidRequest | None:
     """The error behind a job that found too few values left, or None if it failed for another reason."""
-    # Some versions of Spark tell the cause only in the stack trace.
-    found = _FAILURE.search(f"{failure} {getattr(failure, '_stackTrace', '')}")
+    found = _FAILURE.search(failures.text(failure))
     if found is None:
         return None
     return InvalidRequest(

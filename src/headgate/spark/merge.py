@@ -20,6 +20,7 @@ from headgate.spark import (
     checkpoints,
     checks,
     edits,
+    failures,
     key_marks,
     matches,
     merge_clauses,
@@ -158,7 +159,7 @@ def _execute(merge: Merge) -> Result:
         condition = assignments.expression(merge.condition)
         return rows.alias(merge.target_alias).join(source.to_join, condition, "left_semi")
 
-    with checks.told():
+    with failures.told(checks.violation):
         found = _search(merge, target, source, evolved)
     _check_matched_once(merge, found)
     watch.scanned()
@@ -204,7 +205,7 @@ def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> E
     if any(map(identity.is_identity, evolved.schema.fields)):
         chosen = spark_identity.numbered(chosen)
     values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
-    with spark_identity.told():
+    with failures.told(spark_identity.violation):
         new, (count,) = observed.keep(
             chosen.select(*merge_columns.of_new_row(values)), {"inserted": F.count(F.lit(1))}
         )
