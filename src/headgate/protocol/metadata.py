@@ -330,7 +330,7 @@ def _mismatch(
         problems.append(
             f"the write says partition by {', '.join(partition_by)}, and the table is partitioned by "
             f"{', '.join(existing.partition_columns) or 'nothing'}, which only an overwrite with "
-            "overwriteSchema can change: leave the partitioning out"
+            "overwriteSchema (overwrite_schema=True) can change: leave the partitioning out"
         )
     if wish.overwrite:
         problems.append(

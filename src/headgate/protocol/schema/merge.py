@@ -248,7 +248,7 @@ def _incompatible(problems: Sequence[Incompatible], table: Struct, rows: Struct)
     )
     return SchemaMismatch(
         f"failed to merge fields: {told}. No option merges these: cast it to the table's type, or to replace "
-        "the table's columns overwrite it with overwriteSchema",
+        "the table's columns overwrite it with overwriteSchema (overwrite_schema=True)",
         code="DELTA_FAILED_TO_MERGE_FIELDS",
         causes=tuple(problem.code for problem in problems),
         fields=tuple(problem.path for problem in problems),
