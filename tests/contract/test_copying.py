@@ -10,7 +10,7 @@ import pytest
 from obstore.store import MemoryStore
 from typing_extensions import Buffer
 
-from headgate import Lake, Settings
+from headgate import Lake, Publish, Settings
 from headgate.catalog.api import TableName
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.service import Catalog
@@ -143,7 +143,7 @@ def test_a_lake_in_a_bucket_clones_both_ways(makes: dict[str, Make], tmp_path: P
     place = getattr(makes["s3"]("warehouse"), "place", "").partition(" ")[0]
     database = open_catalog(tmp_path)._database
     catalog = Catalog(database, warehouse=f"{place}/ware%20house", locate=locate, world=SystemWorld())
-    with Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
+    with Lake(catalog, settings=Settings(publish=Publish.NOW), world=SystemWorld()) as lake:
         lake.create_schema("s")
         table = lake._create(TableName("s", "t"), Definition(tables.SCHEMA))
         add = tables.parquet_file(str(tmp_path / "made"), "f1.parquet", [1])

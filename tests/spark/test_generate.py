@@ -9,17 +9,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate import Lake, Table
+from headgate import Lake, Publish, Settings, Table
 from headgate.errors import InvalidRequest
 
 pytestmark = pytest.mark.spark
 
 FOLDER = "_symlink_format_manifest"
+AT_ONCE = Settings(publish=Publish.NOW)
 
 
 @pytest.fixture
 def lake(tmp_path: Path) -> Iterator[Lake]:
-    with headgate.connect(tmp_path / "la ke") as opened:
+    with headgate.connect(tmp_path / "la ke", settings=AT_ONCE) as opened:
         opened.create_schema("s")
         yield opened
 
