@@ -252,7 +252,7 @@ def test_what_a_listener_did_not_finish_is_delivered_again(case: Case) -> None:
 
     first = Listener(case.log, dying, name="pipeline", every=0.01)
     case.ratify(1)
-    began.wait(10)
+    assert began.wait(60)
     first.close()
     seen: list[int | None] = []
     second = Listener(case.log, lambda event: seen.append(event.version), name="pipeline", every=0.01)

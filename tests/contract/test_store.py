@@ -240,7 +240,7 @@ def test_two_local_stores_of_one_process_do_not_meet_in_their_temporary_files(tm
 
     def write(store: Store) -> None:
         for number in range(rounds):
-            barrier.wait(timeout=10)
+            barrier.wait(timeout=60)
             store.put(f"log/{number}", b"x")
 
     with ThreadPoolExecutor(len(stores)) as pool:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 def until(condition: Callable[[], bool], *, seconds: float = _SECONDS) -> None:

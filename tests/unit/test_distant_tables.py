@@ -20,7 +20,7 @@ from tests.support.faulty_store import DictStore
 from tests.support.tables import open_filesystem
 from tests.support.versions import paths
 
-COMMITS, AT_ONCE, SECONDS = 48, 16, 0.02
+COMMITS, AT_ONCE, SECONDS = 48, 16, 0.05
 FEED = metadata(delta_enableChangeDataFeed="true")
 
 

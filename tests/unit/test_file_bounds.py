@@ -143,7 +143,7 @@ def test_what_is_known_is_answered_while_another_column_is_read() -> None:
 
     def meanwhile(asked: Asked) -> None:
         if asked.column == B:
-            found.append(pool.submit(lows, bounds, A).result(timeout=5))
+            found.append(pool.submit(lows, bounds, A).result(timeout=60))
 
     with ThreadPoolExecutor(1) as pool:
         bounds = FileBounds(files(), statistics=Told(meanwhile))
@@ -165,6 +165,6 @@ def test_who_comes_second_waits_for_what_the_first_reads() -> None:
     with ThreadPoolExecutor(1) as pool:
         bounds = FileBounds(files(), statistics=told)
         assert lows(bounds, A) == ["a0", "a1", "a2"]
-        assert second[0].result(timeout=10) == ["a0", "a1", "a2"]
+        assert second[0].result(timeout=60) == ["a0", "a1", "a2"]
 
     assert told.calls == [[("a", True)]]
