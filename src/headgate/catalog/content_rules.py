@@ -9,17 +9,16 @@ from functools import cached_property
 
 import msgspec
 
-from headgate.catalog import inside
+from headgate.catalog import inside, system_domains
 from headgate.catalog.api import Told
 from headgate.errors import HeadgateError
-from headgate.protocol import commit_checks, domains, features, properties, row_tracking, stamping, strict
+from headgate.protocol import commit_checks, features, properties, stamping, strict
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
     AddFile,
     Commit,
     CommitInfo,
-    DomainMetadata,
     EpochMillis,
     Format,
     Metadata,
@@ -300,43 +299,10 @@ def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
 
 def _forged_domain(proposed: Proposed) -> Breach | None:
     for action in proposed.commit.domains:
-        if not domains.is_reserved(action.domain):
-            continue
-        check = SYSTEM_DOMAINS.get(action.domain)
-        if check is None:
-            why = f"the domain {action.domain!r} belongs to Delta itself, and clients may not write it"
+        if why := system_domains.breach(action, proposed.commit.adds):
             return proposed.breach(action, why)
-        if why_not := None if action.removed else check(proposed, action):
-            return proposed.breach(action, f"the domain {action.domain!r} {why_not}")
     return None
 
-
-class _Clustering(msgspec.Struct, frozen=True, rename="camel"):
-    clustering_columns: tuple[tuple[str, ...], ...]
-
-
-def _wrong_mark(proposed: Proposed, action: DomainMetadata) -> str | None:
-    try:
-        mark = row_tracking.marked(action)
-    except msgspec.DecodeError as exc:
-        return f"has no high-water mark: {exc}"
-    highest = row_tracking.highest_given(proposed.commit.adds)
-    return f"says {mark}, and row ids up to {highest} are given" if mark < highest else None
-
-
-def _wrong_clustering(proposed: Proposed, action: DomainMetadata) -> str | None:  # noqa: ARG001
-    try:
-        msgspec.json.decode(action.configuration, type=_Clustering)
-    except msgspec.DecodeError as exc:
-        return f"does not say by which columns: {exc}"
-    return None
-
-
-SYSTEM_DOMAINS: dict[str, Callable[[Proposed, DomainMetadata], str | None]] = {
-    domains.ROW_TRACKING: _wrong_mark,
-    "delta.clustering": _wrong_clustering,
-}
-"""The domains of Delta itself that clients write, and what is wrong with what one says."""
 
 _DEPENDENCIES = "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES"
 _ONCE = tuple(

@@ -1,0 +1,47 @@
+"""What clients may write into the metadata domains of Delta itself."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+import msgspec
+
+from headgate.protocol import domains, row_tracking
+from headgate.protocol.actions import AddFile, DomainMetadata
+
+
+class _Clustering(msgspec.Struct, frozen=True, rename="camel"):
+    clustering_columns: tuple[tuple[str, ...], ...]
+
+
+def breach(action: DomainMetadata, adds: Sequence[AddFile]) -> str | None:
+    """Why a commit that adds these files must not say this; None if it may, or the domain is a user's."""
+    if not domains.is_reserved(action.domain):
+        return None
+    check = _CHECKS.get(action.domain)
+    if check is None:
+        return f"the domain {action.domain!r} belongs to Delta itself, and clients may not write it"
+    why = None if action.removed else check(action, adds)
+    return None if why is None else f"the domain {action.domain!r} {why}"
+
+
+def _wrong_mark(action: DomainMetadata, adds: Sequence[AddFile]) -> str | None:
+    try:
+        mark = row_tracking.marked(action)
+    except msgspec.DecodeError as exc:
+        return f"has no high-water mark: {exc}"
+    highest = row_tracking.highest_given(adds)
+    return f"says {mark}, and row ids up to {highest} are given" if mark < highest else None
+
+
+def _wrong_clustering(action: DomainMetadata, _: Sequence[AddFile]) -> str | None:
+    try:
+        msgspec.json.decode(action.configuration, type=_Clustering)
+    except msgspec.DecodeError as exc:
+        return f"does not say by which columns: {exc}"
+    return None
+
+
+_CHECKS: Mapping[str, Callable[[DomainMetadata, Sequence[AddFile]], str | None]] = MappingProxyType(
+    {domains.ROW_TRACKING: _wrong_mark, "delta.clustering": _wrong_clustering}
+)
+"""The domains of Delta itself that clients write, and what is wrong with what one says."""
