@@ -23,6 +23,7 @@ from headgate.storage.locate import locate
 from headgate.table.snapshot import Snapshot
 from tests.support import duck, tables
 
+PLACE = [("x", pa.int64()), ("y", pa.string())]
 ROWS = pa.table(
     {
         "id": pa.array([1, 2, None], pa.int64()),
@@ -37,6 +38,7 @@ ROWS = pa.table(
         ),
         "local": pa.array([dt.datetime(2026, 1, 1, 12), None, None], pa.timestamp("us")),
         "tags": pa.array([["a", None], [], None], pa.list_(pa.string())),
+        "stops": pa.array([[{"x": 1, "y": "p"}], [], None], pa.list_view(pa.struct(PLACE))),
         "place": pa.array([{"x": 1, "y": "p"}, None, {"x": None, "y": None}]),
         "on": pa.array([True, False, None]),
     }
@@ -96,6 +98,7 @@ def test_three_engines_read_the_rows_of_a_converted_folder(spark: SparkSession, 
         dt.datetime(1969, 1, 1), *[dt.datetime(2026, 1, 1, 12)] * 2, None,
     ]  # fmt: skip
     assert [row["tags"] for row in read] == [None, ["a", None], ["a", None], []]
+    assert [row["stops"] for row in read] == [None, [(1, "p")], [(1, "p")], []]
     assert [row["price"] for row in read] == [Decimal("-2.25"), *[Decimal("1.50")] * 2, None]
     assert ids(folder) == {"duckdb": [1, 1, 2, None], "deltalake": [1, 1, 2, None]}
     assert table.read(where="id = 2", spark=spark).count() == 1

@@ -256,6 +256,17 @@ def test_types_of_older_files_are_widened(spark: SparkSession, tmp_path: Path, v
     assert {**first, "id": 2} == second
 
 
+@pytest.mark.parametrize("name", ["int", "LONG", "null", "hyperloglog"])
+def test_a_type_that_is_none_is_refused_by_name(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    adds = [data_file(tmp_path, "a.parquet", pa.table({"id": [1]}))]
+    write_log(tmp_path, [column("id", name)], adds)
+
+    with pytest.raises(UnsupportedFeature, match=name) as raised:
+        headgate.at_path(tmp_path).read(spark=spark)
+
+    assert raised.value.code == "DELTA_UNSUPPORTED_DATA_TYPES"
+
+
 def test_void_columns_are_null(spark: SparkSession, tmp_path: Path) -> None:
     inner = pa.array([{"a": 1}, None], pa.struct([("a", pa.int64())]))
     add = data_file(tmp_path, "a.parquet", pa.table({"id": [1, 2], "s": inner}))

@@ -184,6 +184,21 @@ def test_random_histories_are_replayed_alike(
     replays_agree(spark, headgate.at_path(place).log)
 
 
+@pytest.mark.usefixtures("commits_are")
+def test_a_line_may_have_several_actions_but_one_document_has_one(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    store = locate(str(tmp_path))
+    put_commits(store, 0, (PROTOCOL, metadata(), added("a"), added("b")))
+    together = b" ".join(codec.encode((action,)).strip() for action in (removed("a"), added('}{"}{"x":')))
+    mixed = codec.encode((added("c"),)).strip()[:-1] + b"," + codec.encode((removed("b"),)).strip()[1:]
+    store.put(names.published(Version(1)), together + codec.encode((added("d"),)) + mixed)
+
+    found = replays_agree(spark, headgate.at_path(tmp_path).log)
+
+    assert [row["path"] for row in found] == ["b", "c", "d", '}{"}{"x":']
+
+
 def test_a_missing_sidecar_and_a_damaged_one_are_named(spark: SparkSession, tmp_path: Path) -> None:
     store = locate(str(tmp_path))
     CHECKPOINTS["v2 parquet"](store)

@@ -125,9 +125,11 @@ def test_a_v2_checkpoint_has_its_files_in_sidecars(ending: str) -> None:
     main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
     put(store, names.SIDECARS + "one file.parquet", [file_row("a"), file_row("b")])
     put(store, "_delta_log/_sidecars/two.parquet", [file_row("c")])
+    put(store, "_delta_log/_sidecars/three.parquet", [file_row("e")])
     sidecars = [
         Sidecar(path="one%20file.parquet", size_in_bytes=100),
         Sidecar(path="_delta_log/_sidecars/two.parquet", size_in_bytes=100),
+        Sidecar(path="s3://lake/t/_delta_log/_sidecars/three.parquet", size_in_bytes=100),
     ]
     if ending == "json":
         lines = [b'{"sidecar":{"path":"%s","sizeInBytes":100}}\n' % found.path.encode() for found in sidecars]
@@ -139,8 +141,8 @@ def test_a_v2_checkpoint_has_its_files_in_sidecars(ending: str) -> None:
     state, files = opened(store, main)
 
     assert state.protocol == PROTOCOL
-    assert sorted(paths(files)) == sorted(files.columns["path"].to_pylist()) == ["a", "b", "c", "d"]
-    assert files.columns["stats"].to_pylist() == [STATS] * 4
+    assert sorted(paths(files)) == sorted(files.columns["path"].to_pylist()) == ["a", "b", "c", "d", "e"]
+    assert files.columns["stats"].to_pylist() == [STATS] * 5
 
 
 def test_columns_that_are_not_there_are_null() -> None:
@@ -185,6 +187,29 @@ def test_an_empty_struct_is_no_deletion_vector() -> None:
     found = files.columns["deletion_vector"].to_pylist()
     assert found[:2] == [None, None]
     assert found[2]["cardinality"] == 2
+
+
+def test_a_deletion_vector_may_be_without_an_offset_but_nothing_else() -> None:
+    parts = [("storageType", pa.string()), ("pathOrInlineDv", pa.string()), ("sizeInBytes", pa.int32())]
+    inline = {"storageType": "i", "pathOrInlineDv": "x", "sizeInBytes": 3}
+
+    def found(*more: tuple[str, pa.DataType], **facts: int) -> Any:
+        store = DictStore()
+        fields = [*ACTIONS.field("add").type, pa.field("deletionVector", pa.struct([*parts, *more]))]
+        schema = ACTIONS.set(ACTIONS.get_field_index("add"), pa.field("add", pa.struct(fields)))
+        rows = [file_row("a"), file_row("b", deletionVector={**inline, **facts})]
+        put(store, CLASSIC, [PROTOCOL_ROW, METADATA_ROW, *rows], schema)
+        return opened(store, CLASSIC)[1].columns["deletion_vector"].to_pylist()
+
+    assert found(("cardinality", pa.int64()), cardinality=2) == [
+        None,
+        {
+            "storage_type": "i", "path_or_inline_dv": "x", "offset": None, "size_in_bytes": 3,
+            "cardinality": 2,
+        },
+    ]  # fmt: skip
+    with pytest.raises(CorruptLog, match="cardinality"):
+        found()
 
 
 def test_statistics_may_be_there_only_as_columns() -> None:

@@ -1,8 +1,11 @@
 """Cleaning up the log: what may go, in which order, and what must stay."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from headgate.errors import CorruptLog, ObjectNotFound
@@ -251,6 +254,30 @@ def test_sidecars_of_checkpoints_that_went_go_too(monkeypatch: pytest.MonkeyPatc
     kept = [meta.path for meta in opened.store.list_from(names.SIDECARS)]
     assert young in kept
     assert len(kept) == 2
+    assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
+
+
+@pytest.mark.parametrize("prefix", ["/lake/t/_delta_log/_sidecars/", "file:///lake/t/_delta_log/_sidecars/"])
+def test_sidecars_that_are_named_by_more_than_their_names_stay(
+    monkeypatch: pytest.MonkeyPatch, prefix: str
+) -> None:
+    opened = dated(60, **V2)
+    at_day(monkeypatch, 59)
+    opened.checkpoint(version=20)
+    (sidecar,) = (meta.path for meta in opened.store.list_from(names.SIDECARS))
+    (main,) = (meta.path for meta in opened.store.list_from(names.LOG) if names.is_v2_checkpoint(meta.path))
+    known = pq.read_table(pa.BufferReader(opened.store.read(main)))
+    rows = known.to_pylist()
+    for row in rows:
+        if row["sidecar"] is not None:
+            row["sidecar"]["path"] = prefix + row["sidecar"]["path"]
+    renamed = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, known.schema), renamed)
+    opened.store.put(main, renamed.getvalue())
+
+    assert names.published(Version(0)) in open_filesystem("", store=opened.store).cleanup_log()
+
+    assert [meta.path for meta in opened.store.list_from(names.SIDECARS)] == [sidecar]
     assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
 
 

@@ -55,6 +55,27 @@ def test_unknown_actions_and_fields_are_ignored() -> None:
     assert codec.decode(Version(0), content).adds == (add("a"),)
 
 
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        (b'{"operation":"WRITE","tags":"nightly,eu"}', CommitInfo(operation="WRITE")),
+        (b'{"timestamp":"today","isBlindAppend":"yes","readVersion":7}', CommitInfo(read_version=7)),
+        (b'{"inCommitTimestamp":9223372036854775808,"userMetadata":{"a":1}}', CommitInfo()),
+        (b'["anything"]', CommitInfo()),
+        (b"null", None),
+    ],
+)
+def test_a_commit_info_may_be_any_json(said: bytes, understood: CommitInfo | None) -> None:
+    content = b'{"commitInfo":' + said + b"}\n" + codec.encode((add("a"), TXN))
+
+    assert codec.decode(Version(1), content).info == understood
+    assert codec.decode(Version(1), content).adds == (add("a"),)
+    assert codec.small(Version(1), content).txns == (TXN,)
+    assert codec.commit_info(Version(1), content) == understood
+    (folded,) = codec.fold([(Version(1), content)])
+    assert (folded.info, folded.adds) == (understood, (add("a"),))
+
+
 def test_the_commit_info_is_read_without_the_rest() -> None:
     content = codec.encode((INFO,)) + b"this is not JSON"
 
@@ -65,7 +86,8 @@ def test_the_commit_info_is_read_without_the_rest() -> None:
     "content",
     [
         b"{", b"[]", b'{"add":{"path":1}}', b"\xff\xfe", b'{"add":{}}',
-        b'{"txn":{"appId":"\xff","version":1}}',
+        b'{"txn":{"appId":"\xff","version":1}}', b'{"commitInfo":{"tags":1}}\n{"add":{}}',
+        b'{"future":' + b"[" * 9999 + b"]" * 9999 + b"}",
     ],
 )  # fmt: skip
 def test_damaged_bytes_name_the_version(content: bytes) -> None:

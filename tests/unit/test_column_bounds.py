@@ -269,6 +269,7 @@ def test_what_is_no_number_is_no_bound_of_doubles_that_were_floats(
         ({"nullCount": {"a": 5}}, True, True),
         ({"numRecords": 9}, True, True),
         ({"numRecords": "9", "nullCount": {"a": "0"}}, True, True),
+        ({"numRecords": -1, "nullCount": {"a": -1}}, True, True),
         ({}, True, True),
         (None, True, True),
     ],

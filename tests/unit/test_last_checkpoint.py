@@ -1,10 +1,13 @@
 """The pointer to the last checkpoint: what it says, and the checksum of it."""
 
 import msgspec
+import pytest
 
-from headgate.protocol import last_checkpoint
+from headgate.protocol import last_checkpoint, names
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
+from headgate.table import log
+from tests.support.faulty_store import DictStore
 
 
 def pointer(v2: V2Checkpoint | None = None) -> LastCheckpoint:
@@ -30,3 +33,22 @@ def test_the_canonical_form_is_sorted_quoted_and_without_the_checksum() -> None:
     content = {"b": [True, None], "checksum": "x", "a": {"é/": "v 1", "c": 1.5}}
 
     assert last_checkpoint.canonical(content) == ('"a"+"%C3%A9%2F"="v%201","a"+"c"=1.5,"b"+0=true,"b"+1=null')
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"null",
+        b'{"version":"4"}',
+        b"\xff",
+        b'{"version":4,"more":' + b"[" * 9_999 + b"]" * 9_999 + b"}",
+    ],
+)
+def test_what_says_nothing_sensible_says_nothing(content: bytes) -> None:
+    store = DictStore()
+    assert log.last_checkpoint(store) is None
+    store.put(names.LAST_CHECKPOINT, content)
+
+    assert log.last_checkpoint(store) is None

@@ -1,12 +1,13 @@
 """Asking data files how their columns lie in them: once each, while a table is open."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from headgate.protocol.schema.mapping import Mode
-from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.spark import layouts
 from headgate.spark.layouts import Columns
 from headgate.storage.locate import locate
@@ -18,7 +19,8 @@ from tests.support.handmade import data_file, field
 from tests.support.tables import open_filesystem
 
 LONG = Primitive("long")
-ID = Field("id", LONG, metadata={"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "p"})
+MAPPED = {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "p"}
+ID = Field("id", LONG, metadata=MAPPED)
 BY_ID = Columns(Struct((ID,)), frozenset(), Mode.ID)
 
 
@@ -61,6 +63,31 @@ def test_columns_alike_but_for_their_ids_are_kept_apart(tmp_path: Path) -> None:
 
     for _ in range(2):
         assert names_of(layouts.ask(table, both, BY_ID)) == [("a", LONG), ("p", layouts.VOID)]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.list_, pa.large_list, pa.list_view, pa.large_list_view, lambda element: pa.list_(element, 2)],
+    ids=["list", "large", "view", "large view", "fixed size"],
+)
+def test_columns_are_found_inside_every_kind_of_list(
+    tmp_path: Path, kind: Callable[[pa.Field], pa.DataType]
+) -> None:
+    """Writers with Arrow note the kind beside the columns of parquet, where there is only one."""
+    table, _ = watched(tmp_path)
+    stored = pa.struct([field("a", pa.int64(), 1)])
+    schema = pa.schema([field("l", kind(pa.field("element", stored)), 2)])
+    rows = pa.table([[[{"a": 1}, {"a": 2}]]], schema=schema)
+    several = Array(Struct((ID,)), contains_null=True)
+    listed = Field("list", several, metadata={**MAPPED, "delta.columnMapping.id": 2})
+
+    (found,) = layouts.ask(
+        table,
+        table_of([data_file(tmp_path, "f.parquet", rows)]),
+        Columns(Struct((listed,)), frozenset(), Mode.ID),
+    )
+
+    assert names_of([found]) == [("l", Array(Struct((Field("a", LONG),)), contains_null=True))]
 
 
 def test_a_file_of_another_size_is_another_file(tmp_path: Path) -> None:

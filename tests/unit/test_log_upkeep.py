@@ -175,6 +175,25 @@ def test_a_commit_succeeds_although_its_checkpoint_fails(word: str, caplog: pyte
     assert open_filesystem("", store=store).snapshot().files.columns.num_rows == 10
 
 
+def test_a_log_that_others_cleaned_up_has_no_checksum_until_the_next_checkpoint(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store = table([add("a")], [add("b")]).store
+    open_filesystem("", store=store).checkpoint()
+    for version in range(2):
+        store.delete(names.published(Version(version)))
+    store.delete(names.checksum(Version(2)))
+    opened = open_filesystem("", store=store, settings=NOW)
+
+    append(opened, "c")
+    assert not any(meta.path.endswith(".crc") for meta in store.list_from(names.LOG))
+    opened.checkpoint()
+    append(opened, "d")
+
+    assert caplog.text == ""
+    assert store.head(names.checksum(Version(4))).size > 0
+
+
 class _Forgetful:
     """A catalog that ratifies and does not answer, once."""
 

@@ -68,6 +68,7 @@ def test_a_column_need_not_say_anything_of_itself(metadata: str) -> None:
         '{"type":"array","elementType":"long","containsNull":true}',
         '{"type":"struct","fields":[{"name":"a","type":{"type":"union"},"nullable":true}]}',
         '{"type":"struct","fields":[{"name":"a","type":"long"}]}', '{"type":"struct","fields":[1]}',
+        '{"type":' * 9_999 + "1" + "}" * 9_999,
     ],
 )  # fmt: skip
 def test_what_is_no_schema_is_a_broken_log(text: str) -> None:

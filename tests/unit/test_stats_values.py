@@ -101,7 +101,10 @@ def test_columns_inside_others_nest_and_unknown_counts_are_absent() -> None:
     }
 
 
-@pytest.mark.parametrize(("text", "rows"), [(None, None), ("{}", None), ('{"numRecords":7}', 7)])
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [(None, None), ("", None), ("{", None), ("[]", None), ("{}", None), ('{"numRecords":7}', 7)],
+)
 def test_how_many_rows_a_file_has(text: str | None, rows: int | None) -> None:
     assert stats.row_count(text) == rows
 

@@ -156,6 +156,17 @@ def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
     assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
 
 
+@pytest.mark.parametrize("count", [None, 1 << 62])
+@pytest.mark.parametrize("row", [2_000_000_000, 1 << 33, 1 << 62])
+def test_a_vector_that_deletes_rows_no_file_has_is_refused_before_it_fills_the_memory(
+    row: int, count: int | None
+) -> None:
+    with pytest.raises(CorruptLog, match=f"deletes row {row}, and no data file has so many rows") as raised:
+        DeletedRows.of([1, row]).words(count)
+
+    assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [

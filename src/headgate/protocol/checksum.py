@@ -59,7 +59,7 @@ def parse(content: bytes) -> Checksum | None:
     """The checksum in these bytes; None if they are none, which is as good as no checksum."""
     try:
         return _DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

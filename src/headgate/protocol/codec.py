@@ -1,10 +1,12 @@
 """Between the bytes of a commit and its actions: one JSON document a line.
 
-Unknown actions and unknown fields are ignored on reading, as the protocol asks.
+Unknown actions and unknown fields are ignored on reading, as the protocol asks. So is what a commit says of
+itself in other types than those known here: the protocol lets a commitInfo be any JSON.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
@@ -98,6 +100,8 @@ _LINES = msgspec.json.Decoder(_Line)
 _CHANGES = msgspec.json.Decoder(_Change)
 _SMALL = msgspec.json.Decoder(_Small)
 _CDC = msgspec.json.Decoder(_Cdc)
+_ENVELOPED = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_INFO = "commitInfo"
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -149,13 +153,42 @@ def _parsed(
     content: bytes,
 ) -> list[Action]:
     try:
-        return [action for line in decoder.decode_lines(content) if (action := line.action()) is not None]
-    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        try:
+            lines = decoder.decode_lines(content)
+        except msgspec.ValidationError:
+            lines = decoder.decode_lines(_with_fitting_info(content))
+        return [action for line in lines if (action := line.action()) is not None]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise CorruptLog(
             f"version {version} cannot be parsed: {exc}; the commit is damaged or was cut short",
             code="DELTA_TXN_LOG_FAILED_INTEGRITY",
             version=version,
         ) from exc
+
+
+def _with_fitting_info(content: bytes) -> bytes:
+    """The same lines, where a commitInfo has only the fields that have the types known here."""
+    lines = _ENVELOPED.decode_lines(content)
+    fitting = ({**line, _INFO: _fitting(line[_INFO])} if _INFO in line else line for line in lines)
+    return _ENCODER.encode_lines(fitting)
+
+
+def _fitting(info: msgspec.Raw) -> dict[str, Any] | None:
+    match msgspec.json.decode(info):
+        case dict(said):
+            return {name: value for name, value in said.items() if _fits(name, value)}
+        case None:
+            return None
+        case _:
+            return {}
+
+
+def _fits(name: str, value: Any) -> bool:
+    try:
+        msgspec.convert({name: value}, CommitInfo)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def cdc_files(version: Version, content: bytes) -> list[AddCdcFile]:

@@ -119,11 +119,11 @@ class Reader:
 
     def _bounds(self, batch: pa.Table) -> tuple[Bounds, ...]:
         found = self._leaves.read(batch)
-        records = _try_cast(found[_RECORDS], pa.int64())
+        records = _counted(found[_RECORDS])
         known = []
         for asked in self._asked:
             low, high = _low_and_high(found, asked.column)
-            nulls = _try_cast(found[_null_count(asked.column)], pa.int64())
+            nulls = _counted(found[_null_count(asked.column)])
             known.append(Bounds(low, high, *_presence(nulls, records)))
         return tuple(known)
 
@@ -183,6 +183,12 @@ def _presence(nulls: pa.Array, records: pa.Array) -> tuple[pa.BooleanArray, pa.B
         pc.fill_null(pc.not_equal(nulls, 0), fill_value=True),
         pc.fill_null(pc.not_equal(nulls, records), fill_value=True),
     )
+
+
+def _counted(values: pa.Array) -> pa.Array:
+    """How many; null where nobody knows, which some say with a number below zero."""
+    numbers = _try_cast(values, pa.int64())
+    return pc.if_else(pc.less(numbers, 0), pa.scalar(None, pa.int64()), numbers)
 
 
 def _has_bounds(column: Column) -> bool:

@@ -6,11 +6,13 @@ import msgspec
 
 from headgate.protocol.actions import AddFile
 
+_Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
 
 class Counts(msgspec.Struct, frozen=True, rename="camel"):
     """What statistics say of a file as a whole."""
 
-    num_records: int | None = None
+    num_records: _Number | None = None
     """Rows in the file, deleted ones too."""
     tight_bounds: bool | None = None
     """Whether its bounds are those of the rows that are not deleted."""
@@ -19,7 +21,7 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
 class _Whole(msgspec.Struct, frozen=True, rename="camel"):
     """Statistics as far as readers agree on what they look like."""
 
-    num_records: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | None = None
+    num_records: _Number | None = None
     tight_bounds: bool | None = None
     min_values: dict[str, Any] | None = None
     max_values: dict[str, Any] | None = None
@@ -32,12 +34,17 @@ _NONE = Counts()
 
 
 def of(add: AddFile) -> Counts:
+    """What is said of a file; see ``said``."""
+    return said(add.stats)
+
+
+def said(stats: str | None) -> Counts:
     """What is said; nothing where there are no statistics, or none that can be read."""
-    if not add.stats:
+    if not stats:
         return _NONE
     try:
-        return _DECODER.decode(add.stats)
-    except msgspec.DecodeError:
+        return _DECODER.decode(stats)
+    except (msgspec.DecodeError, RecursionError):
         return _NONE
 
 

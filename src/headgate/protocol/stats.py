@@ -5,7 +5,7 @@ bound rounded up, timestamps are widened to whole milliseconds, and NaN bounds a
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from headgate.protocol import counts
 from headgate.protocol.schema.types import DataType, Primitive
 
 MAX_STRING = 32
@@ -121,8 +122,5 @@ def _place(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def row_count(stats: str | None) -> int | None:
-    """How many rows a ``stats`` string says a file has."""
-    if stats is None:
-        return None
-    parsed: Mapping[str, Any] = msgspec.json.decode(stats)
-    return parsed.get("numRecords")
+    """How many rows a ``stats`` string says a file has; None if it cannot be read."""
+    return counts.said(stats).num_records

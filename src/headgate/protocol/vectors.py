@@ -25,6 +25,8 @@ _PORTABLE = 1681511377
 _NATIVE = 1681511376
 _UUID_CHARS = 20
 _MAX_ROW = 1 << 63
+_MOST_ROWS = 2_000_000_000
+"""Spark takes no bitmap of many more, and no writer makes such files."""
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _TO_B85, _TO_Z85 = bytes.maketrans(_Z85, _B85), bytes.maketrans(_B85, _Z85)
@@ -69,9 +71,15 @@ class DeletedRows:
         """The bitmap of ``count`` rows as signed 64-bit words: row r is bit ``r % 64`` of word ``r // 64``.
 
         Without ``count`` the words end with the last deleted row. A vector that deletes rows a
-        file of ``count`` rows does not have is a ``CorruptLog``.
+        file of ``count`` rows does not have, or that no file has, is a ``CorruptLog``.
         """
         needed = self.rows.max() + 1 if self.cardinality else 0
+        if needed > _MOST_ROWS:
+            raise _corrupt(
+                f"a deletion vector deletes row {needed - 1}, and no data file has so many rows: have its "
+                "writer rewrite the file",
+                "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX",
+            )
         if count is not None and needed > count:
             raise _corrupt(
                 f"a deletion vector deletes row {needed - 1} of a data file with {count} rows",

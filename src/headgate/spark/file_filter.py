@@ -111,11 +111,12 @@ class FileFilter:
         low, high, nulls = (known[section, *path] for section in _SECTIONS)
         if not (stats.has_bounds(column.type) or column.type == Primitive("boolean")):
             low = high = F.lit(None).cast("string")
+        missing, records = _counted(nulls), _counted(known[_RECORDS])
         return _Bounds(
             _lower(_typed(low, column), column),
             _upper(_typed(high, column), column),
-            _unless_false(nulls.try_cast("bigint") != 0),
-            _unless_false(nulls.try_cast("bigint") != known[_RECORDS].try_cast("bigint")),
+            _unless_false(missing != 0),
+            _unless_false(missing != records),
         )
 
     def _may_match(self, predicate: Predicate, known: Mapping[Path, Column]) -> Column:
@@ -197,6 +198,11 @@ def _typed(text: Column, column: predicates.Column, *, zone: str = "") -> Column
             return _micros(F.concat(F.rtrim(text, F.lit("Z")), F.lit("Z")))
         case _:
             return _number(text.try_cast("double"))
+
+
+def _counted(text: Column) -> Column:
+    number = text.try_cast("bigint")
+    return F.when(number >= 0, number)
 
 
 def _micros(text: Column) -> Column:

@@ -17,7 +17,7 @@ from headgate.protocol import features
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark import footers
+from headgate.spark import footers, parquet_schema
 from headgate.table import places
 from headgate.table.opened import OpenedTable
 
@@ -137,10 +137,12 @@ def _find(field: Field, file: Sequence[pa.Field], mode: Mode, path: str) -> pa.F
 
 
 def _type(wanted: DataType, found: pa.DataType, mode: Mode, path: str) -> DataType:
+    if isinstance(found, pa.BaseExtensionType):
+        return _type(wanted, found.storage_type, mode, path)
     match wanted:
         case Struct(fields) if pa.types.is_struct(found):
             return _struct(fields, list(found), mode, path)
-        case Array(element, _) if pa.types.is_list(found) or pa.types.is_large_list(found):
+        case Array(element, _) if parquet_schema.is_list(found):
             return Array(_type(element, found.value_type, mode, path), contains_null=True)
         case Map(key, value, _) if pa.types.is_map(found):
             return Map(

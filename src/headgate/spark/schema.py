@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
 
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.protocol.schema.types import DataType as LogType
@@ -16,6 +17,8 @@ from headgate.protocol.schema.types import DataType as LogType
 Columns = DataFrame | StructType | str
 """Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
 
+_COLLATIONS = "__COLLATIONS"
+"""How texts compare, which is part of a column's type in Spark."""
 _OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__")
 
 
@@ -40,7 +43,9 @@ def unbound(schema: Struct) -> Struct:
 
 
 def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {key: value for key, value in metadata.items() if not key.startswith(_OF_WRITERS)}
+    return {
+        key: value for key, value in metadata.items() if key == _COLLATIONS or not key.startswith(_OF_WRITERS)
+    }
 
 
 def _unbound_type(data_type: LogType) -> LogType:
@@ -80,8 +85,15 @@ def definition(columns: Columns) -> Struct:
 
 def to_spark(schema: Struct) -> StructType:
     """The same columns, as Spark wants them."""
-    # PySpark changes what it is given where a column has a collation.
-    return StructType.fromJson(deepcopy(schema_json.plain(schema)))
+    try:
+        # PySpark changes what it is given where a column has a collation.
+        return StructType.fromJson(deepcopy(schema_json.plain(schema)))
+    except PySparkValueError as exc:
+        raise UnsupportedFeature(
+            f"a column has a type that Spark does not know: {exc}; have the writer of the table correct its "
+            "schema, or use a newer Spark if the type is newer",
+            code="DELTA_UNSUPPORTED_DATA_TYPES", operation="read",
+        ) from exc  # fmt: skip
 
 
 def nullable(schema: Struct) -> Struct:

@@ -80,6 +80,9 @@ _STEP, _KIND = "step", "kind"
 _NUMBERED = StructType([StructField(_STEP, LongType()), StructField("value", StringType())])
 _REMOVED, _ADDED = 0, 1
 """Removes of a commit come before its adds, as in process."""
+_BETWEEN_ACTIONS = r'(?<=\})\s*(?=\{\s*"[A-Za-z]+"\s*:)'
+"""Careless writers put several on one line. Inside an action no brace follows another without a comma, and
+inside a string no quote stands bare."""
 _DAMAGED = re.compile(r"\[(PATH_NOT_FOUND|FAILED_READ_FILE|MALFORMED_RECORD_IN_PARSING).*")
 
 
@@ -242,7 +245,7 @@ class _Replay:
         found = actions.where(add.getField("path").isNotNull()).select(
             _STEP, F.lit(_ADDED).alias(_KIND), *_file(add)
         )
-        gone = actions.where(remove.getField("path").isNotNull()).select(
+        gone = actions.where(add.isNull() & remove.getField("path").isNotNull()).select(
             _STEP,
             F.lit(_REMOVED).alias(_KIND),
             remove.getField("path").alias("path"),
@@ -277,7 +280,8 @@ class _Replay:
             read = self._reader().text(self._at(stored))
             version = F.substring(F.col("_metadata.file_name"), 1, 20).cast("bigint")
             lines = lines.unionByName(read.select(version.alias(_STEP), "value"))
-        return lines.where(F.trim("value") != "")
+        apart = F.explode(F.split("value", _BETWEEN_ACTIONS)).alias("value")
+        return lines.select(_STEP, apart).where(F.trim("value") != "")
 
 
 def _file(add: Column) -> list[Column]:

@@ -67,7 +67,9 @@ _OTHERS = tuple(name for name in (*_PLAIN, "deletionVector") if name != "stats")
 _BATCH = 64 * 1024
 _BATCH_OF_STATISTICS = 8 * 1024
 _AHEAD = 4
-_VECTOR_FIELDS = ("storageType", "pathOrInlineDv", "offset", "sizeInBytes", "cardinality")
+_OFFSET = "offset"
+"""Of a deletion vector, the one field that it may be without."""
+_VECTOR_FIELDS = ("storageType", "pathOrInlineDv", _OFFSET, "sizeInBytes", "cardinality")
 
 
 def load(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
@@ -224,8 +226,8 @@ def _plain(value: Any, kind: pa.DataType) -> Any:
 
 
 def _sidecar_path(sidecar: Sidecar) -> str:
-    path = unquote(sidecar.path)
-    return path if "/" in path else names.SIDECARS + path
+    # Some writers give more than the name, a whole URI even; there is only one folder it can be in.
+    return names.SIDECARS + unquote(sidecar.path.rpartition("/")[2])
 
 
 def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:
@@ -372,7 +374,9 @@ def _flattened(add: pa.StructArray) -> pa.Table:
 def _vectors(vectors: pa.StructArray) -> pa.Array:
     target = SCHEMA.field("deletion_vector").type
     parts = [
-        pc.struct_field(vectors, theirs).cast(ours.type)
+        pa.nulls(len(vectors), ours.type)
+        if theirs == _OFFSET and vectors.type.get_field_index(theirs) < 0
+        else pc.struct_field(vectors, theirs).cast(ours.type)
         for theirs, ours in zip(_VECTOR_FIELDS, target, strict=True)
     ]
     # Some writers leave an empty struct where there is no vector.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from headgate.clock import World
-from headgate.errors import HeadgateError, Retry
+from headgate.errors import HeadgateError, ObjectNotFound, Retry
 from headgate.protocol import checksum, codec, replay
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.checksum import NOTHING, Totals
@@ -118,7 +118,10 @@ class Keeper:
             return
         commits = self._commits(range(start, version + 1), frontier)
         if known is None:
-            first = next(commits)
+            try:
+                first = next(commits)
+            except ObjectNotFound:  # the log was cleaned up
+                return
             known, commits = (replay.start(first), NOTHING), chain((first,), commits)
         self._known = checksum.advanced(*known, commits)
         if self._known is not None:

@@ -103,5 +103,5 @@ def last_checkpoint(store: Store) -> Version | None:
     """The version ``_last_checkpoint`` points to, if it says anything sensible."""
     try:
         return Version(msgspec.json.decode(store.read(names.LAST_CHECKPOINT), type=_LastCheckpoint).version)
-    except (ObjectNotFound, msgspec.DecodeError, UnicodeDecodeError):
+    except (ObjectNotFound, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -13,7 +13,7 @@ def parse(schema_string: str) -> Struct:
     """The columns a ``schemaString`` describes."""
     try:
         parsed = _type(msgspec.json.decode(schema_string))
-    except (msgspec.DecodeError, KeyError, TypeError) as exc:
+    except (msgspec.DecodeError, KeyError, TypeError, RecursionError) as exc:
         raise CorruptLog(f"the schema cannot be parsed: {exc!r}", code="DELTA_STATE_RECOVER_ERROR") from exc
     if not isinstance(parsed, Struct):
         raise CorruptLog("the schema is not a struct", code="DELTA_STATE_RECOVER_ERROR")
