@@ -1,5 +1,6 @@
 """A table comes into the catalog and leaves it: one commit decides, and the catalog agrees with it (T17)."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -101,6 +102,8 @@ def test_a_moment_before_the_adoption_is_told_by_files_and_one_after_it_by_commi
 ) -> None:
     """I9: the boundary is the commit that decides."""
     adopted.ordinary(tmp_path / "t")
+    for version in range(3):  # which may have been written within a millisecond
+        os.utime(tmp_path / "t" / names.published(Version(version)), (version + 1, version + 1))
     table = adopted.managed(here, adopted.adopt(here, tmp_path / "t"))
     adopted.append(table, "after.parquet")
     times = {found.version: found.timestamp for found in table.history()}

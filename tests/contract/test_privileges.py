@@ -1,5 +1,7 @@
 """Who may do what: every privilege against every kind of commit, and what else takes one."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -21,6 +23,7 @@ from headgate.protocol.actions import (
 from headgate.protocol.schema.types import Field, Primitive
 from tests.support.broken_commits import ID, WRITER, Build, altered, columns, with_features, with_properties
 from tests.support.governed import ADD, COUNT, REMOVE, Place, place, shared
+from tests.support.lenient import anything_goes
 from tests.support.tables import create_managed
 
 __all__ = ["place", "shared"]  # fixtures
@@ -47,7 +50,6 @@ _MARK = DomainMetadata(domain="delta.rowTracking", configuration='{"rowIdHighWat
 
 COMMITS: dict[str, tuple[Build, set[Privilege]]] = {
     "append": (lambda _: (ADD,), {APPEND}),
-    "append with row ids": (lambda _: (_ROW_IDS, _MARK), {APPEND}),
     "an application's transaction": (lambda _: (AppTransaction(app_id="a", version=1), ADD), {APPEND}),
     "nothing at all": (lambda _: (), {APPEND}),
     "delete": (lambda _: (REMOVE,), {CHANGE}),
@@ -98,8 +100,18 @@ def _suffices(held: Privilege, needed: set[Privilege]) -> bool:
 def test_t13_a_commit_takes_exactly_these_privileges(place: Place, kind: str) -> None:
     """Whatever commitInfo says, the actions decide: every privilege alone, all but one, and just enough."""
     build, needed = COMMITS[kind]
-    actions = build(place.told())
 
+    _takes_exactly(place, build(place.told()), needed)
+
+
+def test_t13_an_append_with_row_ids_is_an_append(place: Place) -> None:
+    with anything_goes():
+        place.propose(with_features(place.told().protocol, "rowTracking"))
+
+    _takes_exactly(place, (_ROW_IDS, _MARK), {APPEND})
+
+
+def _takes_exactly(place: Place, actions: tuple[Any, ...], needed: set[Privilege]) -> None:
     for privilege in Privilege:
         if not _suffices(privilege, needed):
             with place.refuses("privileges"):

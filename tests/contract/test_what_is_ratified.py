@@ -19,7 +19,7 @@ from headgate.catalog.ratify import Candidate
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest
 from headgate.protocol import codec
-from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Protocol, TxnId, Version
+from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Metadata, Protocol, TxnId, Version
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support.broken_commits import CASES as BROKEN
 from tests.support.broken_commits import (
@@ -37,7 +37,7 @@ from tests.support.broken_commits import (
 )
 from tests.support.catalogs import a_catalog
 from tests.support.lenient import anything_goes
-from tests.support.misread_commits import MISREAD
+from tests.support.misread_commits import MISREAD, placed
 from tests.support.proposals import inline, stamp
 from tests.support.tables import create_managed, named_file
 
@@ -115,7 +115,7 @@ def test_a_commit_that_breaks_a_rule_is_refused_by_name_and_changes_nothing(plac
     assert (found["rule"], found["line"], found["action"]) == (case.rule, case.line, case.kind)
     assert "nothing was committed" in caught.value.message
     assert place.catalog.tail(table_id) == before
-    assert isinstance(place.propose(table_id, named_file("after")), Ratified)
+    assert isinstance(place.propose(table_id, operation="NOTHING AT ALL"), Ratified)
 
 
 _GUARDED_TWICE = ("ndjson", "commit-info-first", "stays-stamped", "columns")
@@ -267,6 +267,7 @@ def test_of_two_changes_in_one_transaction_the_second_is_checked_against_the_fir
             _candidate(table_id, 2, "shrink", told.metadata),
             _candidate(table_id, 2, "keep", wider),
         ],
+        ratify.Terms(),
     )
 
     assert answers[0] == Ratified(Version(1))
@@ -275,8 +276,10 @@ def test_of_two_changes_in_one_transaction_the_second_is_checked_against_the_fir
     assert answers[2] == Ratified(Version(2))
 
 
-def _candidate(table_id: TableId, version: int, txn_id: str, *actions: Action) -> Candidate:
-    info = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id))
+def _candidate(
+    table_id: TableId, version: int, txn_id: str, *actions: Action, operation: str | None = None
+) -> Candidate:
+    info = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), operation=operation)
     proposal = inline(table_id, version, txn_id, data=codec.encode((info, *actions)))
     assert isinstance(proposal.content, Inline)
     content = proposal.content.content
@@ -308,16 +311,57 @@ def _without_dependency(action: Action) -> Action:
     return with_features(action, without=("vacuumProtocolCheck",)) if isinstance(action, Protocol) else action
 
 
-def test_a_plain_append_is_checked_without_asking_the_database_more_than_before(tmp_path: Path) -> None:
-    """The rules that compare with the table are for commits that do more than add files."""
+def test_a_plain_append_is_checked_without_asking_the_database_more_than_once(tmp_path: Path) -> None:
+    """What the table allows is remembered until the table changes."""
     with a_catalog("sqlite", tmp_path) as catalog:
         place = Place(catalog)
         table_id = place.table()
+        catalog.propose(inline(table_id, 1, "a"))
         statements: list[str] = []
         event.listen(
             catalog._database._engine, "before_cursor_execute", lambda *each: statements.append(each[2])
         )
 
-        catalog.propose(inline(table_id, 1, "a"))
+        catalog.propose(inline(table_id, 2, "b"))
 
         assert [statement.split()[0] for statement in statements] == ["SELECT", "INSERT", "UPDATE"]
+
+
+def _by_writer(told: Told) -> Metadata:
+    return msgspec.structs.replace(told.metadata, partition_columns=("writer",))
+
+
+def test_an_append_is_compared_with_the_table_as_it_is_by_now(place: Place) -> None:
+    table_id = place.table()
+    plain, told = placed({}), place.told(table_id)
+    assert isinstance(place.propose(table_id, plain), Ratified)
+
+    place.propose(table_id, _by_writer(told), operation="REPLACE TABLE")
+
+    with pytest.raises(InvalidRequest, match=r"is partitioned by \['writer'\]"):
+        place.propose(table_id, plain)
+    assert isinstance(place.propose(table_id, placed({"writer": "x"})), Ratified)
+    place.propose(table_id, told.metadata, operation="REPLACE TABLE")
+    with pytest.raises(InvalidRequest, match=r"is partitioned by \[\]"):
+        place.propose(table_id, placed({"writer": "x"}))
+    assert isinstance(place.propose(table_id, plain), Ratified)
+
+
+def test_in_one_transaction_an_append_is_compared_with_the_table_before_it(place: Place) -> None:
+    table_id = place.table()
+    change, terms = _by_writer(place.told(table_id)), ratify.Terms()
+
+    def answers(*candidates: Candidate) -> list[str | None]:
+        found = ratify.ratify(place.catalog._database, candidates, terms)
+        return [each.fields["rule"] if isinstance(each, InvalidRequest) else None for each in found]
+
+    assert answers(
+        _candidate(table_id, 1, "a", placed({})),
+        _candidate(table_id, 2, "b", change, operation="REPLACE TABLE"),
+        _candidate(table_id, 3, "c", placed({})),
+        _candidate(table_id, 3, "d", placed({"writer": "x"})),
+    ) == [None, None, "partition-values", None]
+    assert answers(
+        _candidate(table_id, 4, "e", placed({})),
+        _candidate(table_id, 4, "f", placed({"writer": "y"})),
+    ) == ["partition-values", None]

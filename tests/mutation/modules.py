@@ -31,6 +31,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.backfill": (*_CONFLICTS, *_ROWS),
     "protocol.type_changes": ("tests/unit/test_type_changes.py", "tests/unit/test_rebase.py"),
     "protocol.commit_checks": ("tests/unit/test_commit_checks.py", *_REBASE),
+    "protocol.partitioning": ("tests/unit/test_partitioning.py",),
     "protocol.metadata_changes": ("tests/unit/test_metadata_changes.py", *_CONFLICTS),
     "protocol.domains": ("tests/unit/test_domains.py", *_CONFLICTS, *_DOMAINS[1:]),
     "protocol.domain_handlers": ("tests/unit/test_domain_handlers.py",),
@@ -124,6 +125,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/test_session_defaults.py", "tests/unit/test_replaced_tables.py",
     ),
     "protocol.coordination": ("tests/unit/test_coordination.py",),
+    "catalog.partitionings": ("tests/unit/test_partitioning.py",),
     "catalog.owner_rules": ("tests/unit/test_owner_rules.py",),
     "catalog.rules": ("tests/unit/test_rules.py",),
 }  # fmt: skip

@@ -75,7 +75,7 @@ class Place:
         assert self.catalog.tail(self.table_id) == before
 
 
-FEATURES = ("domainMetadata", "deletionVectors", "changeDataFeed", "rowTracking", "columnMapping")
+FEATURES = ("domainMetadata", "deletionVectors", "changeDataFeed", "columnMapping")
 
 
 def _principals() -> Iterator[tuple[str, Privilege]]:

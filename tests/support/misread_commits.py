@@ -7,12 +7,14 @@ from typing import Any
 import msgspec
 
 from headgate.catalog.api import Told
-from headgate.protocol import codec
+from headgate.protocol import codec, vectors
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, Protocol, RemoveFile
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from tests.support.broken_commits import (
     ADD,
     ID,
+    LOOSE,
+    VECTORS_ON,
     WRITER,
     Build,
     Case,
@@ -51,6 +53,11 @@ def _schema(text: str) -> Case:
 
 
 _COLUMNS = (("id", "long"), ("writer", "string"), ("new", "long"))
+
+
+def placed(values: dict[str, str | None]) -> Action:
+    """A file with these partition values."""
+    return msgspec.structs.replace(ADD, partition_values=values)
 
 
 def _mark(mark: int, *, removed: bool = False) -> DomainMetadata:
@@ -164,6 +171,58 @@ MISREAD: tuple[Case, ...] = (
         lambda _: (msgspec.structs.replace(_NUMBERED, base_row_id=-2),),
         first=_tracked(_mark(3)),
         kind="add",
+    ),
+)
+
+
+_BY_ID = altered(lambda old: msgspec.structs.replace(old, partition_columns=("id",)))
+_INLINE = vectors.inline(vectors.DeletedRows.of([3]))
+MISREAD += (
+    # partition values, of files that are added and nothing else
+    *(
+        Case(rule, lambda _, values=values: (placed(values),), first=_BY_ID, line=0)
+        for rule, values in (
+            ("partition-values", {}),
+            ("partition-values", {"writer": "x"}),
+            ("partition-types", {"id": "one"}),
+            ("partition-types", {"id": str(_TOO_LARGE)}),
+        )
+    ),
+    # rows that others track
+    Case("rows-tracked", lambda _: (ADD,), first=_tracked(), kind="add"),
+    Case(
+        "rows-tracked",
+        lambda _: (_mark(5), msgspec.structs.replace(_NUMBERED, default_row_commit_version=None)),
+        first=_tracked(),
+        line=3,
+        kind="add",
+    ),
+    # vectors within the log
+    *(
+        Case(
+            "vectors-readable",
+            lambda _, vector=vector: (msgspec.structs.replace(LOOSE, deletion_vector=vector),),
+            first=VECTORS_ON,
+            kind="add",
+        )
+        for vector in (
+            msgspec.structs.replace(_INLINE, path_or_inline_dv="\\\\\\"),
+            msgspec.structs.replace(_INLINE, path_or_inline_dv=""),
+            msgspec.structs.replace(_INLINE, cardinality=2),
+            msgspec.structs.replace(_INLINE, size_in_bytes=_INLINE.size_in_bytes - 1),
+        )
+    ),
+    # what a column says of itself
+    *(
+        _shape(metadata=said)
+        for said in (
+            {"CURRENT_DEFAULT": 5},
+            {"comment": ["x"]},
+            {"delta.generationExpression": {}},
+            {"delta.identity.start": "1"},
+            {"delta.identity.allowExplicitInsert": 1},
+            {"delta.columnMapping.id": "7"},
+        )
     ),
 )
 

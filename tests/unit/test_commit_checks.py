@@ -1,6 +1,7 @@
 """What is refused before it is proposed: every check, broken and kept."""
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,10 +12,32 @@ from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Me
 from headgate.protocol.attempt import CLONE, Attempt
 from headgate.protocol.commit_checks import CHECKS
 from headgate.protocol.replay import State
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support.attempts import added, side, table, with_vector
 
 STATE = table()
 BY_P = table(["partitioned:p"])
+
+
+def by_day(**keys: Any) -> State:
+    """A table that is partitioned by a date, which has these keys."""
+    schema = Struct((Field("x", Primitive("long")), Field("day", Primitive("date"), metadata=keys)))
+    mode = {"delta.columnMapping.mode": "name"} if keys else {}
+    return replace(
+        BY_P,
+        protocol=upgrade.with_features(BY_P.protocol, ("columnMapping",)),
+        metadata=msgspec.structs.replace(
+            BY_P.metadata,
+            schema_string=schema_json.render(schema),
+            partition_columns=("day",),
+            configuration={**BY_P.metadata.configuration, **mode},
+        ),
+    )
+
+
+BY_DAY = by_day()
+BY_DAY_MAPPED = by_day(**{"delta.columnMapping.id": 7, "delta.columnMapping.physicalName": "col-7"})
 APPEND_ONLY = table(["set:delta.appendOnly=true"])
 RELAXED = table(["set:delta.isolationLevel=WriteSerializable"])
 TAKEN = table(
@@ -66,6 +89,11 @@ BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
         (BY_P, (added("a", {"q": "1"}),)),
         (BY_P, (added("a", {"p": "1"}), added("b", {"p": "1", "q": "1"}))),
     ],
+    "partition-types": [
+        (BY_DAY, (added("a", {"day": "yesterday"}),)),
+        (BY_DAY, (added("a", {"day": "2026-01-31"}), added("b", {"day": "2026-02-31"}))),
+        (BY_DAY_MAPPED, (added("a", {"col-7": "1"}),)),
+    ],
     "append-only": [(APPEND_ONLY, (GONE,))],
     "applications-once": [
         (STATE, (AppTransaction(app_id="x", version=1), AppTransaction(app_id="x", version=2)))
@@ -86,6 +114,10 @@ KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
     "one-protocol-one-metadata": (STATE, (STATE.metadata, STATE.protocol)),
     "files-once": (VECTORS, (GONE, MARKED, B)),
     "partition-values": (BY_P, (added("a", {"p": None}),)),
+    "partition-types": (
+        BY_DAY,
+        tuple(added(f"{n}", {"day": day}) for n, day in enumerate(["2026-01-31", None, ""])),
+    ),
     "append-only": (APPEND_ONLY, (REARRANGED, B)),
     "applications-once": (
         STATE,

@@ -32,7 +32,8 @@ class Two:
     second: TableId
 
     def together(self, *proposals: Proposal, database: Any = None) -> list[Answer]:
-        return ratify.ratify(database or self.catalog._database, [_candidate(each) for each in proposals])
+        candidates = [_candidate(each) for each in proposals]
+        return ratify.ratify(database or self.catalog._database, candidates, ratify.Terms())
 
     def altered(self) -> Metadata:
         """The metadata of the first table with one property more."""

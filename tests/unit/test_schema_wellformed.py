@@ -32,6 +32,35 @@ def test_every_type_of_the_protocol_can_be_read(kind: object) -> None:
     assert wellformed.breach(schema(kind)) is None
 
 
+_TEXTS = (
+    *("comment", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING"),
+    *("delta.generationExpression", "delta.invariants", "delta.columnMapping.physicalName"),
+)
+_NUMBERS = (
+    *("delta.columnMapping.id", "delta.identity.start", "delta.identity.step"),
+    "delta.identity.highWaterMark",
+)
+_FLAGS = ("delta.identity.allowExplicitInsert",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "fitting", "others"),
+    [
+        (_TEXTS, "x", (1, True, ["x"], {})),
+        (_NUMBERS, 7, ("7", 7.5, True, [7])),
+        (_FLAGS, False, (0, "false")),
+    ],
+)
+def test_what_a_column_says_of_itself_has_the_type_readers_expect(
+    keys: tuple[str, ...], fitting: object, others: tuple[object, ...]
+) -> None:
+    for key in keys:
+        assert wellformed.breach(schema("long", metadata={key: fitting, "acme": [{}]})) is None
+        assert wellformed.breach(schema("long", metadata={key: None})) is None
+        for other in others:
+            assert key in (wellformed.breach(schema("long", metadata={key: other})) or ""), other
+
+
 @pytest.mark.parametrize(
     "text",
     [

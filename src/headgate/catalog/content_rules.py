@@ -11,8 +11,8 @@ import msgspec
 
 from headgate.catalog import inside, system_domains
 from headgate.catalog.api import Told
-from headgate.errors import HeadgateError
-from headgate.protocol import commit_checks, features, properties, stamping, strict
+from headgate.errors import CorruptLog, HeadgateError
+from headgate.protocol import commit_checks, features, properties, stamping, strict, vectors
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -224,6 +224,18 @@ def _a_vector_elsewhere(proposed: Proposed) -> Breach | None:
     return None
 
 
+def _a_vector_that_is_none(proposed: Proposed) -> Breach | None:
+    for action in proposed.commit.adds:
+        if (vector := action.deletion_vector) is None:
+            continue
+        try:
+            if isinstance(vectors.where(vector), vectors.Inline):
+                vectors.parse_inline(vector)
+        except CorruptLog as exc:
+            return proposed.breach(action, exc.message, exc.code)
+    return None
+
+
 def _has_vectors(proposed: Proposed) -> bool:
     files: tuple[AddFile | RemoveFile, ...] = (*proposed.commit.adds, *proposed.commit.removes)
     return any(file.deletion_vector is not None for file in files)
@@ -329,6 +341,10 @@ RULES: tuple[Rule, ...] = (
         "no path has a backslash, a control character, or a part of nothing but dots, or is in the log",
     ),
     Rule("vectors-inside", _has_vectors, _a_vector_elsewhere, "nor does that of a deletion vector"),
+    Rule(
+        "vectors-readable", _has_vectors, _a_vector_that_is_none,
+        "a deletion vector names a file, or is one itself, with as many rows as it says",
+    ),
     *_ONCE,
     Rule(
         "stays-managed", writes_protocol, _no_longer_managed,

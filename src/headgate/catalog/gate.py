@@ -13,7 +13,9 @@ from headgate.catalog import agreements, described, grants, inside, policy, stor
 from headgate.catalog.agreements import ForeignKey
 from headgate.catalog.api import Proposal, TableId, Told
 from headgate.catalog.grants import OWNER, Principal, Privilege
+from headgate.catalog.partitionings import Partitionings
 from headgate.catalog.policy import Review, Standing
+from headgate.catalog.store import KnownTable
 from headgate.catalog.validate import Checked
 from headgate.errors import CommitRefused, HeadgateError, TooManyUnpublished, UserError
 from headgate.protocol import domains
@@ -29,12 +31,20 @@ class Gate:
     """Reviews the candidates of one table, in their order."""
 
     def __init__(
-        self, db: Connection, table_id: TableId, *, has_terms: bool, elsewhere: Iterable[TxnId]
+        self,
+        db: Connection,
+        table_id: TableId,
+        found: KnownTable,
+        *,
+        elsewhere: Iterable[TxnId],
+        partitionings: Partitionings,
     ) -> None:
         self._db = db
         self._table_id = table_id
         self._elsewhere = frozenset(elsewhere)
-        self._terms: Mapping[str, str] | None = None if has_terms else {}
+        self._terms: Mapping[str, str] | None = None if found.has_terms else {}
+        self._changed: Version | None = found.head.latest_change
+        self._partitionings = partitionings
         self._keys: tuple[ForeignKey, ...] | None = None
         self._told: Told | None = None
         self._asked = False
@@ -47,11 +57,13 @@ class Gate:
         """Why the proposal must not become the next version; None if it is to be ratified now."""
         if proposal.txn_id in self._elsewhere:
             return _of_another_table(proposal)
-        if checked.concerns_table:
+        if checked.concerns_table or not self._surely_fits(checked):
             try:
                 validate.check_against(checked, self.before(), self._sources(checked))
             except UserError as exc:
                 return exc
+            if self._changed is not None:
+                self._partitionings.learn(self._table_id, self._changed, self._told)
         principal = standing.principal
         review = Review(self._table_id, principal, checked.commit, checked.actions, size, self)
         if refused := policy.first_refusal(review, standing.policies):
@@ -98,12 +110,20 @@ class Gate:
         outside = any(inside.is_outside(path) for path in inside.paths(checked.actions))
         return agreements.sources(self._db, self._table_id) if outside else ()
 
+    def _surely_fits(self, checked: Checked) -> bool:
+        if self._changed is None:
+            return False
+        return self._partitionings.fit(self._table_id, self._changed, checked.commit.adds)
+
     def _exceeded(self, principal: Principal) -> int | None:
         more = list(self._passed.values()).count(principal)
         return grants.exceeded_limit(self._db, principal, self._table_id, more=more)
 
     def _follow(self, checked: Checked) -> None:
-        if checked.changes_table and self._asked and self._told is not None:
+        if not checked.changes_table:
+            return
+        self._changed = None  # not written down yet, so nobody may remember it
+        if self._asked and self._told is not None:
             self._told = _after(self._told, checked.commit)
 
 

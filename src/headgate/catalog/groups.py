@@ -35,7 +35,7 @@ from headgate.catalog.api import (
 )
 from headgate.catalog.database import Database
 from headgate.catalog.group_api import Creation, Group, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ratify import TERMS, Candidate, Losing, Plan, Terms
+from headgate.catalog.ratify import Candidate, Losing, Plan, Terms
 from headgate.catalog.rules import Decision
 from headgate.catalog.store import Record
 from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest, SharedLog, UserError
@@ -80,13 +80,14 @@ class Prepared:
     group: Group
     candidates: Sequence[Candidate]
     first_commits: Sequence[tuple[Creation, FirstCommit]]
-    terms: Terms = TERMS
+    terms: Terms
 
 
 def prepare(
     group: Group,
     candidate: Callable[[Proposal], Candidate],
     first_commit: Callable[[StagingTable], FirstCommit],
+    terms: Terms,
 ) -> Prepared:
     """Read what was proposed, before any table is held for it."""
     _check_shape(group)
@@ -97,7 +98,7 @@ def prepare(
         except UserError as exc:
             raise _naming(exc, proposal.table_id) from exc
     first_commits = [(creation, first_commit(creation.staging)) for creation in group.creations]
-    return Prepared(group, candidates, first_commits)
+    return Prepared(group, candidates, first_commits, terms)
 
 
 def ratify_group(

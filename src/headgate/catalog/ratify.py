@@ -6,7 +6,7 @@ that is refused or lost leaves no trace, and the transaction has only to write d
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
@@ -15,6 +15,7 @@ from headgate.catalog.api import Inline, Lost, Proposal, Ratified, RatifiedCommi
 from headgate.catalog.database import Database
 from headgate.catalog.gate import Gate, ratified_elsewhere
 from headgate.catalog.grants import OWNER
+from headgate.catalog.partitionings import Partitionings
 from headgate.catalog.policy import OWNERS, Standing
 from headgate.catalog.rules import LIMITS, Decision, Head, Limits
 from headgate.catalog.store import KnownTable, Record
@@ -69,9 +70,7 @@ class Terms:
     limits: Limits = LIMITS
     is_taken: Callable[[TableId, str, Version], bool] = lambda _table_id, _location, _version: False
     """Whether somebody published a version that the catalog does not know, by the table's location (K8)."""
-
-
-TERMS = Terms()
+    partitionings: Partitionings = field(default_factory=Partitionings)
 
 
 class TakenUnseen(Exception):
@@ -83,7 +82,7 @@ class TakenUnseen(Exception):
         self.version = version
 
 
-def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms = TERMS) -> list[Answer]:
+def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
     """Decide the candidates in their order, in one transaction; an answer for each.
 
     If one of them is more than the database can take, each gets a transaction of its own.
@@ -190,12 +189,18 @@ def _reviewed(
     return gate.refusal(proposal, candidate.checked, standing, len(candidate.content)) or answer
 
 
-def open_gate(db: Connection, table_id: TableId, found: KnownTable, txn_ids: Sequence[TxnId]) -> Gate:
+def open_gate(
+    db: Connection,
+    table_id: TableId,
+    found: KnownTable,
+    txn_ids: Sequence[TxnId],
+    partitionings: Partitionings,
+) -> Gate:
     """What reviews these transactions of a table, of which the first is the one that was found."""
     elsewhere = [txn_ids[0]] if found.ratified_elsewhere else []
     if txn_ids[1:]:
         elsewhere += ratified_elsewhere(db, table_id, txn_ids[1:])
-    return Gate(db, table_id, has_terms=found.has_terms, elsewhere=elsewhere)
+    return Gate(db, table_id, found, elsewhere=elsewhere, partitionings=partitionings)
 
 
 def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
@@ -224,9 +229,7 @@ def _ratify_table(
     )
 
 
-def decided(
-    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms = TERMS
-) -> Plan | None:
+def decided(db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms) -> Plan | None:
     """What a live table's candidates come to; who asks must hold the table, and nothing is written yet."""
     txn_ids = [candidate.proposal.txn_id for candidate in candidates]
     found = store.find_head(db, table_id, txn_ids[0])
@@ -238,7 +241,8 @@ def decided(
     following = Version(found.head.latest + 1)
     if terms.is_taken(table_id, found.location, following):
         raise TakenUnseen(table_id, following)
-    return plan(found.head, known, candidates, terms.limits, open_gate(db, table_id, found, txn_ids))
+    gate = open_gate(db, table_id, found, txn_ids, terms.partitionings)
+    return plan(found.head, known, candidates, terms.limits, gate)
 
 
 def write_down(db: Connection, table_id: TableId, made: Plan) -> None:

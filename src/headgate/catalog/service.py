@@ -153,13 +153,13 @@ class Catalog(Directory):
                 group,
                 lambda proposal: self._candidate(proposal, new.get(proposal.table_id)),
                 self.first_commit,
+                Terms(self._logs.limits, partitionings=self._logs.partitionings),
             )
         except UserError:
             if known := groups.first_answer(self._database, group):
                 return known
             raise
         self._logs.look_in_folders(proposal.table_id for proposal in group.proposals)
-        prepared = replace(prepared, terms=Terms(self._logs.limits))
         return groups.ratify_group(self._database, prepared, groups.Directory(self.register_in, self.drop_in))
 
     def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:

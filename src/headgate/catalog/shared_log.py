@@ -17,6 +17,7 @@ from headgate.catalog import described, events, ratify, store, validate
 from headgate.catalog.api import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.database import Database
 from headgate.catalog.grants import OWNER
+from headgate.catalog.partitionings import Partitionings
 from headgate.catalog.ratify import Answer, Candidate, Losing, TakenUnseen, Terms
 from headgate.catalog.rules import Limits
 from headgate.catalog.store import KnownTable, Record
@@ -48,6 +49,7 @@ class SharedLogs:
     files: Callable[[str], Store]
     """The store of a table, by its location as the database has it."""
     limits: Limits
+    partitionings: Partitionings = field(default_factory=Partitionings)
     _folders: dict[str, LocalStore | None] = field(default_factory=dict)
 
     def ratify(self, group: Sequence[Candidate]) -> list[Answer]:
@@ -59,7 +61,7 @@ class SharedLogs:
 
         while True:
             try:
-                return ratify.ratify(self.database, group, Terms(self.limits, is_taken))
+                return ratify.ratify(self.database, group, Terms(self.limits, is_taken, self.partitionings))
             except TakenUnseen as unseen:
                 try:
                     known = self.take_in(unseen.table_id, unseen.version)
@@ -142,7 +144,7 @@ class SharedLogs:
             found = _known(db, proposal.table_id, candidate)
             first = found.first_ratified_as
             known = {} if first is None else {proposal.txn_id: first}
-            gate = ratify.open_gate(db, proposal.table_id, found, [proposal.txn_id])
+            gate = ratify.open_gate(db, proposal.table_id, found, [proposal.txn_id], self.partitionings)
             made = ratify.plan(replace(found.head, shares_log=False), known, [candidate], self.limits, gate)
             match made.answers[0]:
                 case HeadgateError() as error:

@@ -1,4 +1,4 @@
-"""What must hold of a commit that does more than add files, given the table it follows: the rules, as rows.
+"""What must hold of a commit, given the table it follows: the rules, as rows.
 
 They are asked inside the transaction that ratifies, so that nobody changes the table in between.
 """
@@ -184,6 +184,21 @@ def _row_ids_given_again(proposed: Proposed) -> Breach | None:
     return Breach(0, "", why) if said is None else proposed.breach(said, why)
 
 
+def _tracks_rows(proposed: Proposed) -> bool:
+    protocol, metadata = proposed.protocol, proposed.metadata
+    if protocol is None or metadata is None:
+        return False
+    return row_tracking.is_supported(protocol) and not row_tracking.is_suspended(metadata)
+
+
+def _rows_without_ids(proposed: Proposed) -> Breach | None:
+    for add in proposed.commit.adds:
+        if add.base_row_id is None or add.default_row_commit_version is None:
+            why = "it has no baseRowId or no defaultRowCommitVersion, and the table's rows are tracked"
+            return proposed.breach(add, why)
+    return None
+
+
 def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
     """What of a removed mark: without it the same ids would be given again, unless none are any more."""
     protocol, metadata = proposed.protocol, proposed.metadata
@@ -277,6 +292,7 @@ RULES: tuple[Rule, ...] = (
         "row-ids", _numbers_rows, _row_ids_given_again,
         "the high-water mark of row ids never goes back, and is that of the row ids which are given",
     ),
+    Rule("rows-tracked", _tracks_rows, _rows_without_ids, "where rows are tracked, every file has row ids"),
     Rule(
         "no-secrets", _writes_text, _secrets,
         "no new property or domain looks like a credential", "HEADGATE_SECRET_IN_LOG",

@@ -58,7 +58,7 @@ class Checked:
     actions: tuple[Action, ...] = field(default=(), repr=False)
     """The same in the order of its lines."""
     concerns_table: bool = True
-    """Whether it must be compared with the table, as all but plain files added to it must."""
+    """Whether it must be compared with the table whatever that is, as all but plain added files must."""
 
 
 def check_content(proposal: Proposal, content: bytes) -> Checked:

@@ -30,6 +30,7 @@ from headgate.protocol.stamping import has_stamps
 BACKFILL = "ROW TRACKING BACKFILL"
 UNBACKFILL = "ROW TRACKING UNBACKFILL"
 CLONE = "CLONE"
+RESTORE = "RESTORE"
 
 
 @dataclass(frozen=True, slots=True)

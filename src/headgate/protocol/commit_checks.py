@@ -8,14 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import coordination, counts, domains, file_key, isolation
+from headgate.protocol import coordination, counts, domains, file_key, isolation, partitioning
 from headgate.protocol.actions import AddFile, AppTransaction, Metadata, Protocol
-from headgate.protocol.attempt import CLONE, Attempt
+from headgate.protocol.attempt import CLONE, RESTORE, Attempt
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.isolation import Isolation
-from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
-from headgate.protocol.schema.mapping import Mode
 
 _VECTORS_ENABLED = "delta.enableDeletionVectors"
 
@@ -67,13 +64,23 @@ def _a_file_more_than_once(attempt: Attempt) -> str | None:
 def _partition_values_of_other_columns(attempt: Attempt) -> str | None:
     if not attempt.writes.adds:
         return None
-    expected = _partition_names(attempt.metadata)
+    expected = partitioning.of(attempt.metadata)
     for add in attempt.writes.adds:
-        if add.partition_values.keys() != expected:
+        if expected.misnamed(add.partition_values):
             return (
                 f"{add.path} has values for the partition columns {sorted(add.partition_values)}, and the "
-                f"table is partitioned by {sorted(expected)}"
+                f"table is partitioned by {sorted(expected.types)}"
             )
+    return None
+
+
+def _partition_values_of_other_types(attempt: Attempt) -> str | None:
+    if not attempt.metadata.partition_columns:
+        return None
+    expected = partitioning.of(attempt.metadata)
+    for add in attempt.writes.adds:
+        if wrong := expected.mistyped(add.partition_values):
+            return f"{add.path} has the partition value {wrong}, so no reader could tell what it is"
     return None
 
 
@@ -143,6 +150,7 @@ CHECKS: tuple[Check, ...] = (
     Check("one-protocol-one-metadata", _protocol_or_metadata_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
     Check("files-once", _a_file_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
     Check("partition-values", _partition_values_of_other_columns, "DELTA_INVALID_PARTITIONING_SCHEMA"),
+    Check("partition-types", _partition_values_of_other_types, "DELTA_PARTITION_COLUMN_CAST_FAILED"),
     Check("append-only", _rows_removed_from_an_append_only_table, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
     Check("applications-once", _an_application_at_two_versions, "DELTA_DUPLICATE_ACTIONS_FOUND"),
     Check("vectors-counted", _vectors_of_unknown_files, "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS"),
@@ -170,23 +178,13 @@ def _first_twice(keys: list[FileKey]) -> str:
     return next(path for (path, _), count in Counter(keys).items() if count > 1)
 
 
-def _partition_names(metadata: Metadata) -> frozenset[str]:
-    """The partition columns as the log has them."""
-    mode = mapping.mode(metadata)
-    if mode is Mode.NONE or not metadata.partition_columns:
-        return frozenset(metadata.partition_columns)
-    schema = schema_json.parse(metadata.schema_string)
-    columns = (schema.find(name) for name in metadata.partition_columns)
-    return frozenset(mapping.physical_name(column, mode) for column in columns if column is not None)
-
-
 def _with_vectors(attempt: Attempt) -> list[AddFile]:
     return [add for add in attempt.writes.adds if add.deletion_vector is not None]
 
 
 def _with_new_vectors(attempt: Attempt) -> list[AddFile]:
-    """Without those of files that only get other tags or row ids, or come with theirs from another table."""
-    if attempt.operation == CLONE:
+    """Without those of files that only get other tags or row ids, or come with theirs from elsewhere."""
+    if attempt.operation in (CLONE, RESTORE):
         return []
     removed = {remove.path for remove in attempt.writes.removes}
     return [add for add in _with_vectors(attempt) if add.data_change or add.path in removed]

@@ -1,7 +1,7 @@
 """Can every reader parse this ``schemaString``? Reading is lenient (``json``), what enters a log is not."""
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -30,11 +30,43 @@ class _Map(msgspec.Struct, frozen=True, tag="map", rename="camel"):
     value_contains_null: bool
 
 
+_KEYS = {
+    "char_or_varchar": "__CHAR_VARCHAR_TYPE_STRING",
+    "current_default": "CURRENT_DEFAULT",
+    "exists_default": "EXISTS_DEFAULT",
+    "generated": "delta.generationExpression",
+    "invariants": "delta.invariants",
+    "identity_start": "delta.identity.start",
+    "identity_step": "delta.identity.step",
+    "identity_mark": "delta.identity.highWaterMark",
+    "identity_explicit": "delta.identity.allowExplicitInsert",
+    "mapping_id": "delta.columnMapping.id",
+    "mapping_name": "delta.columnMapping.physicalName",
+}
+
+
+class _Metadata(msgspec.Struct, frozen=True, rename=_KEYS):
+    """What a column's metadata says to readers, if it does; what else is there is its writer's."""
+
+    comment: str | None = None
+    char_or_varchar: str | None = None
+    current_default: str | None = None
+    exists_default: str | None = None
+    generated: str | None = None
+    invariants: str | None = None
+    identity_start: int | None = None
+    identity_step: int | None = None
+    identity_mark: int | None = None
+    identity_explicit: bool | None = None
+    mapping_id: int | None = None
+    mapping_name: str | None = None
+
+
 class _Field(msgspec.Struct, frozen=True):
     name: Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
     type: "_Type"
     nullable: bool
-    metadata: dict[str, Any]
+    metadata: _Metadata
 
 
 _Type = str | _Struct | _Array | _Map
