@@ -14,13 +14,13 @@ from headgate.catalog.api import Inline, Open, Proposal, Ratified, TableId
 from headgate.catalog.release import Releases
 from headgate.catalog.service import Catalog
 from headgate.catalog.transfers import Transfer
-from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, TableNotFound
+from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import Version
 from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table import adoption
+from headgate.table import adoption, restore
 from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
 
@@ -75,6 +75,32 @@ def test_timestamps_stay_on_unless_they_are_to_go(here: Catalog, tmp_path: Path)
     configuration = again.snapshot().state.metadata.configuration
     for key in (ENABLED_AT_VERSION, ENABLED_AT_MOMENT):
         assert configuration[key] == provenance[key]
+
+
+def test_versions_from_the_time_with_the_catalog_are_read_and_restored_afterwards(
+    here: Catalog, tmp_path: Path
+) -> None:
+    """While the catalog has the table, nobody reads any of its versions by its path."""
+    folder = tmp_path / "t"
+    adopted.ordinary(folder)
+    entry = adopted.adopt(here, folder)
+    table = adopted.managed(here, entry)
+    then = adopted.append(table, "managed.parquet")
+    adopted.append(table, "later.parquet")
+    table.publish()
+    with pytest.raises(InvalidRequest, match="open it by name"):
+        tables.open_filesystem(str(folder)).snapshot(version=then)
+    adopted.release(here, entry)
+
+    ordinary = tables.open_filesystem(str(folder))
+
+    paths = ["before-0.parquet", "before-1.parquet", "managed.parquet"]
+    assert sorted(ordinary.snapshot(version=then).files.columns["path"].to_pylist()) == paths
+    restored = restore.restore(ordinary, version=then).version
+    latest = tables.open_filesystem(str(folder)).snapshot()
+    assert (latest.version, sorted(latest.files.columns["path"].to_pylist())) == (restored, paths)
+    assert latest.state.protocol.reader_features is None
+    assert DeltaTable(str(folder)).to_pyarrow_table().num_rows == 3
 
 
 def test_a_table_made_by_the_catalog_is_released_and_adopted_again(catalog: Catalog, tmp_path: Path) -> None:

@@ -4,15 +4,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import names
-from headgate.protocol.actions import Version
+from headgate.protocol import codec, names, vectors
+from headgate.protocol.actions import AddFile, EpochMillis, RemoveFile, Version
+from headgate.protocol.vectors import DeletedRows
 from tests.support import corpora
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
@@ -103,6 +106,75 @@ def test_changes_of_commits_that_nobody_published_yet(spark: SparkSession, tmp_p
             (3, "c", "insert", 3),
         ]  # fmt: skip
         assert not (Path(table.location) / names.published(Version(1))).exists()
+
+
+@pytest.mark.parametrize("mode", ["none", "name"])
+def test_rows_keep_their_values_when_the_partitioning_changes(
+    spark: SparkSession, tmp_path: Path, mode: str
+) -> None:
+    """The value of a column is in the log for some files, and in the file for others."""
+    properties = {**FEED, "delta.columnMapping.mode": mode}
+    place, columns = tmp_path / "t", "id BIGINT, name STRING"
+    table = headgate.at_path(place, columns=columns, properties=properties, partition_by=["name"])
+    table.append(spark.createDataFrame([(1, "a")], columns))
+    replaced = spark.createDataFrame([(2, "b")], columns)
+    table.overwrite(replaced, overwrite_schema=True, partition_by=["id"])
+
+    assert shown(table.changes(0)) == [
+        (1, "a", "delete", 2), (1, "a", "insert", 1), (2, "b", "insert", 2)
+    ]  # fmt: skip
+
+
+def test_values_are_not_read_as_those_of_another_type(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark would read 7.00 as 700."""
+    table = headgate.at_path(tmp_path / "t", columns="price DECIMAL(10, 2)", properties=FEED)
+    table.append(spark.sql("SELECT CAST(7 AS DECIMAL(10, 2)) AS price"))
+    table.overwrite(spark.sql("SELECT 8L AS price"), overwrite_schema=True)
+    table.append(spark.sql("SELECT 9L AS price"))
+
+    for start in (0, 1, 2):
+        with pytest.raises(InvalidRequest, match="'price' changes from decimal") as caught:
+            table.changes(start)
+        assert caught.value.code == "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE"
+    assert [[int(row[0]) for row in table.changes(*some).collect()] for some in ((0, 1), (3,))] == [[7], [9]]
+
+
+def test_a_file_that_was_removed_without_its_partition_values_is_not_guessed_at(tmp_path: Path) -> None:
+    table = headgate.at_path(
+        tmp_path / "t", columns="id BIGINT, name STRING", properties=FEED, partition_by=["name"]
+    )
+    gone = codec.encode((RemoveFile(path="name=a/1.parquet", data_change=True),))
+    (tmp_path / "t" / names.published(Version(1))).write_bytes(gone)
+
+    with pytest.raises(InvalidRequest, match="partition values") as caught:
+        table.changes(0)
+    assert caught.value.code == "DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
+
+
+def test_rows_come_back_to_a_file_of_which_nobody_said_how_many_it_has(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A file must have statistics only while it has a deletion vector."""
+    properties = {**FEED, "delta.enableDeletionVectors": "true"}
+    table = headgate.at_path(tmp_path / "t", columns="id BIGINT, name STRING", properties=properties)
+    part = tmp_path / "t" / "a.parquet"
+    pq.write_table(frame([1, 2, 3]), part)
+    bare = AddFile(
+        path=part.name,
+        partition_values={},
+        size=part.stat().st_size,
+        modification_time=EpochMillis(1),
+        data_change=True,
+    )
+    marked = msgspec.structs.replace(
+        bare, deletion_vector=vectors.inline(DeletedRows.of([1])), stats='{"numRecords":3}'
+    )
+    gone = RemoveFile(path=part.name, data_change=True)
+    for version, actions in enumerate([(bare,), (gone, marked)], 1):
+        (tmp_path / "t" / names.published(Version(version))).write_bytes(codec.encode(actions))
+    table.restore(version=1)
+
+    assert shown(table.changes(2)) == [(2, "n2", "delete", 2), (2, "n2", "insert", 3)]
 
 
 def test_the_feed_of_a_table_with_deletion_vectors(spark: SparkSession) -> None:

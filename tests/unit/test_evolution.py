@@ -216,6 +216,24 @@ def test_mapped_columns_are_known_by_their_ids(mode: str) -> None:
         assert breach(before, mapped(*wrong, mode=mode)), wrong
 
 
+def test_a_partition_column_may_get_another_name() -> None:
+    """The log knows it by its physical name, as files know others."""
+    columns = column("a", 1), column("b", 2)
+    before = msgspec.structs.replace(mapped(*columns), partition_columns=("b",))
+    plain = metadata(Field("a", LONG), Field("b", LONG), partitioned=("b",))
+
+    def renamed(*partitioned: str, physical: str = "p2") -> Metadata:
+        after = mapped(column("a", 1, physical="a"), column("c", 2, physical=physical))
+        return msgspec.structs.replace(after, partition_columns=partitioned)
+
+    same = msgspec.structs.replace(mapped(columns[0], column("c", 2)), partition_columns=("c",))
+    assert breach(before, same) is None
+    assert breach(plain, renamed("c", physical="b")) is None
+    assert breach(plain, renamed("a", physical="b"))
+    assert breach(before, msgspec.structs.replace(same, partition_columns=("a",)))
+    assert breach(before, msgspec.structs.replace(same, partition_columns=()))
+
+
 def test_types_inside_others_are_widened_or_not_like_any() -> None:
     for field, wider, other in zip(inside(INT), inside(LONG), inside(TEXT), strict=True):
         before = metadata(field)
@@ -241,6 +259,27 @@ def test_a_column_of_no_type_may_become_any() -> None:
 
     assert breach(void, metadata(Field("a", Struct((Field("x", LONG),))))) is None
     assert breach(metadata(Field("a", LONG)), void)
+
+
+def test_old_files_are_read_in_wider_types_and_in_no_others() -> None:
+    for field, wider, other in zip(inside(INT), inside(LONG), inside(TEXT), strict=True):
+        assert evolution.unreadable(metadata(field), metadata(wider, Field("new", TEXT))) is None
+        assert evolution.unreadable(metadata(wider), metadata(field)), field
+        assert evolution.unreadable(metadata(field), metadata(other)), field
+        assert evolution.unreadable(metadata(field), metadata(Field("new", TEXT))) is None
+
+
+def test_old_files_are_read_by_the_names_they_have() -> None:
+    was = metadata(Field("A", LONG))
+    here, there = mapped(column("b", 1, TEXT, physical="a")), mapped(column("a", 1, TEXT))
+
+    assert evolution.unreadable(was, metadata(Field("a", TEXT)))
+    assert evolution.unreadable(was, here) == "the column 'b' changes from long to string"
+    assert evolution.unreadable(was, there) is None
+    assert evolution.unreadable(here, was)
+    assert evolution.unreadable(there, was) is None
+    inner = column("s", 2, Struct((column("x", 3),)))
+    assert evolution.unreadable(mapped(inner), mapped(column("s", 2, Struct((column("y", 3, TEXT),)))))
 
 
 def test_a_name_is_there_once_in_its_struct() -> None:

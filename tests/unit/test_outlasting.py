@@ -41,6 +41,14 @@ def test_of_an_ordinary_table_only_the_ids_of_columns_go_on() -> None:
     assert outlasting.kept(attempts.table()) == {}
 
 
+@pytest.mark.parametrize("managed", [(), ("catalogManaged",)])
+def test_versions_before_stay_protected(managed: tuple[str, ...]) -> None:
+    protected = {"delta.requireCheckpointProtectionBeforeVersion": "5"}
+    kept = outlasting.kept(table("checkpointProtection", *managed, **protected))
+
+    assert protected.items() <= kept.items()
+
+
 def test_a_managed_table_keeps_its_timestamps_its_id_and_what_only_newer_clients_know() -> None:
     """P52"""
     assert outlasting.kept(table("catalogManaged")) == {**STAMPS, **HIGHEST, **TAKEN}

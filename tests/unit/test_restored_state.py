@@ -2,20 +2,27 @@
 
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
 from headgate.protocol import upgrade, vectors
-from headgate.protocol.actions import Metadata, Protocol, RemoveFile
+from headgate.protocol.actions import Action, Metadata, Protocol, RemoveFile
 from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.replay import State
+from headgate.protocol.schema import assign
+from headgate.protocol.upkeep import PROTECTED_BEFORE
 from headgate.protocol.vectors import DeletedRows
-from headgate.table import alter, restore
-from tests.support.altered import adds, configuration, named, write
+from headgate.table import alter, clone, restore
+from headgate.table.site import Site
+from tests.support.altered import adds, configuration, ids, named, write
 from tests.support.attempts import added
 from tests.support.attempts import table as state_of
-from tests.unit.test_restore import file, live, made, removal
+from tests.unit.test_restore import each_route, file, live, made, removal
+
+TRACKED = {"delta.enableRowTracking": "true"}
 
 
 def test_a_file_comes_back_with_the_rows_it_had() -> None:
@@ -33,6 +40,23 @@ def test_a_file_comes_back_with_the_rows_it_had() -> None:
     assert (back.path, back.deletion_vector, back.data_change) == ("a", None, True)
     assert live(table) == ["a"]
     assert done.metrics["numRemovedFiles"] == done.metrics["numRestoredFiles"] == 1
+
+
+@each_route
+def test_a_file_comes_back_without_the_rows_it_had_lost_whatever_the_table_allows_then(route: str) -> None:
+    """Its deletion vector is not new, so the table need not permit new ones, nor are bounds made wide."""
+    place, table = made(route, "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
+    first = file(place, "a")
+    hidden = msgspec.structs.replace(first, deletion_vector=vectors.inline(DeletedRows.of([1])))
+    write(table, hidden)
+    exact = msgspec.structs.replace(hidden, stats='{"numRecords":3}', data_change=False)
+    write(table, exact)
+    then = alter.set_properties(table, {"delta.enableDeletionVectors": "false"})
+    write(table, removal(exact))
+
+    done = restore.restore(table, version=then)
+
+    assert [add.deletion_vector for add in adds(table, done.version)] == [hidden.deletion_vector]
 
 
 def test_what_comes_back_are_rows_even_if_they_were_only_rearranged() -> None:
@@ -88,6 +112,11 @@ def test_features_that_the_version_had_come_back_with_it() -> None:
     assert "deletionVectors" in named(table)
 
 
+def stated(now: State, then: State) -> list[Action]:
+    """What a RESTORE says besides files."""
+    return list(restore._state(now, then, *restore._planned(now, then, lambda: "new")))
+
+
 def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
     """A version from before it was adopted says nothing of timestamps, nor of the catalog."""
     then = state_of()
@@ -98,12 +127,12 @@ def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
     kept = {"io.unitycatalog.tableId": "t", **now.metadata.configuration}
     now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept, id="another"))
 
-    back = list(restore._state(now, then))
+    back = stated(now, then)
     assert [type(action) for action in back if isinstance(action, Protocol)] == []
     assert all(found.configuration == kept for found in back if isinstance(found, Metadata))
     assert all(found.id == "another" for found in back if isinstance(found, Metadata))
 
-    forth = [found for found in restore._state(then, now) if isinstance(found, Protocol)]
+    forth = [found for found in stated(then, now) if isinstance(found, Protocol)]
     assert all(not found.is_catalog_managed for found in forth)
 
 
@@ -137,6 +166,20 @@ def test_files_that_come_back_are_no_blind_append() -> None:
     assert caught.value.code == "DELTA_CANNOT_RESTORE_TABLE_VERSION"
 
 
+@pytest.mark.parametrize(("now", "then", "after"), [("3", "2", "3"), ("9", "10", "10"), (None, "2", "2")])
+def test_columns_that_come_back_bring_the_highest_id_along(now: str | None, then: str, after: str) -> None:
+    """Who replaced the table by one without ids may have forgotten it."""
+    found = [
+        replace(state, metadata=msgspec.structs.replace(state.metadata, configuration=configuration))
+        for state, configuration in (
+            (state_of(), {} if now is None else {assign.HIGHEST: now}),
+            (state_of(), {assign.HIGHEST: then}),
+        )
+    ]
+
+    assert restore._metadata(*found).configuration == {assign.HIGHEST: after}
+
+
 def test_rows_keep_the_columns_that_have_their_ids() -> None:
     """Files of today name these columns, and so must the table."""
     then, now = state_of(), state_of(["tracked"])
@@ -146,6 +189,81 @@ def test_rows_keep_the_columns_that_have_their_ids() -> None:
     after = restore._metadata(now, then)
 
     assert after.configuration == kept
+
+
+@each_route
+def test_versions_without_a_dropped_feature_stay_protected(route: str) -> None:
+    """The version that comes back knows nothing of the protection, and the log is the same."""
+    _, table = made(route, "feature:deletionVectors")
+    then = table.snapshot().version
+    alter.drop_feature(table, "deletionVectors")
+    protected = configuration(table)[PROTECTED_BEFORE]
+
+    restore.restore(table, version=then)
+
+    assert named(table) >= {"deletionVectors", "checkpointProtection"}
+    assert configuration(table)[PROTECTED_BEFORE] == protected
+
+
+@each_route
+def test_rows_are_tracked_again_after_that_was_given_up(route: str) -> None:
+    """Those of files that are still there too, and the columns for their ids are others than before."""
+    place, table = made(route)
+    alter.set_properties(table, TRACKED)
+    write(table, file(place, "a"), file(place, "b"))
+    then = write(table, file(place, "c"))
+    names = {name: configuration(table)[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN)}
+    alter.drop_feature(table, "rowTracking")
+    write(table, removal(added("c", {})))
+
+    done = restore.restore(table, version=then)
+
+    assert live(table) == ["a", "b", "c"]
+    assert set(ids(table)) == {0, 10, 20}
+    assert {add.path: add.data_change for add in adds(table, done.version)} == {
+        "a": False, "b": False, "c": True
+    }  # fmt: skip
+    assert configuration(table).keys() > names.keys()
+    assert not names.items() & configuration(table).items()
+
+
+@each_route
+def test_an_id_that_was_given_again_is_not_brought_back(route: str) -> None:
+    """Ids begin from zero when rows are tracked anew."""
+    place, table = made(route)
+    alter.set_properties(table, TRACKED)
+    write(table, file(place, "a"))
+    then = write(table, file(place, "b"))
+    alter.drop_feature(table, "rowTracking")
+    write(table, removal(added("a", {})))
+    alter.set_properties(table, TRACKED)
+    assert ids(table) == [0]
+
+    restore.restore(table, version=then)
+
+    assert live(table) == ["a", "b"]
+    assert set(ids(table)) == {0, 10}
+
+
+@pytest.mark.parametrize("many", [1, 1_000])
+def test_deletion_vectors_must_be_there_too(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose vector changed is live, and its older vector may have been vacuumed."""
+    monkeypatch.setattr(restore, "_MANY", many)
+    place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
+    vector = vectors.moved(vectors.inline(DeletedRows.of([1])), UUID(int=7))
+    hidden = msgspec.structs.replace(file(place, "a"), deletion_vector=vector)
+    then = write(table, hidden)
+    write(table, removal(hidden), added("a", {}))
+
+    with pytest.raises(InvalidRequest) as caught:
+        restore.restore(table, version=then)
+    assert caught.value.fields["missing"] == ("deletion_vector_00000000-0000-0000-0000-000000000007.bin",)
+    source = clone.Source("t", table, table.snapshot(version=then))
+    with pytest.raises(InvalidRequest, match="deletion_vector_0000"):  # nor can it be cloned
+        clone.first_commit(Site("/clone", place.store, table.world), source, clone.Wish(shallow=True))
+
+    place.store.put("deletion_vector_00000000-0000-0000-0000-000000000007.bin", b"rows")
+    restore.restore(table, version=then)
 
 
 def test_files_that_lie_elsewhere_are_looked_for_there(

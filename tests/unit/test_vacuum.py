@@ -234,6 +234,28 @@ def test_a_checkpoint_makes_no_difference(table: OpenedTable, checkpointed: bool
     assert vacuum.vacuum(table, Wish()).paths == ("old",)
 
 
+@pytest.mark.parametrize("lite", [False, True])
+def test_a_checkpoint_that_forgot_a_removal_makes_no_difference(table: OpenedTable, lite: bool) -> None:
+    """Checkpoints keep removals for a week, and who asks for a month of versions has them."""
+    for name in ("live", "recent", "again", "old"):
+        write(table, named_file(file(table, name)))
+    write(table, removal("again", days=40), removal("old", days=40))
+    write(table, named_file("again"))
+    write(table, removal("recent", days=10), removal("again", days=10))
+    table.checkpoint()
+
+    assert vacuum.vacuum(table, Wish(timedelta(days=30), lite=lite)).paths == ("old",)
+
+
+def test_a_retention_that_became_longer_holds_for_what_was_checkpointed_before(table: OpenedTable) -> None:
+    write(table, named_file(file(table, "a")), named_file(file(table, "b")))
+    write(table, removal("a", days=10), removal("b", days=40))
+    table.checkpoint()
+    alter.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 30 days"})
+
+    assert vacuum.vacuum(table, Wish()).paths == ("b",)
+
+
 def test_less_than_the_tables_retention_is_refused(table: OpenedTable) -> None:
     write(table, named_file(file(table, "a")))
     write(table, removal("a", days=2))

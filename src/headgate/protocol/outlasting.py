@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from headgate.protocol import coordination, properties
+from headgate.protocol import coordination, properties, upkeep
 from headgate.protocol.property_changes import CATALOG_KEPT
 from headgate.protocol.replay import State
 from headgate.protocol.schema import assign
@@ -12,8 +12,8 @@ def kept(state: State) -> Mapping[str, str]:
     """The properties that stay whatever the new table says."""
     present = state.metadata.configuration
     found = dict(coordination.retained(present))
-    if assign.HIGHEST in present:
-        found[assign.HIGHEST] = present[assign.HIGHEST]  # ids are never given twice
+    # Ids are never given twice, and versions before the change stay as protected as they were.
+    found |= {name: present[name] for name in (assign.HIGHEST, upkeep.PROTECTED_BEFORE) if name in present}
     if state.protocol.is_catalog_managed:
         found |= {
             name: value

@@ -10,6 +10,7 @@ from headgate.protocol.actions import Metadata, Protocol
 V2_CHECKPOINT = "v2Checkpoint"
 CHECKPOINT_PROTECTION = "checkpointProtection"
 PROTECTED_BEFORE = "delta.requireCheckpointProtectionBeforeVersion"
+TOMBSTONES = "delta.deletedFileRetentionDuration"
 
 _INTERVAL = 10
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -50,7 +51,7 @@ def of(protocol: Protocol, metadata: Metadata) -> Upkeep:
         and found.get("delta.checkpointPolicy", "").lower() == "v2",
         stats_as_json=_flag(found, "delta.checkpoint.writeStatsAsJson", "true"),
         stats_as_struct=_flag(found, "delta.checkpoint.writeStatsAsStruct", "false"),
-        tombstone_retention_ms=_duration(found, "delta.deletedFileRetentionDuration", "interval 1 week"),
+        tombstone_retention_ms=_duration(found, TOMBSTONES, "interval 1 week"),
         txn_retention_ms=None if txn_retention is None else milliseconds(txn_retention),
         log_retention_ms=_duration(found, "delta.logRetentionDuration", "interval 30 days"),
         protected_before=int(found.get(PROTECTED_BEFORE, 0)) if protocol.has(CHECKPOINT_PROTECTION) else 0,

@@ -17,9 +17,10 @@ from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, Epoch
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import deleted, scan
+from headgate.spark import deleted, footers, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.layouts import Columns
+from headgate.table import places
 from headgate.table.changes import Changes, Range
 from headgate.table.files import table_of
 from headgate.table.opened import OpenedTable
@@ -34,30 +35,38 @@ def read(spark: SparkSession, table: OpenedTable, asked: Range) -> DataFrame:
     end, found = table.changes(asked)
     columns = scan.columns_of(end.state.metadata)
     extended = replace(columns, schema=Struct((*columns.schema.fields, *_marked())))
-    recorded = replace(extended, partitioned_by=columns.partitioned_by | {VERSION, TIMESTAMP})
-    whole = replace(extended, partitioned_by=columns.partitioned_by | {CHANGE, VERSION, TIMESTAMP})
-    names = [field.name for field in columns.schema.fields]
-    parts = [
-        *_scans(spark, table, whole, _whole_files(table, found)),
-        *_scans(spark, table, recorded, _recorded_files(found)),
-    ]
+    files = (*_whole_files(table, found), *_recorded_files(found))
+    parts = list(_scans(spark, table, extended, files))
     if not parts:
-        parts = [scan.rows(spark, table, whole, table_of(()))]
-    shown = (spark_schema.column(name) for name in (*names, CHANGE, VERSION, TIMESTAMP))
-    return reduce(DataFrame.unionByName, parts).select(*shown)
+        parts = [scan.rows(spark, table, extended, table_of(()))]
+    names = (field.name for field in extended.schema.fields)
+    return reduce(DataFrame.unionByName, parts).select(*map(spark_schema.column, names))
 
 
 def _scans(
     spark: SparkSession, table: OpenedTable, columns: Columns, files: Iterable[AddFile]
 ) -> Iterator[DataFrame]:
     """The rows of files of which some may come several times, which one scan would read once."""
-    rounds: list[dict[str, AddFile]] = []
+    alike: dict[frozenset[str], list[dict[str, AddFile]]] = {}
     for file in files:
+        rounds = alike.setdefault(_constants(columns, file), [])
         free = next((round_ for round_ in rounds if file.path not in round_), None)
         if free is None:
             rounds.append(free := {})
         free[file.path] = file
-    return (scan.rows(spark, table, columns, table_of(list(round_.values()))) for round_ in rounds)
+    for constant, rounds in alike.items():
+        shared = replace(columns, partitioned_by=constant)
+        for round_ in rounds:
+            yield scan.rows(spark, table, shared, table_of(list(round_.values())))
+
+
+def _constants(columns: Columns, file: AddFile) -> frozenset[str]:
+    """The columns of which the log has the value: another version may have been partitioned otherwise."""
+    return frozenset(
+        field.name
+        for field in columns.schema.fields
+        if mapping.physical_name(field, columns.mode) in file.partition_values
+    )
 
 
 def _marked() -> Iterator[Field]:
@@ -72,7 +81,7 @@ def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFi
         for before, after in rewritten.values():
             for kind, rows in _difference(table, before, after):
                 if rows.cardinality:
-                    yield _marked_file(_with_vector(after, _all_but(rows, after)), change, kind)
+                    yield _marked_file(_with_vector(after, _all_but(table, rows, after)), change, kind)
         for add in change.inserted:
             if add.path not in rewritten:
                 yield _marked_file(add, change, "insert")
@@ -100,14 +109,17 @@ def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
     return deleted.fetch(table.store, table.location, [vector])[0]
 
 
-def _all_but(rows: DeletedRows, file: AddFile) -> DeletionVector:
+def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
     count = stats.row_count(file.stats)
-    if count is None:
-        raise CorruptLog(
-            f"{file.path} has a deletion vector and no numRecords in its statistics, which must say how many "
-            "rows it has",
-            code="DELTA_STATE_RECOVER_ERROR",
-        )
+    if count is None:  # who shows all rows of a file again need not say how many there are
+        footer = footers.read(*places.find(table.store, table.location, file.path))
+        if footer is None:
+            raise CorruptLog(
+                f"{file.path} cannot be read, so which of its rows changed cannot be told: it is no parquet "
+                "file",
+                code="DELTA_STATE_RECOVER_ERROR",
+            )
+        count = footer.num_rows
     return vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
 
 

@@ -1,6 +1,6 @@
 """What changed between two versions: the files that tell it, version by version."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest, VersionNotFound
@@ -15,6 +15,7 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.replay import State
+from headgate.protocol.schema import evolution
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import history, log
@@ -94,12 +95,14 @@ def _check(start: int, end: int, latest: Version) -> None:
 
 
 def between(
-    store: Store, frontier: Frontier, versions: range, *, first: State, newest: State
+    store: Store, frontier: Frontier, versions: range, *, at: Callable[[int], State], newest: State
 ) -> Iterator[Changes]:
-    """The changes of each version; ``first`` is the state at the first of them.
+    """The changes of each version, of which ``at`` tells the state.
 
-    The feed must have been on all the time: elsewhere the log does not say what changed.
+    The feed must have been on all the time: elsewhere the log does not say what changed. And the columns
+    of all the files must be read as those of the last version.
     """
+    first, last = at(versions[0]), at(versions[-1])
     _check_enabled(first.metadata, first.version)
 
     def read(version: Version) -> tuple[Commit, Changes]:
@@ -109,13 +112,41 @@ def between(
         return commit, _changes(commit, tuple(codec.cdc_files(version, content)), moment)
 
     protocol, metadata = first.protocol, first.metadata
+    _check_types(metadata, first.version, last)
     for commit, changes in together.in_order(store, read, map(Version, versions)):
+        _check_values(changes, metadata)
         if commit.metadata is not None:
             _check_enabled(commit.metadata, commit.version)
+            _check_types(commit.metadata, commit.version, last)
+            if commit.version == first.version and changes.deleted:
+                _check_types(at(commit.version - 1).metadata, commit.version - 1, last)
         if commit.protocol is not None or commit.metadata is not None:
             protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
             features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
         yield changes
+
+
+def _check_values(changes: Changes, metadata: Metadata) -> None:
+    """Who removes a file may leave out its partition values, which only the log has."""
+    bare = [remove.path for remove in changes.deleted if remove.partition_values is None]
+    if not bare or not metadata.partition_columns:
+        return
+    rewritten = changes.rewritten
+    if untold := next((path for path in bare if path not in rewritten), None):
+        raise InvalidRequest(
+            f"version {changes.version} removed {untold} without saying its partition values, so what its "
+            "rows were cannot be told: ask for the versions before and after that apart",
+            code="DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA", version=changes.version,
+        )  # fmt: skip
+
+
+def _check_types(metadata: Metadata, version: int, last: State) -> None:
+    if why := evolution.unreadable(metadata, last.metadata):
+        raise InvalidRequest(
+            f"the changes cannot be read in the columns of version {last.version}, because since version "
+            f"{version} {why}: ask for the versions before and after that apart",
+            code="DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE", version=version, last=last.version,
+        )  # fmt: skip
 
 
 def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> Changes:

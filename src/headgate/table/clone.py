@@ -166,9 +166,8 @@ def _check_there(source: Source) -> None:
     newest = source.table.snapshot()
     if newest.version == source.snapshot.version:
         return
-    now = frozenset(newest.files.without_stats["path"].to_pylist())
-    then = source.snapshot.files.without_stats["path"].to_pylist()
-    if missing := list(restore.missing(source.table, sorted(set(then) - now))):
+    now, then = (restore.objects(found.files.without_stats) for found in (newest, source.snapshot))
+    if missing := list(restore.missing(source.table, sorted(then - now))):
         raise _gone(source, missing[0])
 
 

@@ -223,10 +223,14 @@ class OpenedTable:
         newest = self.snapshot()
         frontier = self._committer.frontier(known=newest.version)
         versions = changes.resolve(self.store, frontier, newest.state, asked)
-        first = self.snapshot(version=versions.start)
+        last = self.snapshot(version=versions[-1])
         self.scanned(newest, None, tuple)
-        found = changes.between(self.store, frontier, versions, first=first.state, newest=newest.state)
-        return self.snapshot(version=versions.stop - 1), tuple(found)
+
+        def at(version: int) -> State:
+            return last.state if version == last.version else self.snapshot(version=version).state
+
+        found = changes.between(self.store, frontier, versions, at=at, newest=newest.state)
+        return last, tuple(found)
 
     def publish(self) -> Version:
         """Publish every ratified version; the latest of them."""
@@ -354,17 +358,16 @@ class OpenedTable:
 
     def _check(self, loaded: Snapshot, frontier: Frontier) -> None:
         protocol = loaded.state.protocol
-        if protocol.is_catalog_managed and not frontier.managed:
+        others = protocol.is_catalog_managed is not frontier.managed
+        if others and self._is_managed_now(loaded, frontier) is frontier.managed:
+            others = False  # it has changed hands since
+        if others and protocol.is_catalog_managed:
             raise InvalidRequest(
                 f"the table at {self.location!r} is managed by a catalog, which alone knows its versions: "
                 "open it by name, headgate.connect(…).table('schema.table')",
                 code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
             )
-        if (
-            frontier.managed
-            and not protocol.is_catalog_managed
-            and not self._became_managed(loaded, frontier)
-        ):
+        if others:
             raise CorruptLog(
                 f"the catalog manages the table at {self.location!r}, but its protocol does not say so",
                 code="DELTA_STATE_RECOVER_ERROR",
@@ -374,8 +377,8 @@ class OpenedTable:
     def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
         features.check_readable(protocol, metadata, previews=self._settings.read_previews)
 
-    def _became_managed(self, older: Snapshot, frontier: Frontier) -> bool:
-        """Whether the catalog took over the table after this version."""
+    def _is_managed_now(self, older: Snapshot, frontier: Frontier) -> bool:
+        """Whether a catalog manages the table, whatever it was at this version."""
         newest = snapshot.load(self.store, frontier, known=older)
         return newest.state.protocol.is_catalog_managed
 

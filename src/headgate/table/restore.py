@@ -5,8 +5,9 @@ still be there; files that came since are removed. What ties the table to its ca
 owner or to ids already given is kept as it is now.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 import msgspec
 import pyarrow as pa
@@ -19,18 +20,31 @@ from headgate.protocol import (
     file_key,
     identity,
     properties,
+    property_changes,
+    row_tracking,
     stamping,
     upgrade,
+    upkeep,
+    vectors,
 )
-from headgate.protocol.actions import Action, AddFile, DeletionVector, EpochMillis, Metadata, Version
-from headgate.protocol.attempt import Reads
+from headgate.protocol.actions import (
+    Action,
+    AddFile,
+    DeletionVector,
+    EpochMillis,
+    Metadata,
+    Protocol,
+    Version,
+)
+from headgate.protocol.attempt import RESTORE, Reads
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.property_changes import CATALOG_KEPT
 from headgate.protocol.replay import State
 from headgate.protocol.schema import assign
+from headgate.protocol.vectors import Stored
 from headgate.storage import together
 from headgate.storage.api import Store
-from headgate.table import places, removed, whole_files
+from headgate.table import places, removed, row_ids, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -40,6 +54,7 @@ _MANY = 1_000
 _KEPT = frozenset(
     (
         assign.HIGHEST,
+        upkeep.PROTECTED_BEFORE,
         properties.ROW_ID_COLUMN,
         properties.ROW_VERSION_COLUMN,
         *CATALOG_KEPT,
@@ -80,7 +95,8 @@ def restore(
             "cannot be removed: unset the property first",
             code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
         )
-    adds = _returning(table, target, back)
+    protocol, metadata = _planned(base.state, target.state, table.world.uuid)
+    adds = _returning(table, target, back, keep_ids=_have_ids_alike(base.state, target.state))
     metrics = {
         "tableSizeAfterRestore": _size(target.files.without_stats),
         "numOfFilesAfterRestore": target.files.without_stats.num_rows,
@@ -90,9 +106,11 @@ def restore(
         "restoredFilesSize": _size(back),
     }
     removes = removed.removals(gone, EpochMillis(table.world.now_ms()))
-    actions = (*_state(base.state, target.state), *removes, *adds)
+    if row_tracking.is_supported(protocol) and not row_tracking.is_suspended(metadata):
+        adds += _without_ids(table, base, gone)
+    actions = (*_state(base.state, target.state, protocol, metadata), *removes, *adds)
     asked = {"version": str(version)} if version is not None else {"timestamp": str(timestamp)}
-    operation = Operation("RESTORE", asked, {name: str(value) for name, value in metrics.items()})
+    operation = Operation(RESTORE, asked, {name: str(value) for name, value in metrics.items()})
     change = Change(operation, actions, reads=Reads(whole_table=True), once=True)
     return Restored(table.commit(change, base=base) if actions else base.version, metrics)
 
@@ -115,10 +133,32 @@ def keys(files: pa.Table) -> list[FileKey]:
     ]
 
 
-def _returning(table: OpenedTable, target: Snapshot, back: pa.Table) -> Sequence[AddFile]:
+def _have_ids_alike(now: State, then: State) -> bool:
+    """Whether ids of rows then are none that other rows have now.
+
+    Each time rows begin to be tracked the columns for their ids get names of their own, and the ids of
+    a table of which that was given up begin from zero again.
+    """
+    of_now, of_then = (state.metadata.configuration.get(properties.ROW_ID_COLUMN) for state in (now, then))
+    return of_now == of_then
+
+
+def _without_ids(table: OpenedTable, base: Snapshot, gone: pa.Table) -> list[AddFile]:
+    """The files that stay and whose rows have no ids, to be added once more so that they get some."""
+    if not row_ids.are_left(base, having=False):
+        return []
+    leaving = frozenset(keys(gone))
+    return [
+        msgspec.structs.replace(add, data_change=False)
+        for add in whole_files.adds(table, base, with_ids=False)
+        if file_key.of(add) not in leaving
+    ]
+
+
+def _returning(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids: bool) -> list[AddFile]:
     wanted = frozenset(back["path"].to_pylist())
     adds = whole_files.named(table, target, wanted).values() if wanted else ()
-    gone = list(missing(table, sorted(wanted)))
+    gone = list(missing(table, sorted(objects(back))))
     if gone:
         raise InvalidRequest(
             f"version {target.version} cannot be restored, because {len(gone)} of its files are gone, "
@@ -126,7 +166,17 @@ def _returning(table: OpenedTable, target: Snapshot, back: pa.Table) -> Sequence
             "restore a later version",
             code="DELTA_CANNOT_RESTORE_TABLE_VERSION", missing=tuple(gone),
         )  # fmt: skip
-    return [msgspec.structs.replace(add, data_change=True) for add in adds]
+    none = {} if keep_ids else {"base_row_id": None, "default_row_commit_version": None}
+    return [msgspec.structs.replace(add, data_change=True, **none) for add in adds]
+
+
+def objects(files: pa.Table) -> frozenset[str]:
+    """What must be there for some live files to be read, as a log names it: they, and their vectors."""
+    rows = (row for row in files["deletion_vector"].to_pylist() if row)
+    stored = (vectors.where(DeletionVector(**row)) for row in rows)
+    return frozenset(files["path"].to_pylist()) | {
+        place.path if place.absolute else quote(place.path) for place in stored if isinstance(place, Stored)
+    }
 
 
 def missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
@@ -148,12 +198,19 @@ def _is_there(store: Store, path: str) -> bool:
     return True
 
 
-def _state(now: State, then: State) -> Iterator[Action]:
-    """What changes besides files: features are never lost, of the domains only clustering comes back."""
-    metadata = _metadata(now, then)
+def _planned(now: State, then: State, uuid: Callable[[], str]) -> tuple[Protocol, Metadata]:
+    """What the table is to be: features are never lost."""
+    metadata = property_changes.with_row_columns(_metadata(now, then), uuid)
     asked = features.named(then.protocol) - {features.CATALOG_MANAGED, *_OWNED}
+    if then.protocol.is_catalog_managed:  # which it needed, and readers need not know
+        asked -= {features.VACUUM_PROTOCOL_CHECK}
     protocol = upgrade.of_changed_table(now.protocol, metadata, asked=asked)
     features.check_writable(protocol, metadata)
+    return protocol, metadata
+
+
+def _state(now: State, then: State, protocol: Protocol, metadata: Metadata) -> Iterator[Action]:
+    """What changes besides files: of the domains only clustering comes back."""
     if protocol != now.protocol:
         yield protocol
     if metadata != now.metadata:
@@ -165,6 +222,9 @@ def _metadata(now: State, then: State) -> Metadata:
     """That of then, but for what is true of the table whatever its rows are."""
     kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
     others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
+    marks = [state.metadata.configuration.get(assign.HIGHEST) for state in (now, then)]
+    if given := [mark for mark in marks if mark is not None]:
+        kept[assign.HIGHEST] = max(given, key=int)
     metadata = msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
     return identity.restored(metadata, now.metadata)
 

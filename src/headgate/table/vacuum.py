@@ -68,6 +68,8 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
     kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
+    if _outlasts_checkpoints(base, wish):
+        kept |= _removed_since(table, cutoff)
     found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
     if (newer := table.snapshot()).version != base.version:  # somebody may have restored an old version
@@ -84,6 +86,15 @@ def _cutoff(table: OpenedTable, base: Snapshot, wish: Wish) -> EpochMillis:
     moment = EpochMillis(table.world.now_ms() - _retention_ms(base, wish))
     allowed = table.guard.horizon() if wish.dry_run else table.guard.give_up(moment=moment)
     return moment if allowed.timestamp is None else min(moment, allowed.timestamp)
+
+
+def _outlasts_checkpoints(base: Snapshot, wish: Wish) -> bool:
+    """Whether checkpoints may have forgotten removals within the retention that is asked for.
+
+    They keep them for the table's own, or for what that was when they were written.
+    """
+    least = upkeep.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+    return _retention_ms(base, wish) > least or upkeep.TOMBSTONES in base.state.metadata.configuration
 
 
 def _retention_ms(base: Snapshot, wish: Wish) -> int:
@@ -163,15 +174,26 @@ def _place(table: OpenedTable, path: str) -> str:
 
 def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
     """The files that commits still in the log removed before the cutoff, if they are there."""
-    _, frontier = table.segment(table.snapshot().version)
-    versions = {file.version for file in log.listed(table.store) if file.kind is Kind.PUBLISHED}
     seen: set[str] = set()
-    for remove in _removals(table, frontier, sorted({*versions, *frontier.held})):
+    for remove in _logged(table):
         if (remove.deletion_timestamp or 0) < cutoff:
             seen.update(_files_of(table, remove))
     for path in sorted(seen - {""}):
         with suppress(ObjectNotFound):
             yield table.store.head(path)
+
+
+def _removed_since(table: OpenedTable, cutoff: int) -> frozenset[str]:
+    """The files that commits still in the log removed after the cutoff."""
+    late = (remove for remove in _logged(table) if (remove.deletion_timestamp or 0) >= cutoff)
+    return frozenset(path for remove in late for path in _files_of(table, remove))
+
+
+def _logged(table: OpenedTable) -> Iterator[RemoveFile]:
+    """What the commits still in the log removed."""
+    _, frontier = table.segment(table.snapshot().version)
+    versions = {file.version for file in log.listed(table.store) if file.kind is Kind.PUBLISHED}
+    return _removals(table, frontier, sorted({*versions, *frontier.held}))
 
 
 def _files_of(table: OpenedTable, file: RemoveFile) -> Iterator[str]:

@@ -7,6 +7,7 @@ or readable as something else.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
@@ -43,7 +44,7 @@ WIDENINGS: tuple[Widening, ...] = (
 
 def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
     """What in this change the files that are there would contradict; ``protocol`` is the one after it."""
-    if before.partition_columns != after.partition_columns:
+    if _laid_out_by(before) != _laid_out_by(after):
         return (
             f"the partition columns become {list(after.partition_columns)}, and the files are laid out by "
             f"{list(before.partition_columns)}"
@@ -61,6 +62,13 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
     if _max_id(after) < _max_id(before):
         return f"{MAX_ID} goes back from {_max_id(before)} to {_max_id(after)}, so ids would be given again"
     return _by_id(was, now, before, widens=widens)
+
+
+def unreadable(before: Metadata, after: Metadata) -> str | None:
+    """Which column files written as ``before`` says have in a type that is not read as that of ``after``."""
+    modes = mapping.mode(before), mapping.mode(after)
+    was, now = (schema_json.parse(found.schema_string) for found in (before, after))
+    return _shared(was, now, "", modes=modes, widens=True)
 
 
 def duplicate(schema: Struct) -> str | None:
@@ -125,6 +133,26 @@ def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str |
         if why := _type_breach(known.type, column.type, column.name, widens=widens, nested=_anything):
             return why
     return None
+
+
+def _shared(was: Struct, now: Struct, where: str, *, modes: tuple[Mode, Mode], widens: bool) -> str | None:
+    """Of columns that only one of the two has, files of the other have no value that could be misread."""
+    nested = partial(_shared, modes=modes)
+    known = {str(_in_files(column, modes[0])).lower(): column for column in was.fields}
+    for column in now.fields:
+        found = known.get(str(_in_files(column, modes[1])).lower())
+        path = f"{where}{column.name}"
+        if found and (why := _type_breach(found.type, column.type, path, widens=widens, nested=nested)):
+            return why
+    return None
+
+
+def _laid_out_by(metadata: Metadata) -> list[object]:
+    """The names that the log has for the partition columns."""
+    mode = mapping.mode(metadata)
+    columns = schema_json.parse(metadata.schema_string).fields if mode is not Mode.NONE else ()
+    known = {column.name: _in_files(column, mode) for column in columns}
+    return [known.get(name, name) for name in metadata.partition_columns]
 
 
 def _in_files(column: Field, mode: Mode) -> object:
