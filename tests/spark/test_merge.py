@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructType
 
 from headgate import Lake, Table
 from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest
@@ -314,3 +315,67 @@ def test_merges_on_other_keys_all_land_and_on_the_same_keys_one_of_each_pair(
         (winner,) = (n for n in (parity, parity + 2) if outcomes[n] == "landed")
         assert {found[key] for key in (parity, 2 + parity, 20 + parity, 22 + parity)} == {f"w{winner}"}
     assert len(found) == 14
+
+
+def test_fields_that_only_the_table_has_stay(spark: SparkSession, lake: Lake) -> None:
+    """With evolution; without it nobody said what becomes of them, nor of what only the source has."""
+    table = made(lake, "s.t", "id INT, s STRUCT<a: INT, b: STRUCT<c: INT, d: INT>>")
+    old = "named_struct('a', 1, 'b', named_struct('c', 2, 'd', 3)) s"
+    table.append(spark.sql(f"SELECT CAST(id AS INT) id, IF(id = 2, NULL, s) s FROM range(3), (SELECT {old})"))
+    new = "named_struct('b', named_struct('c', 7, 'e', 8)) s"
+    rows = spark.sql(
+        f"SELECT 1 id, {new} UNION ALL SELECT 2, NULL UNION ALL SELECT 3, {new.removesuffix(' s')}"
+    )
+    merge = table.merge(rows, "t.id = s.id")
+
+    for clauses in (merge.when_matched_update_all(), merge.when_not_matched_insert_all()):
+        with pytest.raises(InvalidRequest, match="DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"):
+            clauses.execute()
+    merge.with_schema_evolution().when_matched_update_all().when_not_matched_insert_all().execute()
+
+    found = {row.id: row.s and (row.s.a, row.s.b and tuple(row.s.b)) for row in table.read().collect()}
+    assert found == {
+        0: (1, (2, 3, None)), 1: (1, (7, 3, 8)), 2: None, 3: (None, (7, None, 8)),
+    }  # fmt: skip
+
+
+def test_only_what_clauses_name_comes_in(spark: SparkSession, lake: Lake) -> None:
+    """And a column that is set to something else than the source's may be of another type."""
+    table = made(lake, "s.t", "id INT, day DATE, n INT, s STRUCT<a: INT>")
+    table.append(spark.sql("SELECT CAST(id AS INT) id, DATE'2026-01-01' day, 1 n, NULL s FROM range(2)"))
+    rows = spark.sql("SELECT 1 id, '2026-02-02' day, array(1) n, named_struct('a', 5, 'b', 6, 'c', 7) s, 8 m")
+
+    (
+        table.merge(rows, "t.id = s.id")
+        .with_schema_evolution()
+        .when_matched_update(set={"day": "to_date(s.day)", "s.b": "s.s.b", "m": "s.m"})
+        .when_not_matched_by_source_update(set={"n": "0"})
+        .execute()
+    )
+
+    assert table.read().columns == ["id", "day", "n", "s", "m"]
+    shown = table.read().selectExpr("id", "cast(day as string)", "n", "to_json(s)", "m").collect()
+    assert sorted(map(tuple, shown)) == [(0, "2026-01-01", 0, None, None), (1, "2026-02-02", 1, '{"b":6}', 8)]
+
+
+def test_a_generated_column_follows_in_the_clauses_that_do_not_set_it(
+    spark: SparkSession, lake: Lake
+) -> None:
+    generated = {"delta.generationExpression": "id * 2"}
+    columns = StructType().add("id", LongType()).add("g", LongType(), True, generated)
+    table = made(lake, "s.t", columns, FEED)
+    table.append(spark.range(0, 4, 1, 1))
+    rows = spark.createDataFrame([(1, 202), (2, 0), (8, 16), (9, 0)], "id BIGINT, g BIGINT")
+
+    done = (
+        table.merge(rows, "t.id = s.id")
+        .when_matched_update("s.id = 1", {"id": "101", "g": "s.g"})
+        .when_matched_update(set={"id": "s.id + 200"})
+        .when_not_matched_insert_all("s.id = 8")
+        .when_not_matched_insert(values={"id": "s.id"})
+        .execute()
+    )
+
+    assert tuples(table) == [(0, 0), (3, 6), (8, 16), (9, 18), (101, 202), (202, 404)]
+    new = [row[1:] for row in changes(table, done.version) if row[0] in ("insert", "update_postimage")]
+    assert sorted(new) == [(8, 16), (9, 18), (101, 202), (202, 404)]

@@ -183,3 +183,37 @@ def test_what_is_replaced_is_what_a_query_selects(
 
     assert wanted == 1
     assert sorted((row.id, row.c.strip()) for row in table.read().collect()) == [(1, kept), (3, "b")]
+
+
+def test_a_dynamic_overwrite_replaces_partitions_of_a_narrower_type(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Their values have fewer digits in the log."""
+    properties = {"delta.enableTypeWidening": "true"}
+    table = headgate.at_path(
+        tmp_path / "t", columns="id INT, p DECIMAL(5,1)", partition_by=["p"], properties=properties
+    )
+    table.append(
+        spark.sql("SELECT 1 id, 1.5BD p UNION ALL SELECT 2, 2.5BD").selectExpr(
+            "id", "cast(p as decimal(5,1)) p"
+        )
+    )
+    table.widen_column("p", "DECIMAL(10,3)")
+
+    table.overwrite(spark.sql("SELECT 3 id, CAST(1.5 AS DECIMAL(10,3)) p"), partition_overwrite="dynamic")
+
+    assert sorted(row.id for row in table.read().collect()) == [2, 3]
+
+
+@pytest.mark.parametrize("made", [True, False], ids=["created", "merged"])
+def test_texts_of_new_columns_compare_as_in_the_rows(
+    spark: SparkSession, tmp_path: Path, *, made: bool
+) -> None:
+    rows = spark.sql("SELECT 1 id, 'a' COLLATE UTF8_LCASE c, named_struct('d', 'b' COLLATE UTF8_LCASE) s")
+
+    if made:
+        headgate.write_path(rows, tmp_path / "t")
+    else:
+        headgate.at_path(tmp_path / "t", columns="id INT").append(rows, merge_schema=True)
+
+    assert headgate.at_path(tmp_path / "t").read().where("c = 'A' AND s.d = 'B'").count() == 1

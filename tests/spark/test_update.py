@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StructType
+from pyspark.sql.types import CharType, LongType, StructType
 
 from headgate import Lake, Table
 from headgate.errors import ConcurrentDeleteDelete, ConstraintViolated, HeadgateError, InvalidRequest
@@ -115,6 +115,9 @@ REFUSED: list[tuple[dict[str, str], type[HeadgateError], str]] = [
     ({"m": "1"}, InvalidRequest, "there is no column 'm'"),
     ({"s.b": "null", "s.b.c": "'x'"}, InvalidRequest, "DELTA_CONFLICT_SET_COLUMN"),
     ({"n.x": "1"}, InvalidRequest, "DELTA_"),
+    ({"s": "named_struct('b', named_struct('c', 'x'), 'e', 1)"}, InvalidRequest, "has 'e' beyond"),
+    ({"s.b": "named_struct('e', 1)"}, InvalidRequest, "lacks 'c' of"),
+    ({"s": "'x'"}, InvalidRequest, "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"),
     ({}, InvalidRequest, "at least one column"),
 ]
 
@@ -146,15 +149,20 @@ def test_a_job_that_fails_leaves_nothing(spark: SparkSession, lake: Lake) -> Non
     assert (files(table), on_disk(table), table.version()) == before
 
 
-def test_a_generated_column_follows_its_columns(spark: SparkSession, lake: Lake) -> None:
-    generated = {"delta.generationExpression": "id * 2"}
-    columns = StructType().add("id", LongType()).add("twice", LongType(), metadata=generated)
-    table = made(lake, "s.t", columns, VECTORS)
-    table.append(spark.range(0, 4, 1, 1))
+@pytest.mark.parametrize("switches", [{}, VECTORS], ids=["rewritten", "hidden"])
+def test_a_generated_column_follows_its_columns(
+    spark: SparkSession, lake: Lake, switches: dict[str, str]
+) -> None:
+    """Also beside rows that are copied, in the change data feed, and where values are cast and padded."""
+    generated = {"delta.generationExpression": "id * length(c)"}
+    columns = StructType().add("id", LongType()).add("c", CharType(2)).add("g", LongType(), True, generated)
+    table = made(lake, "s.t", columns, FEED, switches)
+    table.append(spark.range(0, 4, 1, 1).selectExpr("id", "'a' c"))
 
-    table.update({"id": "id + 10"}, "id = 1")
+    version = table.update({"id": "id + 10.5", "c": "'b'"}, "id = 1").version
 
-    assert tuples(table) == [(0, 0), (2, 4), (3, 6), (11, 22)]
+    assert tuples(table) == [(0, "a ", 0), (2, "a ", 4), (3, "a ", 6), (11, "b ", 22)]
+    assert changes(table, version) == [("update_postimage", 11, "b ", 22), ("update_preimage", 1, "a ", 2)]
 
 
 @pytest.mark.parametrize("switches", [{}, VECTORS], ids=["rewritten", "hidden"])

@@ -157,6 +157,25 @@ def test_an_append_that_missed_a_schema_change_fails_once(spark: SparkSession, t
     assert stale.append(spark.range(1)) == 2
 
 
+def test_columns_come_beside_a_field_that_another_client_made_not_null(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    headgate.at_path(tmp_path / "t", columns="id BIGINT NOT NULL, s STRUCT<a: INT>")
+    zero = tmp_path / "t" / "_delta_log" / f"{0:020d}.json"
+    named = r"{\"name\":\"a\",\"type\":\"integer\",\"nullable\":"
+    assert f"{named}true" in zero.read_text()
+    zero.write_text(zero.read_text().replace(f"{named}true", f"{named}false"))
+    table = headgate.at_path(tmp_path / "t")
+
+    table.append(spark.sql("SELECT 1L id, named_struct('a', 2) s, 3 x"), merge_schema=True)
+    source = spark.sql("SELECT 1L id, named_struct('a', 4) s, 3 x, 5 y")
+    table.merge(source, "t.id = s.id").with_schema_evolution().when_matched_update_all().execute()
+
+    assert table.read().collect() == [(1, (4,), 3, 5)]
+    with pytest.raises(ConstraintViolated, match=r"'s\.a' is NOT NULL"):
+        table.append(spark.sql("SELECT 2L id, named_struct('a', CAST(NULL AS INT)) s"))
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

@@ -170,6 +170,20 @@ def test_a_renamed_column_is_the_same_in_the_files() -> None:
     assert domain_lifecycle.clustering_columns(clustered.domains) == (("address", "city"),)
 
 
+def test_texts_of_a_renamed_column_compare_as_before() -> None:
+    """The metadata says it under the name of the column."""
+    said = {"__COLLATIONS": {"a": "icu.UNICODE", "a.element": "spark.UTF8_LCASE"}}
+    before = state(
+        Struct((Field("a", Array(STRING, contains_null=True), metadata=said), Field("b", LONG))),
+        partitions=(),
+    )
+
+    after = column_changes.renamed(before, ("A",), "letters")
+
+    found = schema_of(after).fields[0].metadata["__COLLATIONS"]
+    assert found == {"letters": "icu.UNICODE", "letters.element": "spark.UTF8_LCASE"}
+
+
 def test_a_renamed_partition_column_still_is_one() -> None:
     after = column_changes.renamed(state(), ("day",), "date")
 

@@ -4,7 +4,7 @@ import pytest
 
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema import enforce, json
-from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct, leaves
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, leaves
 
 LONG, TEXT = Primitive("long"), Primitive("string")
 TABLE = Struct(
@@ -150,3 +150,50 @@ def test_leaves_are_the_columns_that_are_not_structs() -> None:
     )
 
     assert [path for path, _ in leaves(nested)] == [("a", "b"), ("a", "c", "d"), ("e",)]
+
+
+ROW = Struct((Field("a", LONG), Field("b", Struct((Field("c", TEXT), Field("d", LONG))))))
+LIST, BY_NAME = Array(ROW, contains_null=True), Map(TEXT, ROW, value_contains_null=True)
+FEWER, OTHER = Struct(ROW.fields[:1]), Struct((*ROW.fields, Field("e", LONG)))
+DEEPER = Struct(
+    (Field("A", LONG), Field("b", Struct((Field("c", TEXT), Field("D", LONG), Field("e", TEXT)))))
+)
+
+
+@pytest.mark.parametrize("found", [Primitive("void"), ROW, Struct(tuple(reversed(ROW.fields)))])
+def test_a_value_with_the_fields_of_the_column_is_whole_in_it(found: DataType) -> None:
+    enforce.check_assigned("s", found, ROW)
+    enforce.check_assigned("s", Array(found, contains_null=True), LIST)
+    enforce.check_assigned("s", Map(LONG, found, value_contains_null=True), BY_NAME)
+    enforce.check_assigned("s", found, TEXT)
+    enforce.check_assigned("s", TEXT, LONG)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "says"),
+    [
+        (FEWER, ROW, "column 's' .* lacks 'b' of"),
+        (OTHER, ROW, "column 's' .* has 'e' beyond"),
+        (DEEPER, ROW, "column 's.b' .* has 'e' beyond"),
+        (Array(FEWER, contains_null=True), LIST, "column 's.element' .* lacks 'b'"),
+        (Map(TEXT, OTHER, value_contains_null=True), BY_NAME, "column 's.value' .* has 'e'"),
+        (Map(OTHER, TEXT, value_contains_null=True), Map(ROW, TEXT, value_contains_null=True), "'s.key'"),
+        (TEXT, ROW, "the value is string"),
+        (LIST, BY_NAME, "the value is array"),
+        (LONG, Primitive("void"), "of type void cannot be set"),
+        (ROW, Primitive("void"), "of type void cannot be set"),
+    ],
+)
+def test_a_value_that_would_lose_something_is_refused(found: DataType, wanted: DataType, says: str) -> None:
+    with pytest.raises(InvalidRequest, match=says) as caught:
+        enforce.check_assigned("s", found, wanted)
+    assert caught.value.code == "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"
+
+
+def test_a_value_may_lack_fields_where_columns_evolve_but_loses_none() -> None:
+    enforce.check_assigned("s", FEWER, ROW, may_lack=True)
+    enforce.check_assigned("s", Array(FEWER, contains_null=True), LIST, may_lack=True)
+    enforce.check_assigned("s", Map(TEXT, FEWER, value_contains_null=True), BY_NAME, may_lack=True)
+    for found in (OTHER, DEEPER):
+        with pytest.raises(InvalidRequest, match="'e' beyond the fields"):
+            enforce.check_assigned("s", found, ROW, may_lack=True)

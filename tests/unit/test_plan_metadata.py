@@ -82,6 +82,25 @@ def test_a_new_column_needs_merge_schema() -> None:
     assert planned.metadata.partition_columns == ("part",)
 
 
+def test_a_type_for_a_void_column_needs_merge_schema_too() -> None:
+    existing = table(struct(id=LONG, v=VOID, s=struct(x=VOID)))
+
+    for data, column in ((struct(v=TEXT), "v"), (struct(s=struct(x=TEXT)), "s")):
+        with pytest.raises(SchemaMismatch, match=f"column '{column}' would become .*mergeSchema"):
+            plan(existing, Wish(data))
+        assert plan(existing, Wish(data, can_merge=True)).outcome is Outcome.MERGE
+
+
+@pytest.mark.parametrize("wish", [{"can_merge": True}, {"overwrite": True, "can_overwrite_schema": True}])
+def test_columns_of_the_change_data_feed_do_not_come_with_rows(wish: dict[str, bool]) -> None:
+    data = struct(id=LONG, part=TEXT, _Commit_Version=LONG)
+
+    assert plan(IDS, Wish(data, **wish)).metadata is not None
+    with pytest.raises(InvalidRequest, match="_commit_version") as caught:
+        plan(table(struct(id=LONG), **{"delta__enableChangeDataFeed": "true"}), Wish(data, **wish))
+    assert caught.value.code == "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
+
+
 def test_other_columns_need_overwrite_schema() -> None:
     """S277, S282"""
     data = struct(id=TEXT, other=INT)

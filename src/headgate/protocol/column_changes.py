@@ -23,7 +23,7 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, 
 Path = tuple[str, ...]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 _SEPARATING = frozenset(".,`")
-_CONSTRAINT = "delta.constraints."
+_CONSTRAINT, _COLLATIONS = "delta.constraints.", "__COLLATIONS"
 _GENERATED, _COMMENT = "delta.generationExpression", "comment"
 _STATISTICS, _WIDENING = "delta.dataSkippingStatsColumns", "delta.enableTypeWidening"
 
@@ -104,7 +104,7 @@ def renamed(state: State, path: Path, to: str) -> Metadata:
         column = _found(struct, old, path)
         if column.name.lower() != to.lower():
             _check_free(struct, to, tuple(parent))
-        return Struct(tuple(replace(field, name=to) if field is column else field for field in struct.fields))
+        return Struct(tuple(_called(field, to) if field is column else field for field in struct.fields))
 
     after = _replaced(state, tuple(parent), with_it)
     partitions = state.metadata.partition_columns
@@ -112,6 +112,15 @@ def renamed(state: State, path: Path, to: str) -> Metadata:
         partitions = tuple(to if name.lower() == old.lower() else name for name in partitions)
     after = msgspec.structs.replace(after, partition_columns=partitions)
     return _checked(_with_statistics(after, path, (*parent, to)))
+
+
+def _called(column: Field, to: str) -> Field:
+    """The column under another name, by which its metadata says how its texts compare."""
+    if _COLLATIONS not in column.metadata:
+        return replace(column, name=to)
+    said, old = dict(column.metadata[_COLLATIONS]), column.name
+    moved = {f"{to}{path.removeprefix(old)}": collation for path, collation in said.items()}
+    return replace(column, name=to, metadata={**column.metadata, _COLLATIONS: moved})
 
 
 def dropped(state: State, paths: Iterable[Path]) -> Metadata:

@@ -12,7 +12,7 @@ from enum import Enum
 import msgspec
 
 from headgate.errors import InvalidRequest, SchemaMismatch
-from headgate.protocol import references
+from headgate.protocol import property_changes, references
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import assign, enforce, merge
 from headgate.protocol.schema import json as schema_json
@@ -156,6 +156,7 @@ def plan_metadata(
     changed = msgspec.structs.replace(
         existing, schema_string=schema_json.render(after), partition_columns=columns
     )
+    property_changes.check(changed)
     return Planned(planned.outcome, after, columns, assign.assigned(changed, uuid))
 
 
@@ -301,19 +302,25 @@ def _constraints(configuration: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     )
 
 
-def _leaves_differ(before: DataType, after: DataType) -> bool:
-    """Whether a value that was there has another type, as opposed to a struct with one more field."""
+def _leaves_differ(before: DataType, after: DataType, *, voids: bool = False) -> bool:
+    """Whether a value that was there has another type, as opposed to a struct with one more field.
+
+    With ``voids`` also whether there can be values from now on, of which there were none.
+    """
     match before, after:
         case Struct(fields), Struct():
             return any(
-                (found := after.find(part.name)) is not None and _leaves_differ(part.type, found.type)
+                (found := after.find(part.name)) is not None
+                and _leaves_differ(part.type, found.type, voids=voids)
                 for part in fields
             )
         case Array(one, _), Array(other, _):
-            return _leaves_differ(one, other)
+            return _leaves_differ(one, other, voids=voids)
         case Map(key, value, _), Map(other_key, other_value, _):
-            return _leaves_differ(key, other_key) or _leaves_differ(value, other_value)
-        case Primitive("void"), _:
+            return _leaves_differ(key, other_key, voids=voids) or _leaves_differ(
+                value, other_value, voids=voids
+            )
+        case Primitive("void"), _ if not voids:
             return False
         case _:
             return before != after
@@ -356,7 +363,8 @@ def _schema_problem(present: Struct, data: Struct, after: Struct) -> str:
     told += [
         f"column {column.name!r} would become {describe(found.type)} from {describe(column.type)}"
         for column in present.fields
-        if (found := after.find(column.name)) is not None and _leaves_differ(column.type, found.type)
+        if (found := after.find(column.name)) is not None
+        and _leaves_differ(column.type, found.type, voids=True)
     ]
     return (
         "; ".join(told)

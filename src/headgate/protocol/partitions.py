@@ -4,6 +4,7 @@ The log keeps partition values as strings. The canonical text given here is one 
 reads alike in every session, time zone included.
 """
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
@@ -11,6 +12,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol.schema.types import DataType, Primitive, describe
 
 _EPOCH = datetime(1970, 1, 1)
+_SCALE = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 _BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
@@ -63,8 +65,10 @@ def _parsed(text: str, data_type: DataType) -> str:
             return f"{_moment(text).isoformat(sep=' ')}Z"
         case Primitive("timestamp_ntz"):
             return datetime.fromisoformat(text).replace(tzinfo=None).isoformat(sep=" ")
-        case Primitive(name) if name.startswith("decimal") and (value := Decimal(text)).is_finite():
-            return format(value, "f")
+        case Primitive(name) if (scale := _SCALE.fullmatch(name)) and (value := Decimal(text)).is_finite():
+            # Files that are older than a wider type of the column have fewer digits.
+            whole, _, digits = format(value, "f").partition(".")
+            return f"{whole}.{digits.rstrip('0'):0<{int(scale[1])}}".rstrip(".")
         case _:
             raise ValueError(text)
 

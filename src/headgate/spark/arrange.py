@@ -113,10 +113,10 @@ def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame
     incoming = spark_schema.present(df)
     wanted = without_void(spark_schema.nullable(schema))
     kept = [spark_schema.column(field.name) for field in extra]
-    given = [_given(field, incoming) for field in wanted.fields]
+    chosen = [given(field, incoming) for field in wanted.fields]
     voids = [F.lit(None).alias(field.name) for field in schema.fields if field.type == _VOID]
     absent = {name: of for name, of in identity.columns(wanted).items() if incoming.find(name) is None}
-    rows = spark_identity.filled(df.select(*given, *voids, *kept), absent)
+    rows = spark_identity.filled(df.select(*chosen, *voids, *kept), absent)
     computed = {
         field.name: F.expr(field.metadata[checks.GENERATED]).cast(columns.spark_type(field.type))
         for field in wanted.fields
@@ -125,7 +125,8 @@ def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame
     return rows.withColumns(computed) if computed else rows
 
 
-def _given(field: Field, incoming: Struct) -> Column:
+def given(field: Field, incoming: Struct) -> Column:
+    """A column of the table as it will be stored, from rows with these columns, which may not have it."""
     found = incoming.find(field.name)
     if found is not None:
         fitted = fitting.fitted(spark_schema.column(found.name), found.type, field.type)

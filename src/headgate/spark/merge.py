@@ -206,9 +206,9 @@ def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> E
         chosen = spark_identity.numbered(chosen)
     values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
     with failures.told(spark_identity.violation):
-        new, (count,) = observed.keep(
-            chosen.select(*merge_columns.of_new_row(values)), {"inserted": F.count(F.lit(1))}
-        )
+        edited = chosen.select(*merge_columns.of_new_row(values), spark_schema.column(_CLAUSE))
+        inserted = merge_columns.followed(edited, merge.clauses, INSERTS, evolved, merge)
+        new, (count,) = observed.keep(inserted, {"inserted": F.count(F.lit(1))})
     if count:
         found = {**found, Kind.INSERTED: Found(count)}
     rows = kept.drop(ROW).unionByName(new, allowMissingColumns=True)
@@ -241,7 +241,8 @@ def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved, most
     columns = edits.columns(target, F.coalesce(kind, F.lit(int(Kind.SEEN))), values, alias=merge.target_alias)
     if target.has(targets.CHANGE_FEED):
         columns.append(edits.before(target, alias=merge.target_alias))
-    return joined.select(*columns, spark_schema.column(ROW))
+    edited = joined.select(*columns, *map(spark_schema.column, (ROW, _CLAUSE)))
+    return merge_columns.followed(edited, merge.clauses, UPDATES, evolved, merge)
 
 
 def _check_matched_once(merge: Merge, found: Edits) -> None:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol import identity
-from headgate.protocol.schema.types import Struct
+from headgate.protocol.schema.types import DataType, Field, Struct
 from headgate.spark import assignments, statements
 from headgate.spark.assignments import Values
 from headgate.spark.checks import GENERATED
@@ -103,11 +103,10 @@ def values(
     target_alias, source_alias = aliases
     given: Values = clause.values
     if clause.star:
-        given = {
-            _quoted(found.name): _source_column(source_alias, name.name)
-            for found in schema.fields
-            if (name := source.find(found.name)) is not None
-        }
+        pairs = [(found, same) for found in schema.fields if (same := source.find(found.name)) is not None]
+        given = {_quoted(found.name): _column(source_alias, same.name) for found, same in pairs}
+        if evolves and clause.kind is Kind.UPDATED:
+            given = {_quoted(found.name): _over(found, same, *aliases) for found, same in pairs}
         missing = [
             found.name
             for found in schema.fields
@@ -142,7 +141,36 @@ def parameters(clauses: Sequence[Clause], condition: Column | str) -> dict[str, 
     return told
 
 
-def _source_column(alias: str | None, name: str) -> Column:
+def _over(mine: Field, theirs: Field, target_alias: str, source_alias: str | None) -> Column:
+    """A column of the source in place of the table's, which keeps the fields that only it has."""
+    old, new = _column(target_alias, mine.name), _column(source_alias, theirs.name)
+    return _kept(old, mine.type, new, theirs.type)
+
+
+def _kept(old: Column, mine: DataType, new: Column, theirs: DataType) -> Column:
+    match mine, theirs:
+        case Struct(fields), Struct() if _has_more(mine, theirs):
+            found = ((field, old.getField(field.name), theirs.find(field.name)) for field in fields)
+            parts = (
+                part if same is None else _kept(part, field.type, new.getField(same.name), same.type)
+                for field, part, same in found
+            )
+            named = (part.alias(field.name) for part, field in zip(parts, fields, strict=True))
+            return F.when(old.isNotNull() | new.isNotNull(), F.struct(*named))
+        case _:
+            return new
+
+
+def _has_more(mine: DataType, theirs: DataType) -> bool:
+    match mine, theirs:
+        case Struct(fields), Struct():
+            found = ((field, theirs.find(field.name)) for field in fields)
+            return any(same is None or _has_more(field.type, same.type) for field, same in found)
+        case _:
+            return False
+
+
+def _column(alias: str | None, name: str) -> Column:
     return F.col(f"{alias}.{_quoted(name)}" if alias else _quoted(name))
 
 

@@ -11,19 +11,21 @@ from headgate.protocol import features, identity, type_changes, upgrade
 from headgate.protocol import metadata as metadata_rules
 from headgate.protocol.actions import Action, Metadata, Protocol
 from headgate.protocol.metadata import Wish
-from headgate.protocol.schema import assign, enforce
+from headgate.protocol.schema import assign, enforce, merge
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.merge import Allowed
 from headgate.protocol.schema.types import Struct
-from headgate.spark import assignments, columns, fitting, merge_clauses
+from headgate.spark import assignments, columns, fitting, generated, merge_clauses
 from headgate.spark import schema as spark_schema
 from headgate.spark.edits import Kind
 from headgate.spark.files import Written
 from headgate.spark.matches import KIND
-from headgate.spark.merge_clauses import Clause
+from headgate.spark.merge_clauses import Clause, When
 from headgate.spark.merge_source import Source
 from headgate.spark.targets import Target
 
 _CLAUSE = "__headgate_clause"
+_CASTS = Allowed(casts=True)
 
 
 class Named(Port):
@@ -65,13 +67,11 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
     schema = target.columns.schema
     if not evolves:
         return Evolved(schema, source.schema)
-    star = any(clause.star for clause in clauses)
-    named = {assignments.parts_of(name)[0].lower() for clause in clauses for name in clause.values}
-    used = tuple(field for field in source.schema.fields if star or field.name.lower() in named)
-    if not used:
+    used = _used(clauses, source.schema, schema)
+    if not used.fields:
         return Evolved(schema, source.schema)
     before = target.base.state.protocol
-    wish = Wish(spark_schema.unbound(Struct(used)), can_merge=True, casts=True)
+    wish = Wish(spark_schema.unbound(used), can_merge=True, casts=True)
     version = target.base.version + 1 if before.has(type_changes.PREVIEW) else None
     planned = metadata_rules.plan_metadata(
         target.metadata, wish, uuid=target.table.world.uuid, preview_version=version
@@ -79,11 +79,40 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
     metadata = planned.metadata
     if metadata is None:
         return Evolved(schema, source.schema)
-    enforce.check_new(planned.schema, mapped=assign.HIGHEST in metadata.configuration)
+    mapped = assign.HIGHEST in metadata.configuration
+    enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
     after = upgrade.of_changed_table(before, metadata)
     features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
     return Evolved(wanted, source.schema, metadata, None if after == before else after)
+
+
+def _used(clauses: Sequence[Clause], source: Struct, table: Struct) -> Struct:
+    """The columns of the source that a clause brings in: with ``*`` all of them, else those that it names."""
+    bringing = [clause for clause in clauses if clause.when is not When.NOT_MATCHED_BY_SOURCE]
+    if any(clause.star for clause in bringing):
+        return source
+    named = (assignments.parts_of(name) for clause in bringing for name in clause.values)
+    return _named(source, table, {tuple(part.lower() for part in path) for path in named})
+
+
+def _named(source: Struct, table: Struct, paths: Collection[tuple[str, ...]]) -> Struct:
+    """Those columns of the source that are named, and that the table has not, or has of a fitting type.
+
+    Where types do not fit, a column of the table is set to something else than the source's.
+    """
+    chosen = []
+    for field in source.fields:
+        inside = {path[1:] for path in paths if path[0] == field.name.lower()}
+        known = table.find(field.name)
+        if () in inside:
+            if known is None or not merge.incompatible(Struct((known,)), Struct((field,)), _CASTS):
+                chosen.append(field)
+        elif inside and isinstance(field.type, Struct):
+            within = known.type if known is not None and isinstance(known.type, Struct) else Struct(())
+            if parts := _named(field.type, within, inside).fields:
+                chosen.append(replace(field, type=Struct(parts)))
+    return Struct(tuple(chosen))
 
 
 def extended(target: Target, evolved: Evolved) -> DataFrame:
@@ -104,24 +133,44 @@ def extended(target: Target, evolved: Evolved) -> DataFrame:
 
 
 def by_clause(
-    rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, merge: Named
+    rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
 ) -> Mapping[str, Column]:
     """Each column of the table, as the clause that decides about a row of ``rows`` says."""
-    aliases = (merge.target_alias, merge.source_alias)
-    said = {
-        number: merge_clauses.values(
-            clause, evolved.schema, evolved.source, aliases=aliases, evolves=merge.evolves
-        )
-        for number, clause in enumerate(clauses)
-        if clause.kind in kinds
-    }
-    fitted = _fitted(rows, said, evolved.schema)
+    said = _said(clauses, kinds, evolved, asked)
+    fitted = _fitted(rows, said, evolved.schema, evolves=asked.evolves)
     return {
         field.name: case(
             F.col(_CLAUSE), {n: some[field.name] for n, some in fitted.items() if field.name in some}
         )
         for field in evolved.schema.fields
         if any(field.name in some for some in fitted.values())
+    }
+
+
+def followed(
+    rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
+) -> DataFrame:
+    """Edited rows of these clauses with the generated columns that their clause does not set."""
+    said = _said(clauses, kinds, evolved, asked)
+    givers = {
+        field.name: [number for number, values in said.items() if field.name in values]
+        for field in evolved.schema.fields
+    }
+    own = {name: F.col(_CLAUSE).isin(numbers) for name, numbers in givers.items() if numbers}
+    return generated.followed(rows, evolved.schema, own).drop(_CLAUSE)
+
+
+def _said(
+    clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
+) -> Mapping[int, Mapping[str, Column]]:
+    """By the number of its clause, what each column becomes."""
+    aliases = (asked.target_alias, asked.source_alias)
+    return {
+        number: merge_clauses.values(
+            clause, evolved.schema, evolved.source, aliases=aliases, evolves=asked.evolves
+        )
+        for number, clause in enumerate(clauses)
+        if clause.kind in kinds
     }
 
 
@@ -141,13 +190,15 @@ def case(clause: Column, values: Mapping[int, Column]) -> Column:
 
 
 def _fitted(
-    rows: DataFrame, said: Mapping[int, Mapping[str, Column]], schema: Struct
+    rows: DataFrame, said: Mapping[int, Mapping[str, Column]], schema: Struct, *, evolves: bool
 ) -> Mapping[int, Mapping[str, Column]]:
     """The same values in the types of the table: a column cannot have one type here and another there."""
     wanted = {field.name: field for field in spark_schema.nullable(schema).fields}
     fitted: dict[int, Mapping[str, Column]] = {}
     for number, values in said.items():
         found = spark_schema.of_frame(rows.select(*(value.alias(name) for name, value in values.items())))
+        for field in found.fields:
+            enforce.check_assigned(field.name, field.type, wanted[field.name].type, may_lack=evolves)
         fitted[number] = {
             name: columns.collated(fitting.fitted(value, field.type, wanted[name].type), wanted[name])
             for (name, value), field in zip(values.items(), found.fields, strict=True)

@@ -7,7 +7,22 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.predicates import Always
-from headgate.spark import again, assignments, edits, expressions, origins, rewrite, scan, statements, targets
+from headgate.protocol.schema import enforce
+from headgate.spark import (
+    again,
+    assignments,
+    checks,
+    edits,
+    expressions,
+    failures,
+    generated,
+    origins,
+    rewrite,
+    scan,
+    statements,
+    targets,
+)
+from headgate.spark import schema as spark_schema
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -40,7 +55,8 @@ def update(
     def matching(rows: DataFrame) -> DataFrame:
         return rows if where is None else rows.where(where)
 
-    found = _search(target, matching, assigned)
+    with failures.told(checks.violation):
+        found = _search(target, matching, assigned)
     watch.scanned()
     done = rewrite.carry_out(target, found, rewrite.plan(target, found))
     metrics = {"numUpdatedRows": found.count(Kind.UPDATED)} | statements.of_files(done) | watch.times()
@@ -54,5 +70,11 @@ def _search(target: Target, matching: rewrite.Matching, assigned: Mapping[str, C
     kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
     if target.has(targets.CHANGE_FEED):
         kept.append(edits.before(target))
-    changed = assignments.typed(matching(target.rows()).select(*kept), target.columns.schema)
-    return edits.gather(target, changed, keep=True)
+    schema, changed = target.columns.schema, matching(target.rows()).select(*kept)
+    found = spark_schema.of_frame(changed)
+    for field in schema.fields:
+        if (given := found.find(field.name)) is not None:
+            enforce.check_assigned(field.name, given.type, field.type)
+    changed = assignments.typed(changed, schema)
+    own = {name: F.lit(True) for name in assigned}  # noqa: FBT003
+    return edits.gather(target, generated.followed(changed, schema, own), keep=True)

@@ -165,7 +165,7 @@ def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = 
     protocol = state.protocol
     if planned.metadata is not None:
         mapped = assign.HIGHEST in after.configuration
-        enforce.check_new(planned.schema, mapped=mapped)
+        enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
         protocol = upgrade.of_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
             raise clustered_cannot_be_partitioned()

@@ -64,7 +64,7 @@ class WritePlan:
         if self.problem is not None:
             lines.append(f"  {self.problem}")
         lines += [f"with {option.name}: {option.outcome}" for option in self.options]
-        return "\\n".join(lines)
+        return "\n".join(lines)
 
 
 def plan(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from headgate.errors import InvalidRequest, SchemaMismatch
-from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
 
 _STORABLE = re.compile(
     r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
@@ -46,6 +46,46 @@ def check_present(rows: Struct, table: Struct) -> None:
             expected=table,
             found=rows,
         )
+
+
+def check_assigned(name: str, found: DataType, wanted: DataType, *, may_lack: bool = False) -> None:
+    """Refuse a value for a column that would lose fields in it; with ``may_lack`` it may have fewer fields.
+
+    Of values without parts only whoever casts them can tell.
+    """
+    match found, wanted:
+        case Primitive("void"), _:
+            return
+        case Struct(fields), Struct(others):
+            extra = [part.name for part in fields if wanted.find(part.name) is None]
+            lacking = [part.name for part in others if found.find(part.name) is None]
+            if extra or (lacking and not may_lack):
+                told = [f"has {', '.join(map(repr, extra))} beyond"] if extra else []
+                told += [f"lacks {', '.join(map(repr, lacking))} of"] if lacking and not may_lack else []
+                raise _unassignable(name, f"the value {' and '.join(told)} the fields of the column", wanted)
+            for part in fields:
+                same = wanted.find(part.name)
+                if same is not None:
+                    check_assigned(f"{name}.{part.name}", part.type, same.type, may_lack=may_lack)
+        case Array(element, _), Array(other, _):
+            check_assigned(f"{name}.element", element, other, may_lack=may_lack)
+        case Map(key, value, _), Map(other_key, other_value, _):
+            check_assigned(f"{name}.key", key, other_key, may_lack=may_lack)
+            check_assigned(f"{name}.value", value, other_value, may_lack=may_lack)
+        case Primitive(), Primitive(other_name) if other_name != "void":
+            return
+        case _, Primitive("string"):
+            return
+        case _:
+            raise _unassignable(name, f"the value is {describe(found)}", wanted)
+
+
+def _unassignable(name: str, why: str, wanted: DataType) -> InvalidRequest:
+    return InvalidRequest(
+        f"column {name!r} of type {describe(wanted)} cannot be set: {why}; nothing was changed: give a value "
+        "of the column's type",
+        code="DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION",
+    )
 
 
 def declared(schema: Struct) -> Struct:
