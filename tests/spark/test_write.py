@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -19,6 +21,7 @@ from headgate.errors import (
     SchemaMismatch,
 )
 from headgate.spark import files
+from headgate.spark.files import Written
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
@@ -142,19 +145,36 @@ def test_data_files_are_durable_before_they_are_proposed(
     assert len(live_files(table)) == 2
 
 
-def test_an_append_that_missed_a_schema_change_fails_once(spark: SparkSession, tmp_path: Path) -> None:
-    path = tmp_path / "t"
-    stale = headgate.at_path(path, columns="id BIGINT")
-    zero = (path / "_delta_log" / f"{0:020d}.json").read_text()
-    changed = [line for line in zero.splitlines() if "metaData" in line]
-    described = changed[0].replace('"metaData":{', '"metaData":{"description":"orders",')
-    (path / "_delta_log" / f"{1:020d}.json").write_text(described + "\n")
+def test_an_append_that_missed_a_change_of_the_table_starts_over(spark: SparkSession, tmp_path: Path) -> None:
+    stale = headgate.at_path(tmp_path / "t", columns="id BIGINT")
+    other = headgate.at_path(tmp_path / "t")
+    other.add_columns("name STRING")
+
+    assert stale.append(spark.range(1)) == 2
+
+    assert data_files(stale) == live_files(stale)
+    assert stale.read().collect() == [(0, None)]
+    other.add_feature("deletionVectors")
+    assert stale.append(spark.range(1)) == 4
+
+
+def test_an_append_that_misses_one_change_after_another_is_told(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, other = headgate.at_path(tmp_path / "t", columns="id BIGINT"), headgate.at_path(tmp_path / "t")
+    write_files, turns = files.write_files, count()
+
+    def interrupted(*given: Any, **named: Any) -> Written:
+        other.add_columns(f"c{next(turns)} STRING")
+        return write_files(*given, **named)
+
+    monkeypatch.setattr(files, "write_files", interrupted)
 
     with pytest.raises(MetadataChanged):
-        stale.append(spark.range(1))
+        table.append(spark.range(1))
 
-    assert data_files(stale) == set()
-    assert stale.append(spark.range(1)) == 2
+    assert next(turns) == 2
+    assert data_files(table) == set()
 
 
 def test_columns_come_beside_a_field_that_another_client_made_not_null(

@@ -79,3 +79,12 @@ def _check_statistics(columns: Sequence[Column], found: Sequence[list[Field]], m
                 "statistics to skip files by: add it there",
                 code="DELTA_CLUSTERING_COLUMN_MISSING_STATS",
             )
+
+
+def cannot_be_partitioned() -> InvalidRequest:
+    """Why a table that was ever clustered gets no partitions."""
+    return InvalidRequest(
+        "the table has the feature clustering, with which a table cannot be partitioned: leave the "
+        "partitioning out, or make another table",
+        code="DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+    )

@@ -111,7 +111,7 @@ def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[M
     check_partitioning(metadata.partition_columns, schema)
     identity.check(metadata)
     if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
-        raise write.clustered_cannot_be_partitioned()
+        raise clustering.cannot_be_partitioned()
     metadata = assign.assigned(metadata, table.world.uuid)
     property_changes.check(metadata)
     metadata = property_changes.with_row_columns(metadata, table.world.uuid)

@@ -7,7 +7,14 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from headgate.errors import ConflictError, InvalidRequest, MetadataChanged, SchemaMismatch, UserError
+from headgate.errors import (
+    ConflictError,
+    InvalidRequest,
+    MetadataChanged,
+    ProtocolChanged,
+    SchemaMismatch,
+    UserError,
+)
 from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, references, upgrade
 from headgate.protocol import domains as domain_rules
 from headgate.protocol.actions import (
@@ -77,13 +84,18 @@ class Prepared:
 def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
-    It reads nothing, so it starts from the newest version this process knows and loses to nobody
-    but a change of the schema. With ``domains`` it also sets these, and whoever sets the same after
-    the latest version, or after ``since``, is its rival. If others gave the values of identity columns
-    that it gave, it writes its rows again, with values it has reserved.
+    It reads nothing, so it starts from the newest version this process knows, and once more if the table
+    has changed since. With ``domains`` it also sets these, and whoever sets the same after the latest
+    version, or after ``since``, is its rival. If others gave the values of identity columns that it gave,
+    it writes its rows again, with values it has reserved.
     """
     _check_append(options)
-    done = _append(table, df, options, NOTHING)
+    try:
+        done = _append(table, df, options, NOTHING)
+    except (MetadataChanged, ProtocolChanged):
+        if options.domains or options.since is not None or options.txn is not None:
+            raise
+        done = _append(table, df, options, NOTHING)
     for _ in range(_MOST_LOSSES):
         if not isinstance(done, Outrun):
             return done
@@ -168,7 +180,7 @@ def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = 
         enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
         protocol = upgrade.of_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
-            raise clustered_cannot_be_partitioned()
+            raise clustering.cannot_be_partitioned()
     if clustered and not protocol.has(clustering.FEATURE):
         protocol = upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
     features.check_writable(protocol, after)
@@ -204,15 +216,6 @@ def commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Seque
         for part in written:
             files.discard(table.store, part)
         raise
-
-
-def clustered_cannot_be_partitioned() -> InvalidRequest:
-    """Why a table that was ever clustered gets no partitions."""
-    return InvalidRequest(
-        "the table has the feature clustering, with which a table cannot be partitioned: leave the "
-        "partitioning out, or make another table",
-        code="DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
-    )
 
 
 def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
