@@ -7,6 +7,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol import codec
 from headgate.protocol.actions import (
     AddCdcFile,
+    AddFile,
     AppTransaction,
     CommitInfo,
     DomainMetadata,
@@ -74,6 +75,16 @@ def test_a_commit_info_may_be_any_json(said: bytes, understood: CommitInfo | Non
     assert codec.commit_info(Version(1), content) == understood
     (folded,) = codec.fold([(Version(1), content)])
     assert (folded.info, folded.adds) == (understood, (add("a"),))
+
+
+def test_what_stands_beside_an_odd_commit_info_is_read() -> None:
+    beside = codec.encode((add("a"),)).strip()[1:]
+    odd = b'{"commitInfo":{"tags":"nightly"},' + beside + b"\n"
+    none = b'{"commitInfo":null,' + beside.replace(b'"a"', b'"b"', 1) + b"\n"
+
+    # Of what is on one line only one action counts, and a commitInfo that is null is none.
+    content = odd + none + b'{"commitInfo":null}\n'
+    assert [type(action) for action in codec.actions(Version(1), content)] == [AddFile, AddFile]
 
 
 def test_the_commit_info_is_read_without_the_rest() -> None:

@@ -172,7 +172,7 @@ def test_a_renamed_column_is_the_same_in_the_files() -> None:
 
 def test_texts_of_a_renamed_column_compare_as_before() -> None:
     """The metadata says it under the name of the column."""
-    said = {"__COLLATIONS": {"a": "icu.UNICODE", "a.element": "spark.UTF8_LCASE"}}
+    said = {"__COLLATIONS": {"a": "icu.UNICODE", "a.element": "spark.UTF8_LCASE"}, "comment": "x"}
     before = state(
         Struct((Field("a", Array(STRING, contains_null=True), metadata=said), Field("b", LONG))),
         partitions=(),
@@ -180,8 +180,10 @@ def test_texts_of_a_renamed_column_compare_as_before() -> None:
 
     after = column_changes.renamed(before, ("A",), "letters")
 
-    found = schema_of(after).fields[0].metadata["__COLLATIONS"]
-    assert found == {"letters": "icu.UNICODE", "letters.element": "spark.UTF8_LCASE"}
+    found = schema_of(after).fields[0]
+    assert (found.name, found.metadata["comment"]) == ("letters", "x")
+    collations = {"letters": "icu.UNICODE", "letters.element": "spark.UTF8_LCASE"}
+    assert found.metadata["__COLLATIONS"] == collations
 
 
 def test_a_renamed_partition_column_still_is_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import commit_checks, rebase, upgrade
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
-from headgate.protocol.attempt import CLONE, Attempt
+from headgate.protocol.attempt import CLONE, RESTORE, Attempt
 from headgate.protocol.commit_checks import CHECKS
 from headgate.protocol.replay import State
 from headgate.protocol.schema import json as schema_json
@@ -171,11 +171,12 @@ def test_the_same_transaction_of_an_application_counts_once() -> None:
     assert rebase.prepare(attempt(STATE, (once, A, once))).actions == (once, A)
 
 
-def test_a_clone_brings_the_vectors_of_its_source() -> None:
-    """They were there before, in a table that allowed them."""
-    cloned = replace(attempt(STATE, (TIGHT,)), operation=CLONE)
+@pytest.mark.parametrize("operation", [CLONE, RESTORE])
+def test_vectors_that_were_there_before_come_back(operation: str) -> None:
+    """In a table, or a version of it, that allowed them."""
+    again = replace(attempt(STATE, (TIGHT,)), operation=operation)
 
-    assert rebase.prepare(cloned).actions == (TIGHT,)
+    assert rebase.prepare(again).actions == (TIGHT,)
 
 
 def test_domains_are_checked_too() -> None:

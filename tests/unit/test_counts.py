@@ -16,6 +16,8 @@ from tests.support.commits import add
         ('{"numRecords":"many"}', Counts()),
         ('{"numRecords":-1}', Counts()),
         ('{"numRecords":9223372036854775808}', Counts()),
+        ('{"numRecords":9223372036854775807}', Counts(2**63 - 1)),
+        ('{"numRecords":0}', Counts(0)),
         ('{"numRecords":7,"minValues":' + "[" * 9_999 + "]" * 9_999 + "}", Counts()),
         ('{"minValues":{}}', Counts()),
         ('{"numRecords":7,"tightBounds":false}', Counts(7, tight_bounds=False)),

@@ -172,8 +172,9 @@ def test_a_value_with_the_fields_of_the_column_is_whole_in_it(found: DataType) -
 @pytest.mark.parametrize(
     ("found", "wanted", "says"),
     [
-        (FEWER, ROW, "column 's' .* lacks 'b' of"),
-        (OTHER, ROW, "column 's' .* has 'e' beyond"),
+        (FEWER, ROW, "column 's' .* the value lacks 'b' of the fields"),
+        (OTHER, ROW, "column 's' .* the value has 'e' beyond the fields"),
+        (Struct(OTHER.fields[1:]), ROW, "the value has 'e' beyond and lacks 'a' of the fields"),
         (DEEPER, ROW, "column 's.b' .* has 'e' beyond"),
         (Array(FEWER, contains_null=True), LIST, "column 's.element' .* lacks 'b'"),
         (Map(TEXT, OTHER, value_contains_null=True), BY_NAME, "column 's.value' .* has 'e'"),
@@ -194,6 +195,9 @@ def test_a_value_may_lack_fields_where_columns_evolve_but_loses_none() -> None:
     enforce.check_assigned("s", FEWER, ROW, may_lack=True)
     enforce.check_assigned("s", Array(FEWER, contains_null=True), LIST, may_lack=True)
     enforce.check_assigned("s", Map(TEXT, FEWER, value_contains_null=True), BY_NAME, may_lack=True)
-    for found in (OTHER, DEEPER):
-        with pytest.raises(InvalidRequest, match="'e' beyond the fields"):
+    enforce.check_assigned("s", Struct((Field("t", FEWER),)), Struct((Field("t", ROW),)), may_lack=True)
+    keyed = (Map(kind, TEXT, value_contains_null=True) for kind in (FEWER, ROW))
+    enforce.check_assigned("s", *keyed, may_lack=True)
+    for found in (OTHER, DEEPER, Struct(OTHER.fields[1:])):
+        with pytest.raises(InvalidRequest, match="the value has 'e' beyond the fields"):
             enforce.check_assigned("s", found, ROW, may_lack=True)

@@ -108,3 +108,10 @@ def test_clusterings_that_can_be() -> None:
     assert clustering.physical(["c39"], metadata(many)) == (("c39",),)
     assert clustering.physical(["a"], metadata(delta_dataSkippingStatsColumns="a")) == (("a",),)
     assert clustering.domain(["s.x"], metadata()) == domain_lifecycle.clustering([("s", "x")])
+
+
+def test_a_table_that_was_ever_clustered_gets_no_partitions() -> None:
+    told = clustering.cannot_be_partitioned()
+
+    assert told.code == "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
+    assert "leave the partitioning out" in told.message

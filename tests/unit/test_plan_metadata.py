@@ -10,7 +10,7 @@ from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.metadata import Facts, Outcome, Planned, Wish, decide
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import ID, PHYSICAL_NAME
-from headgate.protocol.schema.types import Array, DataType, Field, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 INT, LONG, TEXT, VOID = (Primitive(name) for name in ("integer", "long", "string", "void"))
 
@@ -83,9 +83,19 @@ def test_a_new_column_needs_merge_schema() -> None:
 
 
 def test_a_type_for_a_void_column_needs_merge_schema_too() -> None:
-    existing = table(struct(id=LONG, v=VOID, s=struct(x=VOID)))
+    def nested(kind: DataType) -> dict[str, DataType]:
+        return {
+            "v": kind,
+            "s": struct(x=kind),
+            "l": Array(kind, contains_null=True),
+            "m": Map(TEXT, kind, value_contains_null=True),
+            "k": Map(struct(x=kind), TEXT, value_contains_null=True),
+        }
 
-    for data, column in ((struct(v=TEXT), "v"), (struct(s=struct(x=TEXT)), "s")):
+    existing = table(struct(id=LONG, **nested(VOID)))
+
+    for column, kind in nested(TEXT).items():
+        data = struct(**{column: kind})
         with pytest.raises(SchemaMismatch, match=f"column '{column}' would become .*mergeSchema"):
             plan(existing, Wish(data))
         assert plan(existing, Wish(data, can_merge=True)).outcome is Outcome.MERGE

@@ -16,6 +16,7 @@ from headgate.protocol.schema import assign
 from headgate.protocol.upkeep import PROTECTED_BEFORE
 from headgate.protocol.vectors import DeletedRows
 from headgate.table import alter, clone, restore
+from headgate.table.files import table_of
 from headgate.table.site import Site
 from tests.support.altered import adds, configuration, ids, named, write
 from tests.support.attempts import added
@@ -23,6 +24,7 @@ from tests.support.attempts import table as state_of
 from tests.unit.test_restore import each_route, file, live, made, removal
 
 TRACKED = {"delta.enableRowTracking": "true"}
+SUSPENDED = "set:delta.rowTrackingSuspended=true"
 
 
 def test_a_file_comes_back_with_the_rows_it_had() -> None:
@@ -136,6 +138,18 @@ def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
     assert all(not found.is_catalog_managed for found in forth)
 
 
+@pytest.mark.parametrize("managed", [True, False])
+def test_what_only_a_managed_table_needed_does_not_come_back(managed: bool) -> None:
+    now, needed = state_of(), ("vacuumProtocolCheck", "deletionVectors")
+    owned = ("catalogManaged", "inCommitTimestamp") if managed else ()
+    then = replace(now, protocol=upgrade.with_features(now.protocol, (*needed, *owned)))
+
+    (back,) = (found for found in stated(now, then) if isinstance(found, Protocol))
+
+    assert back.has("deletionVectors")
+    assert back.has("vacuumProtocolCheck") is not managed
+
+
 def test_a_moment_will_do_for_a_version() -> None:
     place, table = made("inline")
     write(table, file(place, "a"))
@@ -214,7 +228,7 @@ def test_rows_are_tracked_again_after_that_was_given_up(route: str) -> None:
     then = write(table, file(place, "c"))
     names = {name: configuration(table)[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN)}
     alter.drop_feature(table, "rowTracking")
-    write(table, removal(added("c", {})))
+    write(table, removal(added("c", {})), file(place, "since"))
 
     done = restore.restore(table, version=then)
 
@@ -239,10 +253,38 @@ def test_an_id_that_was_given_again_is_not_brought_back(route: str) -> None:
     alter.set_properties(table, TRACKED)
     assert ids(table) == [0]
 
-    restore.restore(table, version=then)
+    done = restore.restore(table, version=then)
 
     assert live(table) == ["a", "b"]
     assert set(ids(table)) == {0, 10}
+    assert [add.default_row_commit_version for add in adds(table, done.version)] == [done.version]
+
+
+def test_files_get_no_ids_while_none_are_given() -> None:
+    place, table = made("filesystem", "feature:rowTracking", "feature:domainMetadata", SUSPENDED)
+    then = write(table, file(place, "a"))
+    write(table, file(place, "b"))
+
+    done = restore.restore(table, version=then)
+
+    assert live(table) == ["a"]
+    assert adds(table, done.version) == ()
+
+
+def test_what_a_file_needs_is_named_as_in_the_log() -> None:
+    """The name of a vector's file is no URL, unless the log gives all of it."""
+    near = vectors.stored([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
+    far = msgspec.structs.replace(near, storage_type="p", path_or_inline_dv="s3://b/a%20b.bin")
+    within = vectors.inline(DeletedRows.of([1]))
+    files = [
+        msgspec.structs.replace(added(name, {}), deletion_vector=vector)
+        for name, vector in (("x%20y", near), ("f", far), ("i", within), ("n", None))
+    ]
+
+    assert restore.objects(table_of(files)) == {
+        *("x%20y", "f", "i", "n", "s3://b/a%20b.bin"),
+        "a%20b/deletion_vector_00000000-0000-0000-0000-000000000007.bin",
+    }
 
 
 @pytest.mark.parametrize("many", [1, 1_000])

@@ -156,6 +156,14 @@ def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
     assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
 
 
+def test_the_last_row_that_a_file_may_have_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_MOST_ROWS", 100)
+
+    assert len(DeletedRows.of([99]).words()) == 2
+    with pytest.raises(CorruptLog, match="deletes row 100"):
+        DeletedRows.of([100]).words()
+
+
 @pytest.mark.parametrize("count", [None, 1 << 62])
 @pytest.mark.parametrize("row", [2_000_000_000, 1 << 33, 1 << 62])
 def test_a_vector_that_deletes_rows_no_file_has_is_refused_before_it_fills_the_memory(

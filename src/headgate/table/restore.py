@@ -53,7 +53,6 @@ _MANY = 1_000
 """From how many files on one listing of the table is cheaper than asking for each."""
 _KEPT = frozenset(
     (
-        assign.HIGHEST,
         upkeep.PROTECTED_BEFORE,
         properties.ROW_ID_COLUMN,
         properties.ROW_VERSION_COLUMN,
@@ -148,11 +147,8 @@ def _without_ids(table: OpenedTable, base: Snapshot, gone: pa.Table) -> list[Add
     if not row_ids.are_left(base, having=False):
         return []
     leaving = frozenset(keys(gone))
-    return [
-        msgspec.structs.replace(add, data_change=False)
-        for add in whole_files.adds(table, base, with_ids=False)
-        if file_key.of(add) not in leaving
-    ]
+    found = whole_files.adds(table, base, with_ids=False)
+    return [add for add in found if file_key.of(add) not in leaving]
 
 
 def _returning(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids: bool) -> list[AddFile]:
