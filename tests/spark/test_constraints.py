@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headgate import Lake, Table
-from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest
+from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest, MetadataChanged
 
 pytestmark = pytest.mark.spark
 
@@ -90,21 +90,31 @@ def test_rows_that_nobody_looked_at_win(
     assert "delta.constraints.positive" not in table.properties()
 
 
-def test_rows_that_were_not_checked_lose(
+def test_rows_are_checked_by_a_constraint_that_came_while_they_were_written(
     spark: SparkSession, lake: Lake, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """P24"""
-    commit = table.log.commit
+    """P24: an append writes its rows once more, and overwrites are told."""
+    commit, others = table.log.commit, iter(("positive", "small", "odd"))
 
     def delayed(change: Any, *, base: Any) -> object:
-        lake.table("s.t").add_constraint("positive", "amount > 0")
+        if name := next(others, None):
+            lake.table("s.t").add_constraint(name, "amount > 0")
+            monkeypatch.setattr(table.log, "commit", commit)
         return commit(change, base=base)
 
     monkeypatch.setattr(table.log, "commit", delayed)
-    with pytest.raises(ConflictError):
+    with pytest.raises(ConstraintViolated, match="amount = -1"):
         table.append(spark.sql("SELECT 9L AS id, -1 AS amount"))
-
     assert table.read().count() == 3
+    monkeypatch.setattr(table.log, "commit", delayed)
+    table.append(spark.sql("SELECT 9L AS id, 1 AS amount"))
+    assert table.read().count() == 4
+    monkeypatch.setattr(table.log, "commit", delayed)
+    with pytest.raises(MetadataChanged):
+        table.overwrite(spark.sql("SELECT 9L AS id, 1 AS amount"))
+
+    assert next(others, None) is None
+    assert table.read().count() == 4
 
 
 def test_a_column_of_a_constraint_is_not_renamed(table: Table) -> None:
