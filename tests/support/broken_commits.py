@@ -117,6 +117,14 @@ VECTORS_ON: Build = lambda told: (  # noqa: E731 — a row
     with_properties(told.metadata, delta_enableDeletionVectors="true"),
 )
 LOOSE = msgspec.structs.replace(ADD, stats='{"numRecords":1,"tightBounds":false}', deletion_vector=VECTOR)
+
+
+def hiding(rule: str, vector: DeletionVector, *, twice: bool = False) -> Case:
+    """A file with this deletion vector, in a table that may have some."""
+    hidden = msgspec.structs.replace(LOOSE, deletion_vector=vector)
+    return Case(rule, lambda _: (hidden,), first=VECTORS_ON, kind="add", twice=twice)
+
+
 _WIDE = Struct((Field("a", Map(Primitive("string"), Struct((ID, ID)), value_contains_null=True)),))
 _ONE, _TWO = mapped("one", 1, "p1"), mapped("two", 2, "p2")
 _MARKED = ("domainMetadata", "rowTracking")
@@ -189,20 +197,10 @@ CASES: tuple[Case, ...] = (
         kind="add",
     ),
     *(
-        Case(
-            "vectors-inside",
-            lambda _, vector=vector: (msgspec.structs.replace(LOOSE, deletion_vector=vector),),
-            first=VECTORS_ON,
-            kind="add",
-            twice=vector.path_or_inline_dv == "short" or vector.storage_type == "x",
-        )
-        for vector in (
-            msgspec.structs.replace(VECTOR, path_or_inline_dv="../.." + "a" * 20),
-            msgspec.structs.replace(VECTOR, path_or_inline_dv="/etc" + "a" * 20),
-            msgspec.structs.replace(VECTOR, path_or_inline_dv="short"),
-            msgspec.structs.replace(VECTOR, storage_type="x"),
-        )
+        hiding("vectors-inside", msgspec.structs.replace(VECTOR, path_or_inline_dv=path), twice=twice)
+        for path, twice in (("../.." + "a" * 20, False), ("/etc" + "a" * 20, False), ("short", True))
     ),
+    hiding("vectors-inside", msgspec.structs.replace(VECTOR, storage_type="x"), twice=True),
     Case("one-protocol-one-metadata", lambda told: (told.protocol, told.protocol), line=0),
     Case("one-protocol-one-metadata", lambda told: (told.metadata, told.metadata), line=0),
     Case("files-once", lambda _: (ADD, ADD), kind="add"),

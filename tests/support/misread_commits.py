@@ -13,13 +13,12 @@ from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from tests.support.broken_commits import (
     ADD,
     ID,
-    LOOSE,
-    VECTORS_ON,
     WRITER,
     Build,
     Case,
     altered,
     columns,
+    hiding,
     mapped,
     mapping,
     with_features,
@@ -199,12 +198,7 @@ MISREAD += (
     ),
     # vectors within the log
     *(
-        Case(
-            "vectors-readable",
-            lambda _, vector=vector: (msgspec.structs.replace(LOOSE, deletion_vector=vector),),
-            first=VECTORS_ON,
-            kind="add",
-        )
+        hiding("vectors-readable", vector)
         for vector in (
             msgspec.structs.replace(_INLINE, path_or_inline_dv="\\\\\\"),
             msgspec.structs.replace(_INLINE, path_or_inline_dv=""),

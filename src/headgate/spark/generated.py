@@ -17,6 +17,11 @@ from headgate.spark.edits import UPDATES, Kind
 from headgate.spark.matches import KIND
 
 
+def are_in(schema: Struct) -> bool:
+    """Whether a table has such columns."""
+    return any(GENERATED in field.metadata for field in schema.fields)
+
+
 def followed(rows: DataFrame, schema: Struct, own: Mapping[str, Column]) -> DataFrame:
     """Edited rows with every generated column, computed from the other columns as they will be stored.
 

@@ -151,6 +151,8 @@ def followed(
     rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
 ) -> DataFrame:
     """Edited rows of these clauses with the generated columns that their clause does not set."""
+    if not generated.are_in(evolved.schema):
+        return rows.drop(_CLAUSE)
     said = _said(clauses, kinds, evolved, asked)
     givers = {
         field.name: [number for number, values in said.items() if field.name in values]
