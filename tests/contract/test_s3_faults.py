@@ -4,8 +4,9 @@ Each test compares what a writer was told with what is in the log afterwards, re
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import pytest
 
@@ -33,6 +34,8 @@ ONCE = [fault for fault in Fault if fault not in (Fault.PASS, Fault.FORBIDDEN, F
 """Faults after which everything can be set right."""
 STAGED = Settings(publish=Publish.ON_DEMAND, inline_limit_bytes=0)
 _ID = TableId("t")
+_PATIENT, _IMPATIENT = 10.0, 1.0
+"""For how many seconds a client waits: hardly ever in vain, but for an answer that never comes."""
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +83,22 @@ class Place:
         return [codec.decode(version, self.direct.read(names.published(version))) for version in versions]
 
 
+class MakePlace(Protocol):
+    """A new place for a route; the client that meets the faults waits for so many seconds."""
+
+    def __call__(self, route: str, waits: float = _PATIENT) -> Place: ...
+
+
+def waiting_for(fault: Fault) -> float:
+    return _IMPATIENT if fault is Fault.STALL else _PATIENT
+
+
 @pytest.fixture
-def place(server_url: str, wire: Proxy) -> Callable[[str], Place]:
-    def make(route: str) -> Place:
+def place(server_url: str, wire: Proxy) -> MakePlace:
+    def make(route: str, waits: float = _PATIENT) -> Place:
         name = s3.make_bucket(server_url)
         direct, catalog = s3.connect(server_url, name), SimulatedCatalog()
-        through = s3.connect(wire.url, name, place=name, timeout_seconds=0.25)
+        through = s3.connect(wire.url, name, place=name, timeout_seconds=waits)
         create.write_version_0(
             direct, Definition(tables.SCHEMA), managed=route != "filesystem", world=s3.HastyWorld()
         )
@@ -151,12 +164,13 @@ def requests_of(place: Place, route: str) -> int:
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("fault", ONCE, ids=lambda fault: fault.name)
 def test_whichever_request_fails_once_the_commit_succeeds_and_is_there_once(
-    place: Callable[[str], Place], route: str, fault: Fault
+    place: MakePlace, route: str, fault: Fault
 ) -> None:
     """S3's 409, a 412 to the winner, 5xx, cut connections and timeouts, at every request of a commit."""
     total = requests_of(place(route), route)
 
-    told = [contested(place(route), route, nth(number, fault)) for number in range(total)]
+    waits = waiting_for(fault)
+    told = [contested(place(route, waits), route, nth(number, fault)) for number in range(total)]
 
     assert told == [2] * total
     assert total >= (6 if route == "filesystem" else 2)
@@ -164,7 +178,7 @@ def test_whichever_request_fails_once_the_commit_succeeds_and_is_there_once(
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_request_that_is_forbidden_is_reported_and_nothing_is_committed(
-    place: Callable[[str], Place], route: str
+    place: MakePlace, route: str
 ) -> None:
     total = requests_of(place(route), route)
 
@@ -177,9 +191,7 @@ def test_a_request_that_is_forbidden_is_reported_and_nothing_is_committed(
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("seed", range(10))
-def test_whatever_fails_in_whatever_order_nobody_is_lied_to(
-    place: Callable[[str], Place], route: str, seed: int
-) -> None:
+def test_whatever_fails_in_whatever_order_nobody_is_lied_to(place: MakePlace, route: str, seed: int) -> None:
     chance = random.Random(seed)
     share = chance.choice((0.3, 0.6, 0.9))
     faults = [fault for fault in Fault if fault not in (Fault.UNCONDITIONAL, Fault.STALL)]
@@ -214,14 +226,14 @@ AFTER_A_LOST_ANSWER = [
 
 @pytest.mark.parametrize("script", AFTER_A_LOST_ANSWER)
 def test_an_own_commit_is_recognised_whatever_later_requests_are_told(
-    place: Callable[[str], Place], script: Script
+    place: MakePlace, script: Script
 ) -> None:
     """S3: the txnId at the version proposed decides, not the status of the last request."""
-    assert contested(place("filesystem"), "filesystem", script) == 2
+    assert contested(place("filesystem", _IMPATIENT), "filesystem", script) == 2
 
 
 def test_an_own_commit_is_recognised_although_what_came_after_cannot_be_read(
-    place: Callable[[str], Place],
+    place: MakePlace,
 ) -> None:
     spoil = puts(Fault.LOSE_REPLY, then=Fault.PASS)
     third = names.published(Version(3))
@@ -269,7 +281,7 @@ UNDECIDABLE = {
 
 
 @pytest.mark.parametrize("case", UNDECIDABLE.values(), ids=UNDECIDABLE)
-def test_what_cannot_be_decided_is_called_unknown(place: Callable[[str], Place], case: Undecidable) -> None:
+def test_what_cannot_be_decided_is_called_unknown(place: MakePlace, case: Undecidable) -> None:
     here = place("filesystem")
 
     told = contested(here, "filesystem", case.script())
@@ -281,7 +293,7 @@ def test_what_cannot_be_decided_is_called_unknown(place: Callable[[str], Place],
     assert here.wire.late == []
 
 
-def test_doubt_is_bounded(place: Callable[[str], Place]) -> None:
+def test_doubt_is_bounded(place: MakePlace) -> None:
     here, asked = place("filesystem"), []
 
     def cut(request: Request) -> Fault:
@@ -308,10 +320,10 @@ def ratified(place: Place) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("fault", [*ONCE, Fault.FORBIDDEN], ids=lambda fault: fault.name)
-def test_publishing_survives_any_fault_at_any_request(place: Callable[[str], Place], fault: Fault) -> None:
+def test_publishing_survives_any_fault_at_any_request(place: MakePlace, fault: Fault) -> None:
     """A put answered 412 to ourselves is no incident: the content decides."""
     for number in range(3):
-        here = place("inline")
+        here = place("inline", waiting_for(fault))
         expected = ratified(here)
         here.wire.play(nth(number, fault))
 
@@ -328,7 +340,7 @@ def test_publishing_survives_any_fault_at_any_request(place: Callable[[str], Pla
         assert {path: here.direct.read(path) for path in expected} == expected
 
 
-def test_publishing_stops_where_it_fails_and_leaves_no_gap(place: Callable[[str], Place]) -> None:
+def test_publishing_stops_where_it_fails_and_leaves_no_gap(place: MakePlace) -> None:
     here = place("inline")
     first, second = ratified(here)
     here.wire.play(lambda request: Fault.CUT if request.path.endswith(first) else Fault.PASS)
@@ -344,7 +356,7 @@ def test_publishing_stops_where_it_fails_and_leaves_no_gap(place: Callable[[str]
 @pytest.mark.parametrize("fault", ONCE, ids=lambda fault: fault.name)
 def test_a_table_is_created_once_and_its_creator_knows(server_url: str, wire: Proxy, fault: Fault) -> None:
     name = s3.make_bucket(server_url)
-    store = s3.connect(wire.url, name, timeout_seconds=0.25)
+    store = s3.connect(wire.url, name, timeout_seconds=waiting_for(fault))
     wire.play(nth(0, fault))
 
     tables.create_filesystem(store)
