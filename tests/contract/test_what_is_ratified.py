@@ -23,6 +23,7 @@ from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Metada
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support.broken_commits import CASES as BROKEN
 from tests.support.broken_commits import (
+    HOLLOW,
     ID,
     WRITER,
     Build,
@@ -175,6 +176,10 @@ _LEGAL: dict[str, tuple[Build, Build]] = {
     "a nested column is added": (
         altered(lambda old: columns(old, ID, WRITER, Field("s", Struct((ID,))))),
         altered(lambda old: columns(old, ID, WRITER, Field("s", Struct((ID, WRITER))))),
+    ),
+    "a table that has a struct without fields is changed in another way": (
+        altered(lambda old: columns(old, ID, WRITER, HOLLOW)),
+        altered(lambda old: columns(old, ID, WRITER, HOLLOW, Field("new", Primitive("date")))),
     ),
     "columns change places": (nothing, altered(lambda old: columns(old, WRITER, ID))),
     "a small integer grows": (

@@ -51,6 +51,7 @@ def with_features(protocol: Protocol, *more: str, without: tuple[str, ...] = ())
 
 ID, WRITER = Field("id", Primitive("long")), Field("writer", Primitive("string"))
 PARTS = Field("parts", Array(Struct((ID,)), contains_null=True))
+HOLLOW = Field("parts", Array(Struct(()), contains_null=True))
 
 
 def mapped(name: str, number: int, physical: str, kind: str = "long") -> Field:
@@ -233,7 +234,8 @@ CASES: tuple[Case, ...] = (
     _altering("columns", lambda old: columns(old, ID, WRITER, Field("ID", Primitive("long")))),
     _altering("columns", lambda old: columns(old, ID, WRITER, *_WIDE.fields)),
     _altering("columns", lambda old: msgspec.structs.replace(old, schema_string="{}")),
-    _altering("columns", lambda old: columns(old, ID, WRITER, _deep(200))),
+    _altering("columns", lambda old: _deep(old, 200)),
+    _altering("columns", lambda old: _deep(old, 20_000)),
     Case(
         "columns", lambda told: mapping(told, _ONE, mapped("two", 1, "p2"), most=2), line=3, kind="metaData"
     ),
@@ -282,6 +284,7 @@ CASES: tuple[Case, ...] = (
         kind="metaData",
         build=altered(lambda old: with_properties(old, delta_inCommitTimestampEnablementVersion="5")),
     ),
+    _altering("columns-storable", lambda old: columns(old, ID, WRITER, HOLLOW)),
     _altering("schema-evolution", lambda old: columns(old, ID)),
     _altering("schema-evolution", lambda old: columns(old, ID, Field("Writer", Primitive("string")))),
     _altering("schema-evolution", lambda old: columns(old, Field("id", Primitive("integer")), WRITER)),
@@ -407,8 +410,8 @@ def replace_vector(kind: str, path: str) -> DeletionVector:
     return msgspec.structs.replace(VECTOR, storage_type=kind, path_or_inline_dv=path)
 
 
-def _deep(levels: int) -> Field:
-    found: Any = Primitive("long")
-    for _ in range(levels):
-        found = Array(found, contains_null=True)
-    return Field("deep", found)
+def _deep(metadata: Metadata, levels: int) -> Metadata:
+    """Its columns are deeper than Headgate's own writers would write them."""
+    found = '{"type":"array","containsNull":true,"elementType":' * levels + '"long"' + "}" * levels
+    text = schema_json.render(Struct((ID, WRITER, Field("deep", Primitive("DEEP")))))
+    return msgspec.structs.replace(metadata, schema_string=text.replace('"DEEP"', found))

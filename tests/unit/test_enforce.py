@@ -1,5 +1,7 @@
 """Do the rows fit?"""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from headgate.errors import InvalidRequest, SchemaMismatch
@@ -31,6 +33,18 @@ def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
 
     said = {"comment": "x", "__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
     assert declared == Struct((Field("c", TEXT, nullable=False, metadata=said), *others))
+
+
+def deep(kind: str, levels: int) -> DataType:
+    """A long in so many types of a kind."""
+    found: DataType = LONG
+    for _ in range(levels):
+        found = {
+            "struct": Struct((Field("a", found),)),
+            "array": Array(found, contains_null=True),
+            "map": Map(LONG, found, value_contains_null=True),
+        }[kind]
+    return found
 
 
 @pytest.mark.parametrize(
@@ -65,6 +79,12 @@ def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
             Struct((Field("l", Array(Struct((Field("x", LONG, nullable=False),)), contains_null=True)),)),
             "DELTA_NESTED_NOT_NULL_CONSTRAINT",
         ),
+        (Struct((Field("s", Struct(())),)), "DELTA_EMPTY_DATA"),
+        (Struct((Field("l", Array(Struct(()), contains_null=True)),)), "DELTA_EMPTY_DATA"),
+        (Struct((Field("m", Map(LONG, Struct(()), value_contains_null=True)),)), "DELTA_EMPTY_DATA"),
+        (Struct((Field("s", deep("struct", 99)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
+        (Struct((Field("l", deep("array", 50)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
+        (Struct((Field("m", deep("map", 50)),)), "HEADGATE_SCHEMA_TOO_DEEP"),
     ],
 )
 def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> None:
@@ -72,6 +92,21 @@ def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> Non
         enforce.check_new(schema)
 
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("kind", "levels"), [("struct", 98), ("array", 49), ("map", 49)])
+def test_columns_may_be_as_deep_as_files_can_be(kind: str, levels: int) -> None:
+    schema, content = Struct((Field("d", deep(kind, levels)),)), pa.BufferOutputStream()
+    arrow: pa.DataType = pa.int64()
+    for _ in range(levels):
+        arrow = {
+            "struct": pa.struct([("a", arrow)]), "array": pa.list_(arrow), "map": pa.map_(pa.int64(), arrow)
+        }[kind]  # fmt: skip
+    pq.write_table(pa.table({"d": pa.nulls(1, arrow)}), content)
+
+    enforce.check_new(schema)
+
+    assert pq.read_metadata(pa.BufferReader(content.getvalue())).num_rows == 1
 
 
 def test_names_of_mapped_columns_may_be_any_but_empty() -> None:

@@ -22,6 +22,7 @@ from headgate.protocol.actions import (
 from headgate.protocol.properties import STAMPS
 from headgate.protocol.property_changes import CATALOG_KEPT
 from headgate.protocol.schema import evolution, mapping
+from headgate.protocol.schema import json as schema_json
 from headgate.protocol.strict import Breach
 
 KEPT = STAMPS | CATALOG_KEPT
@@ -81,6 +82,26 @@ def _illegal_evolution(proposed: Proposed) -> Breach | None:
     if why is None:
         return None
     return proposed.breach(after, f"{why}; only a commit that replaces the whole table may do that")
+
+
+def _structs_without_fields(proposed: Proposed) -> Breach | None:
+    after = proposed.commit.metadata
+    if after is None:
+        return None
+    # A table that was adopted with one is still changed in other ways.
+    known = () if proposed.before is None else _hollow(proposed.before.metadata)
+    new = next((path for path in _hollow(after) if path not in known), None)
+    if new is None:
+        return None
+    return proposed.breach(after, f"the column {new!r} is a struct without fields, which no file can store")
+
+
+def _hollow(metadata: Metadata) -> tuple[str, ...]:
+    return evolution.hollow(schema_json.parse(metadata.schema_string))
+
+
+def _brings_columns(proposed: Proposed) -> bool:
+    return writes_metadata(proposed) and (proposed.before is not None or proposed.commit.version == 0)
 
 
 def _layout(metadata: Metadata) -> tuple[object, ...]:
@@ -272,6 +293,10 @@ RULES: tuple[Rule, ...] = (
         "types are widened at most, columns dropped only if they are mapped, ids and physical names kept and "
         "never given again, and nothing becomes NOT NULL",
         "DELTA_METADATA_MISMATCH",
+    ),
+    Rule(
+        "columns-storable", _brings_columns, _structs_without_fields,
+        "no column becomes a struct without fields", "DELTA_EMPTY_DATA",
     ),
     Rule(
         "identity-tag", _changes_known_metadata, _changes_said_to_be_marks,

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from headgate.errors import SchemaMismatch
 from headgate.protocol import identity
 from headgate.protocol.actions import Metadata
+from headgate.protocol.schema import enforce, mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import checks, columns, fitting, partition_folders, texts
@@ -78,7 +78,8 @@ def arrange(
 
 
 def _check_stored(written: Sequence[Field]) -> None:
-    """Refuse rows of which files could store nothing."""
+    """Refuse rows of which files could store nothing, or no reader would read what they store."""
+    enforce.check_depth(written)
     empty = [field.name for field in written if _is_empty(field.type)]
     if empty or not written:
         raise SchemaMismatch(

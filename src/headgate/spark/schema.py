@@ -24,7 +24,11 @@ _OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", 
 
 def of_frame(df: DataFrame) -> Struct:
     """The columns of a DataFrame, all nullable: what a frame says about nulls is not trusted."""
-    return nullable(schema_json.parse(df.schema.json()))
+    try:
+        columns = df.schema
+    except RecursionError as exc:  # PySpark's own walk through its types
+        raise schema_json.too_deep() from exc
+    return nullable(_parsed(columns))
 
 
 def present(df: DataFrame) -> Struct:
@@ -69,7 +73,7 @@ def column(name: str) -> Column:
 def definition(columns: Columns) -> Struct:
     """The columns of a table to be made; NOT NULL is taken from an explicit schema only."""
     if isinstance(columns, StructType):
-        return schema_json.parse(columns.json())
+        return _parsed(columns)
     if not isinstance(columns, str):
         return unbound(of_frame(columns))
     if SparkSession.getActiveSession() is None:
@@ -77,10 +81,19 @@ def definition(columns: Columns) -> Struct:
     try:
         parsed = DataType.fromDDL(columns)
     except Exception as exc:  # Spark's parser raises errors of many unrelated classes
+        if isinstance(exc, RecursionError) or "StackOverflowError" in str(exc):
+            raise schema_json.too_deep() from exc
         raise InvalidRequest(f"{columns!r} is not a list of columns: {exc}") from exc
     if not isinstance(parsed, StructType):
         raise InvalidRequest(f"{columns!r} is not a list of columns: write it like id BIGINT, name STRING")
-    return schema_json.parse(parsed.json())
+    return _parsed(parsed)
+
+
+def _parsed(columns: StructType) -> Struct:
+    try:
+        return schema_json.parse(columns.json())
+    except RecursionError as exc:
+        raise schema_json.too_deep() from exc
 
 
 def to_spark(schema: Struct) -> StructType:

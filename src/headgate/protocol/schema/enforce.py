@@ -1,10 +1,11 @@
 """Do rows of one schema fit a table of another?"""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from headgate.errors import InvalidRequest, SchemaMismatch
-from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe, levels
 
 _STORABLE = re.compile(
     r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
@@ -13,16 +14,32 @@ _SIZED = re.compile(r"(char|varchar)\(\d+\)")
 _DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
 _COMPUTED = {"delta.generationExpression", "CURRENT_DEFAULT", "delta.identity.start"}
 _ILLEGAL_IN_NAMES = set(" ,;{}()\n\t=")
+_MOST_LEVELS = 98
+"""Readers of Parquet take a hundred, with the file itself and the value at the end."""
 
 
 def check_new(schema: Struct, *, mapped: bool = False) -> None:
-    """Refuse a schema no table may have: no columns, duplicates ignoring case, illegal names or types.
+    """Refuse a schema no table may have: no columns, duplicates ignoring case, illegal names or types,
+    structs without fields, or columns nested deeper than files can be.
 
     With ``mapped`` columns files have names of their own, so those in the schema may be any.
     """
     if not schema.fields:
         raise InvalidRequest("a table needs at least one column", code="DELTA_EMPTY_DATA")
+    check_depth(schema.fields)
     _check_names(schema, "", mapped=mapped)
+
+
+def check_depth(columns: Iterable[Field]) -> None:
+    """Refuse columns that are nested deeper than data files can be."""
+    for column in columns:
+        if levels(column.type) > _MOST_LEVELS:
+            raise InvalidRequest(
+                f"column {column.name!r} is nested more than {_MOST_LEVELS} levels deep (lists and maps "
+                "count twice), and data files cannot be: flatten it, or keep what is deeper as a string of "
+                "JSON",
+                code="HEADGATE_SCHEMA_TOO_DEEP",
+            )
 
 
 def checked_data(rows: Struct) -> Struct:
@@ -131,6 +148,12 @@ def _check_data(data_type: DataType, where: str, *, inside: bool = False) -> Non
 
 def _check_names(data_type: DataType, where: str, *, mapped: bool) -> None:
     match data_type:
+        case Struct(()):
+            raise InvalidRequest(
+                f"column {where[:-1]!r} is a struct without fields, of which data files can store nothing: "
+                "give it a field, or leave it out",
+                code="DELTA_EMPTY_DATA",
+            )
         case Struct(fields):
             seen: set[str] = set()
             for column in fields:

@@ -82,6 +82,11 @@ def duplicate(schema: Struct) -> str | None:
     return None
 
 
+def hollow(schema: Struct) -> tuple[str, ...]:
+    """The columns that are structs without fields, of which data files can store nothing."""
+    return tuple(where[:-1] for struct, where in _structs(schema, "") if where and not struct.fields)
+
+
 def mapping_breach(metadata: Metadata) -> str | None:
     """What is wrong with the ids and physical names of a table that maps its columns."""
     mode = mapping.mode(metadata)

@@ -64,6 +64,19 @@ def leaves(schema: Struct, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple
             yield path, column.type
 
 
+def levels(data_type: DataType) -> int:
+    """How deep a column of this type is nested in a Parquet file, where lists and maps take two levels."""
+    match data_type:
+        case Primitive():
+            return 0
+        case Struct(fields):
+            return 1 + max((levels(part.type) for part in fields), default=0)
+        case Array(element, _):
+            return 2 + levels(element)
+        case Map(key, value, _):
+            return 2 + max(levels(key), levels(value))
+
+
 def describe(data_type: DataType) -> str:
     """The type as a person would write it."""
     match data_type:
