@@ -1,18 +1,22 @@
 """The semantics that skipping is tested against are Spark's own, and Columns become predicates."""
 
+import json
 import math
 from datetime import date, datetime
 from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import predicate_sql
+from headgate.protocol import predicate_sql, skipping
+from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Predicate, Unknown
+from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.spark import expressions
 from headgate.spark import schema as spark_schema
 from tests.support import conditions
@@ -40,6 +44,50 @@ def test_the_evaluator_of_the_tests_agrees_with_spark(spark: SparkSession) -> No
     for row, answers in zip(rows, found.collect(), strict=True):
         for condition, answer in zip(asked, answers, strict=True):
             assert condition.truth(row) == answer, (condition.sql, row)
+
+
+@pytest.mark.parametrize(
+    ("data_type", "value", "sql"),
+    [
+        ("decimal(10,4)", "1.0049", "c = CAST(1 AS DECIMAL(38, 2))"),
+        ("decimal(10,4)", "1.0049", "c IN (99999999999999999999999999999999999999, 1.0)"),
+        ("decimal(38,30)", "1.000000000000000000000000000001", "c IN (1, 2)"),
+        ("decimal(38,30)", "1.000000000000000000000000000001", "c = CAST(1 AS BIGINT)"),
+        ("int", "0", "c IN (99999999999999999999999999999999999999, 0.10)"),
+        ("bigint", "NULL", "c < 9223372036854775808"),
+        ("bigint", "NULL", "c <= 9223372036854775807.5"),
+        ("bigint", "NULL", "NOT -9223372036854775809 >= c"),
+        ("int", "0", "c = 0 -- as in C:\\temp\\\n AND c = 1"),
+    ],
+)
+def test_a_row_that_spark_selects_by_its_own_rules_is_not_left_out(
+    spark: SparkSession, data_type: str, value: str, sql: str
+) -> None:
+    """Where digits are cut off a column, the column is not looked at, or a comment goes on."""
+    frame = spark.sql(f"SELECT CAST({value} AS {data_type}) AS c")
+    nulls = int(value == "NULL")
+    bounds = {} if nulls else {"minValues": {"c": float(value)}, "maxValues": {"c": float(value)}}
+    text = json.dumps({"numRecords": 1, "nullCount": {"c": nulls}, **bounds})
+    names = {"int": "integer", "bigint": "long"}
+    known = Struct((Field("c", Primitive(names.get(data_type, data_type))),))
+    files = pa.table({"partition_values": pa.nulls(1, pa.map_(pa.string(), pa.string())), "stats": [text]})
+
+    kept = skipping.keep(FileBounds(files), expressions.predicate(sql, known, spark))
+
+    assert frame.where(sql).count() == 1
+    assert kept.to_pylist() == [True]
+
+
+def test_an_offset_that_spark_does_not_know_makes_no_moment(spark: SparkSession) -> None:
+    sql = "ts <> '2024-02-29 12:00:00+18:30'"
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        found = spark.sql("SELECT TIMESTAMP'2020-01-01 00:00:00' AS ts").where(sql).count()
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+    assert found == 0
+    assert isinstance(expressions.predicate(sql, SCHEMA, spark), Unknown)
 
 
 def columns() -> list[tuple[Column, str]]:

@@ -79,11 +79,20 @@ BESIDE_LONGS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+def is_true_of_nulls(op: Op, literal: Any) -> bool:
+    """Spark has the answer before it looks at the column, where no long is beyond the literal."""
+    below, above = literal < -(2**63), literal > 2**63 - 1
+    return (below and op in (Op.GT, Op.GE)) or (above and op in (Op.LT, Op.LE))
+
+
 @pytest.mark.parametrize("literal", BESIDE_LONGS, ids=repr)
 def test_a_long_compares_as_the_numbers_do(literal: Any) -> None:
     for op in Op:
         found = compare("long", op, literal)
 
+        if is_true_of_nulls(op, literal):
+            assert isinstance(found, Unknown)
+            continue
         assert isinstance(found, Compare | NotNull | Never)
         assert [may_hold(found, value) for value in LONGS] == [DOES[op](value, literal) for value in LONGS], (
             op
@@ -98,7 +107,7 @@ BESIDE_DECIMALS = (
     0, 1, -100_000_000, 100_000_000, 10**30,
     *map(Decimal, (
         "1.5", "1.505", "-1.505", "1.4999999999", "0.001", "-0.001", "99999999.99", "99999999.991",
-        "100000000", "-99999999.99", "-99999999.991", "-99999999.995", "-100000000", "1E+8", "1E-20",
+        "100000000", "-99999999.99", "-99999999.991", "-99999999.995", "-100000000", "1E+8", "1E-18",
     )),
 )  # fmt: skip
 
@@ -171,9 +180,10 @@ def test_decimals_that_are_one_double_are_all_beside_it() -> None:
         ("long", "9223372036854775808", False), ("long", "-9223372036854775808", True), ("long", "-0", False),
         ("long", "+1", False), ("long", "1.0", False), ("long", " 1", False), ("long", "٣", False),
         ("long", "1" * 5000, False), ("long", date(2024, 1, 1), False),
-        ("decimal(38,30)", Decimal("12345678.5"), True), ("decimal(38,30)", Decimal("123456789.5"), False),
-        ("decimal(38,30)", Decimal("0.123456789"), True), ("decimal(38,30)", 10**8, False),
-        ("decimal(38,38)", Decimal("0.5"), True), ("decimal(38,38)", 1, False),
+        # Of what type a literal was made is not known, and a long has 20 digits before the point.
+        ("decimal(38,18)", Decimal("12345678.5"), True), ("decimal(38,18)", 1, True),
+        ("decimal(38,19)", Decimal("0.5"), False), ("decimal(38,19)", 1, False),
+        ("decimal(10,2)", Decimal("1E-19"), False),
         ("decimal(38,0)", Decimal("0.5"), False), ("decimal(38,0)", 10**37, True),
         ("decimal(38,10)", Decimal("1234567890123456789012345678.0123456789"), True),
         ("decimal(10,2)", "1.5", False), ("decimal(10,2)", Decimal("NaN"), False),
@@ -196,6 +206,7 @@ def test_which_literals_are_known_beside_a_column(data_type: str, literal: Liter
     found = compare(data_type, "<", literal)
 
     assert isinstance(found, Unknown) is not known
+    assert isinstance(compare(data_type, "=", literal), Unknown) is not known
     assert found is not None
 
 

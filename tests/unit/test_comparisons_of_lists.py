@@ -36,6 +36,10 @@ def column(data_type: str, *, plain: bool = True) -> Column:
     [
         ("long", (16, 8, 3, -5, 3, None), In(column("long"), (-5, 3, 8, 16))),
         ("long", (1, Decimal("1.5")), Compare(column("long"), Op.EQ, 1)),
+        ("long", (10**37, 1), Compare(column("long"), Op.EQ, 1)),
+        ("long", (1, Decimal("1E-18")), Compare(column("long"), Op.EQ, 1)),
+        ("decimal(30,8)", (2, 1), In(column("decimal(30,8)"), (Decimal(1), Decimal(2)))),
+        ("double", (10**37, Decimal("0.5")), In(column("double"), (0.5, 1e37))),
         ("long", (None,), Never()), ("long", ("1", "2"), In(column("long"), (1, 2))),
         ("string", ("b", "a"), In(column("string"), ("a", "b"))),
         ("date", ("2024-02-29", "2024-01-01"), In(column("date"), (date(2024, 1, 1), date(2024, 2, 29)))),
@@ -54,6 +58,8 @@ def test_lists(data_type: str, literals: tuple[Literal, ...], expected: Predicat
     [
         ("long", (1, "1")), ("long", (1, 1.0)), ("timestamp", ("2024-01-01",)),
         ("timestamp_ntz", ("2024-01-01",)), ("timestamp", (date(2024, 1, 1), datetime(2024, 1, 1))),
+        ("long", (10**37, Decimal("0.10"))), ("decimal(10,4)", (10**37, Decimal("1.0"))),
+        ("decimal(38,30)", (1, 2)), ("decimal(10,2)", (None, Decimal("1E-10"), 10**29)),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("negated", [False, True])

@@ -54,7 +54,7 @@ MOST, LEAST = 2**63 - 1, -(2**63)
         ("-1.5", "decimal(3,1)", Decimal("-1.5")), (".5", "decimal(3,1)", Decimal("0.5")),
         ("5.", "decimal(3,1)", Decimal("5.0")), (Decimal("99.9"), "decimal(3,1)", Decimal("99.9")),
         (Decimal("-99.90"), "decimal(3,1)", Decimal("-99.9")), (99, "decimal(2,0)", Decimal(99)),
-        (1, "decimal(38,30)", Decimal(f"1.{'0' * 30}")),
+        (1, "decimal(38,30)", Decimal(f"1.{'0' * 30}")), (1, "decimal(20,0)", Decimal(1)),
         ("12345678901234567890.12345", "decimal(38,18)", Decimal(f"12345678901234567890.12345{'0' * 13}")),
     ],
 )  # fmt: skip
@@ -74,6 +74,7 @@ def test_null_stays_null_and_a_truth_is_not_known(name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "name"),
     [
+        (1, "decimal(38,2)"), (1, "decimal(21,0)"),
         (128, "byte"), (-129, "byte"), (32768, "short"), (2**31, "integer"), (MOST + 1, "long"),
         (LEAST - 1, "long"), (Decimal("1.0"), "integer"), (1.0, "integer"), ("1", "integer"), ("1", "double"),
         (0.1, "float"), (Decimal("0.1"), "float"), (Decimal("1.00000000000000000001"), "float"),

@@ -41,6 +41,11 @@ BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 _LONGEST = (1 << 63) - 1
 _EXACT_IN_DOUBLE = 1 << 53
 _MAX_PRECISION = 38
+BEFORE_POINT = 20
+"""How many digits before the point the type of a number may have, as that of a long has.
+
+Spark compares by types, and cuts digits off the column where the two together have too many.
+"""
 WIDE = Context(prec=400)
 """For every double with the digits of every decimal."""
 _DAY = timedelta(days=1)
@@ -200,12 +205,14 @@ def _with_integer(column: Column, op: Op, literal: Value, name: str) -> Predicat
         case float():
             known = abs(literal) < _EXACT_IN_DOUBLE  # beyond, several integers are the same double
         case int() | Decimal():
-            known = _fits(Decimal(literal), integral=20, scale=0)
+            known = _fits((literal,), integral=BEFORE_POINT, scale=0)
         case _:
             return None
     if not known:
         return None
     floor = math.floor(literal)
+    if (op in (Op.LT, Op.LE) and literal > _LONGEST) or (op in (Op.GT, Op.GE) and literal < ~_LONGEST):
+        return None  # Spark takes that for true, of nulls too
     return _within(column, op, floor, exact=floor == literal, ends=(~_LONGEST, _LONGEST))
 
 
@@ -215,11 +222,10 @@ def _with_decimal(
     if isinstance(literal, float):
         return all_of((_with_rounded(column, op, literal), unknown))
     precision, scale = precision_and_scale(column)
-    number = Decimal(literal)
-    if not _fits(number, integral=precision - scale, scale=scale):
+    if not _fits((literal,), integral=precision - scale, scale=scale):
         return None
-    floor = _floor(number, scale)
-    return _within(column, op, floor, exact=floor == number, ends=_ends(precision, scale))
+    floor = _floor(Decimal(literal), scale)
+    return _within(column, op, floor, exact=floor == literal, ends=_ends(precision, scale))
 
 
 def _with_rounded(column: Column, op: Op, number: float) -> Predicate:
@@ -263,12 +269,15 @@ def precision_and_scale(column: Column) -> tuple[int, int]:
     return int(precision or 10), int(scale or 0)
 
 
-def _fits(number: Decimal, *, integral: int, scale: int) -> bool:
-    """Whether Spark compares the two exactly, in a decimal wide enough for both."""
-    _, digits, exponent = number.as_tuple()
-    if not isinstance(exponent, int):
-        return False
-    return max(len(digits) + exponent, integral) + max(-exponent, scale) <= _MAX_PRECISION
+def _fits(numbers: Iterable[int | Decimal], *, integral: int, scale: int) -> bool:
+    """Whether Spark compares a column with all of them exactly, in a decimal wide enough for all."""
+    integral = max(integral, BEFORE_POINT)
+    for number in numbers:
+        _, digits, exponent = Decimal(number).as_tuple()
+        if not isinstance(exponent, int):
+            return False
+        integral, scale = max(len(digits) + exponent, integral), max(-exponent, scale)
+    return integral + scale <= _MAX_PRECISION
 
 
 def _within(
@@ -340,7 +349,16 @@ def _with_day(column: Column, op: Op, literal: Value, session: tzinfo | None) ->
 def _are_alike(column: Column, literals: Sequence[Literal]) -> bool:
     """Whether a list compares like its members would; Spark compares all in one common type."""
     kinds = {kind(literal) for literal in literals if literal is not None}
-    if len(kinds) > 1:
+    if len(kinds) > 1 or not _fit_together(column, literals):
         return False
     timestamps = (Primitive("timestamp"), Primitive("timestamp_ntz"))
     return column.type not in timestamps or kinds != {"text"}
+
+
+def _fit_together(column: Column, literals: Iterable[Literal]) -> bool:
+    name = column.type.name if isinstance(column.type, Primitive) else ""
+    if name not in BITS and not name.startswith("decimal"):
+        return True
+    precision, scale = (BEFORE_POINT, 0) if name in BITS else precision_and_scale(column)
+    numbers = [literal for literal in literals if isinstance(literal, int | Decimal)]
+    return _fits(numbers, integral=precision - scale, scale=scale)

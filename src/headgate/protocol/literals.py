@@ -16,8 +16,10 @@ Literal = Value | None
 
 _OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?", re.ASCII)
 _MOMENT = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d{1,6})?(Z|UTC|[+-]\d\d:\d\d)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d{1,6})?(Z|UTC|[+-](?:(?:0\d|1[0-7]):[0-5]\d|18:00))?)?",
+    re.ASCII,
 )
+"""Offsets up to 18 hours, as Spark has them: a text with another one is null there, or an error."""
 
 
 def kind(literal: Value) -> str:

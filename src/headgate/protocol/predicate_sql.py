@@ -32,7 +32,8 @@ from headgate.protocol.schema.types import Struct
 
 _INTEGER = re.compile(r"\d{1,38}", re.ASCII)  # Spark has no longer ones
 _DECIMAL = re.compile(r"\d+\.\d*|\.\d+", re.ASCII)
-_UNREAD = re.compile(r"\bwithout\b", re.IGNORECASE)  # sqlglot skips it in TIMESTAMP WITHOUT TIME ZONE
+# sqlglot skips the one in TIMESTAMP WITHOUT TIME ZONE; Spark goes on with a comment after the other.
+_UNREAD = re.compile(r"\bwithout\b|--[^\n]*\\\n", re.IGNORECASE)
 _DOUBLE = re.compile(r"(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
 
 

@@ -87,7 +87,8 @@ def _as_decimal(value: int | Decimal | str, name: str) -> tuple[bool, Literal]:
         return False, None
     precision, _, scale = name.removeprefix("decimal(").rstrip(")").partition(",")
     number = Decimal(value)
-    if abs(number) >= 10 ** (int(precision) - int(scale)):
+    before = int(precision) - int(scale)
+    if before > comparisons.BEFORE_POINT or abs(number) >= 10**before:
         return False, None
     result = number.quantize(Decimal(f"1E-{scale}"), context=comparisons.WIDE)
     return result == number, result
