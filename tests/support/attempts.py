@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.protocol import identity, predicate_sql, replay, upgrade, vectors
+from headgate.protocol import counts, identity, predicate_sql, replay, upgrade, vectors
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -246,6 +246,9 @@ class InlineRows:
 
     def selects(self, adds: Sequence[AddFile]) -> bool:
         return bool(adds) and self._selects
+
+    def counted(self, file: AddFile) -> int | None:
+        return counts.of(file).num_records
 
 
 def _row_work(told: Told) -> RowWork | None:

@@ -13,7 +13,7 @@ from headgate.protocol.actions import AddFile, Commit, RemoveFile, sort
 from headgate.protocol.attempt import Attempt
 from headgate.protocol.replay import State
 from headgate.protocol.vectors import DeletedRows
-from tests.support.attempts import BASE, added, side, table
+from tests.support.attempts import BASE, InlineRows, added, side, table
 
 ENABLED = "set:delta.enableDeletionVectors=true"
 ROWS = st.frozensets(st.integers(0, 9), min_size=1, max_size=5)
@@ -57,6 +57,30 @@ def test_a_file_of_which_the_two_leave_no_row_is_removed() -> None:
 
     assert writes.adds == ()
     assert [hidden(remove) for remove in writes.removes] == [frozenset(range(5, 10))]
+
+
+class _Larger(InlineRows):
+    """Files have a row more than their statistics say, or nobody knows how many."""
+
+    def __init__(self, count: int | None) -> None:
+        super().__init__(selects=False)
+        self._count = count
+
+    def counted(self, file: AddFile) -> int | None:
+        return self._count
+
+
+@pytest.mark.parametrize("count", [11, None])
+def test_a_file_that_has_more_rows_than_its_statistics_say_is_kept(count: int | None) -> None:
+    state = table([ENABLED])
+    loser = hides("ours", set(range(5)), state)
+    assert loser.rows is not None
+    loser = replace(loser, rows=replace(loser.rows, access=_Larger(count)))
+    winner = commit(hides("theirs", set(range(5, 10)), state))
+
+    writes = rebase.rebase(loser, [winner]).writes
+
+    assert [hidden(add) for add in writes.adds] == [frozenset(range(10))]
 
 
 def test_three_winners_are_united_one_after_the_other() -> None:

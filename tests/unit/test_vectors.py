@@ -279,6 +279,7 @@ def test_damage_in_the_log_is_refused_or_harmless_but_never_a_crash(data: st.Dat
         ("0000", "not base85"),
         ("0000`", "not base85"),
         ("%nSc1", "not base85"),
+        ("\ud80000", "not base85"),
         ("#ZZZZ", "not base85"),
         ("#####", "0 bytes, its size is 4"),
         ("00000", "begins with 0"),
@@ -374,3 +375,14 @@ def test_the_vectors_of_others_are_read() -> None:
 
 def _unsigned(word: int) -> int:
     return word % (1 << 64)
+
+
+@pytest.mark.parametrize(
+    ("rows", "count", "are_all"),
+    [([0, 1, 2], 3, True), ([0, 1], 3, False), ([0, 1, 2, 3], 3, False), ([0, 1, 9], 3, False),
+     ([], 0, True), ([0], None, False), ([], None, False)],
+)  # fmt: skip
+def test_they_are_all_rows_of_a_file_only_if_none_is_missing(
+    rows: list[int], count: int | None, are_all: bool
+) -> None:
+    assert DeletedRows.of(rows).are_all(count) is are_all

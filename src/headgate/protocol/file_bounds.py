@@ -55,7 +55,7 @@ class FileBounds:
         stored = []
         for asked in wanted:
             found = self._in_files(asked.column)
-            if not self._is_partition(asked.column):
+            if not self.is_partition(asked.column):
                 stored.append(Asked(found, asked.nulls))
             elif found.path not in self._known:
                 self._known[found.path] = self._of_partition(found)
@@ -69,6 +69,10 @@ class FileBounds:
             physical=self._physical,
             statistics=lambda wanted: [bounds.filter(keep) for bounds in self._of_stats(wanted)],
         )
+
+    def is_partition(self, column: Column) -> bool:
+        """Whether the column is one that the table is partitioned by."""
+        return len(column.path) == 1 and column.path[0].lower() in self._partitioned
 
     def _of_stats(self, wanted: Sequence[Asked]) -> list[Bounds]:
         if not all(map(self._is_known, wanted)):
@@ -87,9 +91,6 @@ class FileBounds:
 
     def _in_files(self, column: Column) -> Column:
         return replace(column, path=self._physical.get(column.path, column.path))
-
-    def _is_partition(self, column: Column) -> bool:
-        return len(column.path) == 1 and column.path[0].lower() in self._partitioned
 
     def _of_partition(self, column: Column) -> Bounds:
         texts = pc.map_lookup(self.files["partition_values"], pa.scalar(column.path[-1]), "first")

@@ -102,7 +102,9 @@ def _on_top(actions: tuple[Action, ...], theirs: _Narrowed, work: RowWork) -> tu
             kept.append(msgspec.structs.replace(action, deletion_vector=vector))
         elif isinstance(action, AddFile) and action.path == path:
             # A file of which no row is left is removed, and not added again.
-            if rows.cardinality != counts.of(action).num_records:
+            # Statistics may be wrong, so the file itself has the last word.
+            is_said = rows.cardinality == counts.of(action).num_records
+            if not (is_said and rows.are_all(work.access.counted(action))):
                 vector = work.access.hide(rows)
                 kept.append(msgspec.structs.replace(theirs.after, deletion_vector=vector, data_change=True))
         else:

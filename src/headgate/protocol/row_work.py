@@ -26,6 +26,10 @@ class RowAccess(Protocol):
         """
         ...
 
+    def counted(self, file: AddFile) -> int | None:
+        """How many rows the data file itself has, deleted ones too; None if that cannot be told."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class RowWork:

@@ -67,6 +67,10 @@ class DeletedRows:
     def cardinality(self) -> int:
         return len(self.rows)
 
+    def are_all(self, count: int | None) -> bool:
+        """Whether they are every row of a file of ``count`` rows; never, if nobody knows how many it has."""
+        return self.cardinality == count and (count == 0 or self.rows.max() == count - 1)
+
     def words(self, count: int | None = None) -> "array[int]":
         """The bitmap of ``count`` rows as signed 64-bit words: row r is bit ``r % 64`` of word ``r // 64``.
 
@@ -282,7 +286,7 @@ def _z85_encode(data: bytes) -> str:
 
 
 def _z85_decode(text: str, label: str) -> bytes:
-    raw = text.encode()
+    raw = text.encode(errors="surrogatepass")  # what is no text at all is refused below
     if len(raw) % 5 or raw.translate(None, _Z85):
         raise _corrupt(f"{label} is not base85 as the protocol writes it: {text!r}")
     whole, tail = raw, b""

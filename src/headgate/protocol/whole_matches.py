@@ -1,7 +1,8 @@
 """Which files have only rows that a predicate selects, so that none of them need be opened to know.
 
 The counterpart of ``skipping``: a file is named only if its partition values or its statistics
-prove that the predicate is true for every one of its rows.
+prove that the predicate is true for every one of its rows. That as many values are null as there are
+rows proves nothing: other writers' statistics may count too few rows.
 """
 
 from functools import reduce
@@ -32,7 +33,7 @@ def certain(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
             return _sure(pc.and_kleene(_no_nulls(found), one))
         case NotNull(column):
             return _no_nulls(bounds.of(column))
-        case IsNull(column):
+        case IsNull(column) if bounds.is_partition(column):
             return _sure(pc.invert(bounds.of(column).may_have_value))
         case _:
             return pa.repeat(value=False, size=bounds.files.num_rows)

@@ -28,7 +28,7 @@ from headgate.protocol.row_work import RowWork
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import change_files, files, fitting, targets, vectors_written
+from headgate.spark import change_files, files, fitting, row_counts, targets, vectors_written
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import ROW_COMMIT_VERSION, ROW_ID
 from headgate.spark.edits import UPDATES, Edits, Kind
@@ -102,6 +102,10 @@ class Judge:
         some = self._target.may_select(adds)
         return bool(some) and not self._matching(self._target.rows_of(table_of(some))).isEmpty()
 
+    def counted(self, file: AddFile) -> int | None:
+        """How many rows the file has, deleted ones too, by its own footer."""
+        return row_counts.of_files(self._target.table, [file])[file.path]
+
 
 def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
     """What to do with each file, those of ``removed`` being known to lose all rows."""
@@ -109,26 +113,38 @@ def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
     adds = target.adds(paths[position] for position in edits.positions)
     hides = target.has(targets.VECTORS)
     old = vectors_written.hidden_rows(VectorFiles(target.table), list(adds.values()))
+    changed = {paths[position]: edits.changed(position) for position in edits.positions}
+    emptied = _emptied(target, [(add, changed[path], old[path]) for path, add in adds.items()])
     gone, hidden, rewritten = list(removed), [], []
     for position in edits.positions:
-        add, rows = adds[paths[position]], edits.changed(position)
+        add, rows = adds[paths[position]], changed[paths[position]]
         left = targets.live_rows(add)
         united = DeletedRows(old[add.path].rows | rows.rows)
-        if left == rows.cardinality:
+        if add.path in emptied:
             gone.append(add)
         elif hides and left is not None and _are_few(united, left + old[add.path].cardinality):
             hidden.append((add, united))
         else:
             rewritten.append((add, united))
-    places = {path: position for position, path in enumerate(paths)}
     seen = edits.found.get(Kind.SEEN)
     return Plan(
         gone,
         hidden,
         rewritten,
-        {file.path: edits.changed(places[file.path]) for file, _ in hidden},
+        {file.path: changed[file.path] for file, _ in hidden},
         {} if seen is None else {paths[position]: rows for position, rows in seen.rows.items()},
     )
+
+
+def _emptied(target: Target, files: Sequence[tuple[AddFile, DeletedRows, DeletedRows]]) -> frozenset[str]:
+    """Those of the files that lose all the rows they had left, by their statistics and their footers too.
+
+    Each comes with the rows it loses, and with those it had lost before.
+    """
+    said = [file for file, rows, _ in files if targets.live_rows(file) == rows.cardinality]
+    found = row_counts.of_files(target.table, said)
+    lost = {file.path: DeletedRows(rows.rows | before.rows) for file, rows, before in files}
+    return frozenset(path for path, count in found.items() if lost[path].are_all(count))
 
 
 def _are_few(rows: DeletedRows, of: int) -> bool:
