@@ -76,6 +76,27 @@ def test_the_earliest_version_that_can_be_read(
     assert segment.earliest(files(*listing), held=held) == earliest
 
 
+class Asked(frozenset[Version]):
+    """Versions that somebody holds, and which he was asked for."""
+
+    def __init__(self, *_: object) -> None:
+        self.versions: list[object] = []
+
+    def __contains__(self, version: object) -> bool:
+        self.versions.append(version)
+        return super().__contains__(version)
+
+
+def test_nothing_is_looked_for_behind_the_first_gap() -> None:
+    """A stray file of an absurd version would keep a reader for years."""
+    held = Asked([Version(1)])
+
+    with pytest.raises(CorruptLog, match="version 2 is missing"):
+        segment.build(files("0.json", "9.json"), held=held)
+
+    assert held.versions == [1, 2]
+
+
 def test_an_error_says_which_versions_there_are_or_which_is_missing() -> None:
     with pytest.raises(VersionNotFound) as beyond:
         segment.build(files("0.json", "1.json"), target=Version(2))

@@ -153,6 +153,8 @@ def test_a_pointer_beyond_the_log_is_only_a_hint() -> None:
     place.store.put(names.LAST_CHECKPOINT, b'{"version": 100, "size": 1}')
 
     assert committer(place).frontier().latest == 3
+    place.store.put(names.checksum(Version(100)), b"{}")
+    assert committer(place).frontier().latest == 3
 
 
 def test_only_commits_and_checkpoints_are_versions() -> None:

@@ -155,8 +155,16 @@ CHECKPOINT = f"{2:020d}.checkpoint.parquet"
         ([*COMMITS[:2], CHECKPOINT], 2, 2, [2]),
         (COMMITS, 9, 3, [0, 1, 2, 3]),
         ([*COMMITS, f"{7:020d}.crc"], None, 3, [0, 1, 2, 3, 7]),
+        ([*COMMITS, f"{9:020d}.crc"], 9, 3, [0, 1, 2, 3, 9]),
     ],
-    ids=["no checkpoint", "a checkpoint", "only a checkpoint", "a pointer to nothing", "a stray checksum"],
+    ids=[
+        "no checkpoint",
+        "a checkpoint",
+        "only a checkpoint",
+        "a pointer to nothing",
+        "a stray checksum",
+        "a pointer to a stray checksum",
+    ],
 )
 def test_the_log_tells_how_far_it_reaches(
     files: list[str], pointed: int | None, latest: int, listed: list[int]

@@ -43,10 +43,11 @@ def build(
     usable = [version for version in checkpoints if version <= wanted]
     start = max(usable, default=None)
     following = range(0 if start is None else start + 1, wanted + 1)
-    missing = [number for number in following if number not in published and number not in held]
-    if missing:
+    missing = next((number for number in following if number not in published and number not in held), None)
+    if missing is not None:
         raise _incomplete(missing, wanted, earliest=min(checkpoints, default=None))
-    compactions = [file for file in files if file.kind is Kind.COMPACTED]
+    # An empty one may be all that a writer left who died; its commits say the same.
+    compactions = [file for file in files if file.kind is Kind.COMPACTED and file.size > 0]
     return Segment(
         wanted,
         checkpoints[start] if start is not None else (),
@@ -85,7 +86,7 @@ def _complete_checkpoints(files: Sequence[LogFile]) -> dict[Version, tuple[LogFi
             found.setdefault((file.version, file.parts), {})[file.part] = file
     complete: dict[Version, tuple[LogFile, ...]] = {}
     for (version, parts), pieces in sorted(found.items(), reverse=True):
-        if sorted(pieces) == list(range(1, parts + 1)):
+        if len(pieces) == parts and all(part in pieces for part in range(1, parts + 1)):
             complete[version] = tuple(pieces[part] for part in sorted(pieces))
     return complete
 
@@ -112,17 +113,15 @@ def _with_compactions(
             number += 1
 
 
-def _incomplete(
-    missing: list[int], wanted: Version, *, earliest: Version | None
-) -> CorruptLog | VersionNotFound:
-    if missing[0] == 0 and earliest is not None and earliest > wanted:
+def _incomplete(missing: int, wanted: Version, *, earliest: Version | None) -> CorruptLog | VersionNotFound:
+    if missing == 0 and earliest is not None and earliest > wanted:
         return VersionNotFound(
             f"version {wanted} can no longer be read: the log was cleaned up to version {earliest}",
             asked=wanted, earliest=earliest,
         )  # fmt: skip
-    code = "DELTA_TRUNCATED_TRANSACTION_LOG" if missing[0] == 0 else "DELTA_VERSIONS_NOT_CONTIGUOUS"
+    code = "DELTA_TRUNCATED_TRANSACTION_LOG" if missing == 0 else "DELTA_VERSIONS_NOT_CONTIGUOUS"
     return CorruptLog(
-        f"version {missing[0]} is missing from the log, which must reach version {wanted}; "
+        f"version {missing} is missing from the log, which must reach version {wanted}; "
         "no older version is served in its place",
-        code=code, version=missing[0],
+        code=code, version=missing,
     )  # fmt: skip

@@ -79,6 +79,11 @@ def monotonic(stamps: Sequence[Stamp]) -> tuple[Stamp, ...]:
     """File times made strictly increasing by version, as readers without in-commit timestamps do."""
     adjusted: list[Stamp] = []
     for stamp in stamps:
-        earliest = adjusted[-1].at + 1 if adjusted else stamp.at
-        adjusted.append(Stamp(stamp.version, EpochMillis(max(stamp.at, earliest))))
+        last = adjusted[-1].at if adjusted else None
+        adjusted.append(Stamp(stamp.version, increased(stamp.at, last)))
     return tuple(adjusted)
+
+
+def increased(at: EpochMillis, last: EpochMillis | None) -> EpochMillis:
+    """A moment, or the first one after the ``last`` if that is later: two versions never have the same."""
+    return EpochMillis(at if last is None else max(at, last + 1))

@@ -1,10 +1,10 @@
 """What changed between two versions: the files that tell it, version by version."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import codec, features
+from headgate.protocol import codec, features, timestamps
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -113,6 +113,7 @@ def between(
 
     protocol, metadata = first.protocol, first.metadata
     _check_types(metadata, first.version, last)
+    latest = history.preceding(store, newest, first.version)
     for commit, changes in together.in_order(store, read, map(Version, versions)):
         _check_values(changes, metadata)
         if commit.metadata is not None:
@@ -123,7 +124,11 @@ def between(
         if commit.protocol is not None or commit.metadata is not None:
             protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
             features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
-        yield changes
+        if history.is_by_file(newest, commit.version):
+            latest = timestamps.increased(changes.timestamp, latest)
+            yield replace(changes, timestamp=latest)
+        else:
+            yield changes
 
 
 def _check_values(changes: Changes, metadata: Metadata) -> None:

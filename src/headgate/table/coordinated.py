@@ -12,7 +12,7 @@ from headgate.errors import (
 )
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Metadata, Version
-from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.names import LogFile
 from headgate.storage.api import Store
 from headgate.table import log
 from headgate.table.committer import Frontier
@@ -93,15 +93,13 @@ class CoordinatedCommitter:
     def _joined(self, told: OwnedCommits, known: Version | None) -> Frontier | None:
         """The log and what the owner holds, as one; None if something is missing between the two."""
         since = known if known is not None else log.last_checkpoint(self._store)
-        files = log.listed(self._store, since=since) or log.listed(self._store)
-        published = {file.version for file in files if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)}
+        files, published = log.existing(self._store, since=since)
         if known is None and not published:
             raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
         sure = known if known is not None else max(published)
         held = {commit.version: commit for commit in told.commits if commit.version not in published}
         latest = max(sure, *published, -1 if told.latest is None else told.latest)
-        missing = set(range(sure + 1, latest + 1)) - published - held.keys()
-        if missing:
+        if any(number not in published and number not in held for number in range(sure + 1, latest + 1)):
             return None
         listing: list[LogFile] | None = files if known is None else None
         return Frontier(Version(latest), held, managed=False, listing=listing)

@@ -28,10 +28,8 @@ class FilesystemCommitter:
         self._store = store
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
-        kinds = (names.Kind.PUBLISHED, names.Kind.CHECKPOINT)
         since = known if known is not None else log.last_checkpoint(self._store)
-        files = log.listed(self._store, since=since) or log.listed(self._store)
-        versions = [file.version for file in files if file.kind in kinds]
+        files, versions = log.existing(self._store, since=since)
         if known is not None:
             return Frontier(max([known, *versions]), {}, managed=False)
         if not versions:

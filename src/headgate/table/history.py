@@ -1,11 +1,12 @@
 """What happened to a table, version by version, and when."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headgate.errors import ObjectNotFound, VersionNotFound
 from headgate.protocol import codec, names, segment, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
+from headgate.protocol.names import Kind
 from headgate.protocol.replay import State
 from headgate.protocol.timestamps import Stamp
 from headgate.storage import together
@@ -26,9 +27,39 @@ class HistoryEntry:
 def entries(
     store: Store, frontier: Frontier, state: State, *, limit: int | None = None
 ) -> tuple[HistoryEntry, ...]:
-    """The history up to the latest version, newest first."""
-    stop = -1 if limit is None else max(-1, frontier.latest - limit)
-    return tuple(_entries(store, frontier, state, range(stop + 1, frontier.latest + 1)))
+    """The history up to the latest version, newest first, each at the moment it counts as committed."""
+    since = Version(0 if limit is None else max(0, frontier.latest + 1 - limit))
+    found = tuple(_entries(store, frontier, state, range(since, frontier.latest + 1)))[::-1]
+    # Unless all were asked for, versions before these may have the moments that their files say.
+    last = preceding(store, state, since) if found and found[0].version == since else None
+    dated: list[HistoryEntry] = []
+    for entry in found:
+        at = entry.timestamp
+        if is_by_file(state, entry.version):
+            at = last = timestamps.increased(at, last)
+        dated.append(replace(entry, timestamp=at))
+    return tuple(reversed(dated))
+
+
+def is_by_file(state: State, version: Version) -> bool:
+    """Whether the moment of a version is that of its file, since its table promises no other one."""
+    enabled = _enablement(state)
+    return enabled is None or version < enabled.version
+
+
+def preceding(store: Store, state: State, version: Version) -> EpochMillis | None:
+    """The moment of the version before, if files tell it: that of a later one must come after it."""
+    if version == 0 or not is_by_file(state, version):
+        return None
+    times: dict[int, EpochMillis] = {}
+    for item in store.list_from(names.LOG):
+        file = names.parse(item.path, size=item.size)
+        if file is not None and file.kind is Kind.PUBLISHED and file.version < version:
+            times[file.version] = EpochMillis(item.modified_ms)
+    last: EpochMillis | None = None
+    for number in range(min(times, default=version), version):  # what is before a gap counts no more
+        last = timestamps.increased(times[number], last) if number in times else None
+    return last
 
 
 def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
@@ -120,8 +151,7 @@ def _entries(store: Store, frontier: Frontier, state: State, versions: range) ->
 
 
 def moment(store: Store, version: Version, info: CommitInfo | None, state: State) -> EpochMillis:
-    """When a version counts as committed: by its own word if the table promises one, else by its file."""
-    enabled = _enablement(state)
-    if enabled is None or version < enabled.version:
+    """When a version was committed: by its own word if the table promises one, else by its file."""
+    if is_by_file(state, version):
         return EpochMillis(store.head(names.published(version)).modified_ms)
     return timestamps.promised(version, info)

@@ -10,7 +10,7 @@ from headgate.catalog.api import Inline, RatifiedCommit, Staged
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol import codec, names, segment
 from headgate.protocol.actions import Commit, CommitInfo, Version
-from headgate.protocol.names import LogFile
+from headgate.protocol.names import Kind, LogFile
 from headgate.protocol.segment import Segment
 from headgate.storage import together
 from headgate.storage.api import Store
@@ -97,6 +97,16 @@ def listed(store: Store, *, since: Version | None = None) -> list[LogFile]:
     after = names.before(since) if since is not None else None
     found = (names.parse(item.path, size=item.size) for item in store.list_from(names.LOG, after=after))
     return [file for file in found if file is not None]
+
+
+def existing(store: Store, *, since: Version | None) -> tuple[list[LogFile], set[Version]]:
+    """What is listed from ``since`` on, and the versions that exist by it.
+
+    Everything is listed if that is none: then ``since`` is beyond the log, whatever else is there.
+    """
+    files = listed(store, since=since)
+    versions = {file.version for file in files if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)}
+    return (files, versions) if versions or since is None else existing(store, since=None)
 
 
 def last_checkpoint(store: Store) -> Version | None:
