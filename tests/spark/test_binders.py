@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import headgate
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import vectors
 from headgate.protocol.vectors import DeletedRows
 from headgate.spark import binders, deleted, file_index
@@ -69,6 +69,73 @@ def test_the_metadata_of_files_is_there_for_those_who_name_it(
         assert all(
             (row.file_name, row.row_index) == (f"{row.id // 10}.parquet", row.id % 10) for row in collected
         )
+
+
+@pytest.mark.parametrize("name", ["plain", "partitioned by several types"])
+def test_both_binders_say_the_same_of_files(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], name: str
+) -> None:
+    make, count = TABLES[name]
+    table = make(tmp_path / "Zürich a+b")
+    parts = [f"_metadata.{part}" for part in ("file_path", "file_name", "file_size", "row_index")]
+
+    def said(binder: str) -> rows.Rows:
+        using(binder)
+        return rows.of_frame(table.read(spark=spark).select("id", *parts))
+
+    classic, portable = said("classic"), said("portable")
+
+    assert classic == portable and len(classic) == count
+    assert classic[0]["file_path"].startswith(f"file:{tmp_path}/Zürich%20a+b/")
+
+
+def test_a_path_is_spelled_as_spark_does_where_rows_are_deleted_too(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None]
+) -> None:
+    using("classic")
+    df = with_vectors(tmp_path / "Zürich a+b").read(spark=spark).select("_metadata.file_path")
+
+    assert all(row.file_path.startswith(f"file:{tmp_path}/Zürich%20a+b/") for row in df.collect())
+
+
+@pytest.mark.parametrize("binder", ["classic", "portable"])
+def test_when_files_were_modified_tells_them_apart_and_stays_true(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], binder: str
+) -> None:
+    using(binder)
+    times = [1_700_000_000_123, 1_700_000_000_123, 1_600_000_000_999, 0, 2**62, -5]
+    adds = [
+        data_file(
+            tmp_path, f"{n}.parquet", pa.table({"id": [2 * n, 2 * n + 1]}), partition_values={"n": str(n)},
+            modification_time=time, vector=vectors.inline(DeletedRows.of([1])),
+        )
+        for n, time in enumerate(times)
+    ]  # fmt: skip
+    columns = [column("id", "long"), column("n", "long")]
+    write_log(tmp_path, columns, adds, partitioned_by=["n"], features=["deletionVectors"])
+
+    df = headgate.at_path(tmp_path).read(spark=spark)
+
+    assert [(row["id"], row["n"]) for row in rows.of_frame(df)] == [(2 * n, n) for n in range(6)]
+    said = df.where("n < 4").selectExpr("n", "unix_millis(_metadata.file_modification_time) AS ms").collect()
+    assert len(said) == 4 and all(abs(row.ms - times[row.n]) < len(times) for row in said)
+
+
+@pytest.mark.parametrize("binder", ["auto", "classic", "portable"])
+def test_a_column_that_spark_takes_for_the_number_of_a_row_is_refused(
+    spark: SparkSession, tmp_path: Path, using: Callable[[str], None], binder: str
+) -> None:
+    using(binder)
+    name = file_index.ROW_INDEX.name
+    data = pa.table({"id": [0, 1], name: pa.array([7, 8], pa.int64())})
+    columns = [column("id", "long"), column(name, "long")]
+    for folder, vector in (("a", None), ("b", vectors.inline(DeletedRows.of([0])))):
+        add = data_file(tmp_path / folder, "f.parquet", data, vector=vector)
+        write_log(tmp_path / folder, columns, [add], features=["deletionVectors"])
+
+    assert [row[name] for row in rows.of_frame(headgate.at_path(tmp_path / "a").read(spark=spark))] == [7, 8]
+    with pytest.raises(UnsupportedFeature, match=name):
+        headgate.at_path(tmp_path / "b").read(spark=spark)
 
 
 @pytest.mark.parametrize("binder", ["classic", "portable"])

@@ -236,7 +236,7 @@ def test_filters_on_the_columns_of_files_are_evaluated_to_the_letter(
     uris = [(tmp_path / f"{n}.parquet").as_uri() for n in range(FILES)]
     sizes = [(tmp_path / f"{n}.parquet").stat().st_size for n in range(FILES)]
     columns = [(f"__{name}", numbers) for name, numbers in values]
-    listing = Listing(uris, sizes, [1] * FILES, columns, "__uri")
+    listing = Listing(uris, sizes, [1] * FILES, columns, ("__path", "__uri"))
     df = file_index.scan(spark, StructType().add("id", "long"), listing, None)
 
     for condition, files in (

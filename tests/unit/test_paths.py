@@ -15,6 +15,8 @@ from headgate.spark import paths
         ("/t", "s=bare space/part.parquet", "file:///t/s=bare%20space/part.parquet"),
         ("/t", "file:/other/a%20b.parquet", "file:///other/a%20b.parquet"),
         ("/t", "/other/part.parquet", "file:///other/part.parquet"),
+        ("/t", "file://localhost/other/a%20b.parquet", "file:///other/a%20b.parquet"),
+        ("file://localhost/t", "part.parquet", "file:///t/part.parquet"),
         ("s3://bucket/t/", "x/part.parquet", "s3a://bucket/t/x/part.parquet"),
         ("s3://bucket/t", "s3://other/a%20b.parquet", "s3a://other/a%20b.parquet"),
         ("gs://bucket/t", "part.parquet", "gs://bucket/t/part.parquet"),

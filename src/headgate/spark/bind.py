@@ -8,11 +8,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StructType
 
+from headgate.errors import UnsupportedFeature
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.vectors import DeletedRows
 from headgate.spark import binders, columns, deleted, file_index, origins
 from headgate.spark import schema as spark_schema
 from headgate.spark.binders import Asked, Scanned, Skipping
+from headgate.spark.file_index import ROW_INDEX
 from headgate.spark.plan import Piece, RowTracking
 
 _METADATA, _IS_METADATA = "_metadata", "__metadata_col"
@@ -32,6 +34,8 @@ def bind(
     ``skip`` tells which files later filters leave, where Spark can ask.
     """
     shown, pieces = columns.visible(schema), list(pieces)
+    for piece, _ in pieces:
+        _check_names(piece)
     own_metadata = len(pieces) > 1 or any(piece.needs_rows for piece, _ in pieces)
     asked = [Asked(piece, gone, own_metadata) for piece, gone in pieces]
     scans = [binders.scan(spark, _wanted(shown, part.piece), part, skip) for part in asked]
@@ -44,6 +48,16 @@ def bind(
         ),
     )
     return file_index.hide_last(rows) if hidden else rows
+
+
+def _check_names(piece: Piece) -> None:
+    """That rows are not numbered by a column of the table: Spark would take its values for their places."""
+    if piece.needs_rows and any(field.name.lower() == ROW_INDEX.name for field in piece.layout.fields):
+        raise UnsupportedFeature(
+            f"the table has a column {ROW_INDEX.name!r}, by which name Spark numbers the rows of a file, and "
+            "these rows must be numbered: write them to a table whose column has another name",
+            features=("reservedColumnName",), operation="read",
+        )  # fmt: skip
 
 
 def _wanted(schema: Struct, piece: Piece) -> StructType:

@@ -31,11 +31,12 @@ from headgate.spark.plan import Piece
 SETTING = "spark.headgate.binder"
 _TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
 _FILE, _FIRST_WORD, _END = "__headgate_ordinal", "__headgate_first_word", "__headgate_end"
-_URI, _SIZE, _MODIFIED = "__headgate_uri", "__headgate_size", "__headgate_modified_ms"
+_PATH, _URI = "__headgate_path", "__headgate_uri"
+_SIZE, _MODIFIED = "__headgate_size", "__headgate_modified_ms"
 _MOST_WORDS = 4 * 1024 * 1024
 # As one text: every part of a column is several calls of the JVM.
 _LIKE_METADATA = f"""named_struct(
-    'file_path', {_URI},
+    'file_path', {_PATH},
     'file_name', substring_index({_URI}, '/', -1),
     'file_size', {_SIZE},
     'file_block_start', CAST(NULL AS BIGINT),
@@ -144,10 +145,8 @@ def _obstacle(spark: SparkSession) -> str | None:
 
 def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
     rows = manifest.scan(spark, wanted, asked.piece)
-    metadata = rows.metadataColumn("_metadata")
-    # With something to look up, a file's ordinal is handed over as its modification time.
-    ordinal = F.unix_millis(metadata.getField("file_modification_time"))
-    return Scanned(rows, ordinal, metadata.getField("row_index"), asked.gone)
+    row = rows.metadataColumn("_metadata").getField("row_index")
+    return Scanned(rows, manifest.ordinal(rows, asked.piece), row, asked.gone)
 
 
 def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
@@ -162,8 +161,8 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
         numbers += [(_SIZE, piece.sizes), (_MODIFIED, piece.modified_ms)]
     if asked.own_metadata or piece.needs_rows:
         wanted = StructType([*wanted.fields, ROW_INDEX])
-    uri = _URI if asked.own_metadata else None
-    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, uri)
+    spelled = (_PATH, _URI) if asked.own_metadata else None
+    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled)
     rows = file_index.scan(spark, wanted, listing, None if skip is None else partial(skip.keep, piece))
     row, metadata = F.col(ROW_INDEX.name), _metadata() if asked.own_metadata else None
     if words is None:

@@ -18,7 +18,7 @@ from headgate.storage.api import Store
 from headgate.table import places
 
 FILE, ROW = "__headgate_file", "__headgate_row"
-_WORDS = "__headgate_deleted"
+_OF, _WORDS = "__headgate_deleted_from", "__headgate_deleted"
 _READERS = 16
 
 
@@ -48,7 +48,8 @@ def without(rows: DataFrame, deleted: Sequence[DeletedRows]) -> DataFrame:
     kept = [name for name in rows.columns if name not in (FILE, ROW)]
     # Were a file without a bitmap, its deleted rows must not come back unseen.
     words = F.coalesce(F.col(_WORDS), F.raise_error(F.lit("a deletion vector is missing from the scan")))
-    joined = rows.join(marks, FILE, "left").where(_bit(words, F.col(ROW)) == 0)
+    # By a condition: of a join by a name nobody could ask for ``_metadata``.
+    joined = rows.join(marks, F.col(FILE) == F.col(_OF), "left").where(_bit(words, F.col(ROW)) == 0)
     return joined.select(*map(spark_schema.column, kept))
 
 
@@ -96,7 +97,7 @@ def _bitmaps(deleted: Sequence[DeletedRows]) -> pa.Table:
     flat = pa.Array.from_buffers(pa.int64(), ends[-1].as_py(), [None, joined])
     return pa.table(
         {
-            FILE: pa.array(range(len(words)), pa.int32()),
+            _OF: pa.array(range(len(words)), pa.int32()),
             _WORDS: pa.ListArray.from_arrays(ends, flat),
         }
     )

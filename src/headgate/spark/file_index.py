@@ -59,8 +59,9 @@ class Listing:
     sizes: Sequence[int]
     modified_ms: Sequence[int]
     columns: Sequence[tuple[str, Sequence[int]]]
-    uri_column: str | None = None
-    """The name of one more column, with the URI of the file."""
+    uri_columns: tuple[str, str] | None = None
+    """The names of two more columns, with the URI of the file: as Spark's ``_metadata`` spells it, and as
+    it is given here."""
 
 
 class Unusable(Exception):
@@ -125,14 +126,19 @@ class _Driver:
             f.constructor(_PATH, "(Ljava/net/URI;)V"),
         )
         file = f.fixed(f.constructor(_STATUS, f"(JZIJJ{_in(_PATH)})V"), 1, *_NO_DIRECTORY)
-        uri = f.then(
-            f.method(_STATUS, "getPath", f"(){_in(_PATH)}"),
+        path_of = f.method(_STATUS, "getPath", f"(){_in(_PATH)}")
+        uri_of = f.then(
             f.method(_PATH, "toUri", "()Ljava/net/URI;"),
             f.method("java.net.URI", "toString", "()Ljava/lang/String;"),
         )
+        again = f.then(
+            f.method(_PATH, "toString", "()Ljava/lang/String;"),
+            f.constructor(_PATH, "(Ljava/lang/String;)V"),
+        )
+        uri = f.then(path_of, uri_of)
         text = f.static(_UTF8, "fromString", f"(Ljava/lang/String;){_in(_UTF8)}")
         self.new_files, self.uris = f.each(f.with_last(file, path)), f.each(uri)
-        self.internal_uris = f.each(f.then(uri, text))
+        self.internal_uris = (f.each(f.then(path_of, again, uri_of, text)), f.each(f.then(uri, text)))
         self._new_row = f.constructor(_GENERIC_ROW, "([Ljava/lang/Object;)V")
         self.new_directory = f.static(_DIRECTORY, "apply", f"({_in(_ROW)}[{_in(_STATUS)}){_in(_DIRECTORY)}")
         self.new_directories = f.each(f.spread(self.new_directory, f.named(_STATUS)))
@@ -162,8 +168,8 @@ class _Index:
         self._count, self._bytes = len(listing.uris), sum(listing.sizes)
         # Each row has all of them, and what cannot be null need not be asked whether it is.
         names = StructType([StructField(name, LongType(), nullable=False) for name, _ in listing.columns])
-        if listing.uri_column is not None:
-            names = names.add(listing.uri_column, StringType())
+        for name in listing.uri_columns or ():
+            names = names.add(name, StringType())
         self._columns, self._is_apart = driver.schema(names), bool(names.fields)
         # Whatever can fail does so now, while there is another binder to fall back on.
         numbers = [driver.arrays.longs(packed("long", n)) for n in (listing.sizes, listing.modified_ms)]
@@ -272,8 +278,8 @@ class _Index:
         """A directory for each file, with the values of its columns."""
         driver, arrays = self._driver, self._driver.arrays
         values = [arrays.longs(packed("long", numbers)) for _, numbers in listing.columns]
-        if listing.uri_column is not None:
-            values.append(arrays.map(driver.internal_uris, self._count, self._files))
+        if listing.uri_columns is not None:
+            values += [arrays.map(uris, self._count, self._files) for uris in driver.internal_uris]
         new_rows = driver.new_rows(len(listing.columns), len(values) - len(listing.columns))
         rows = arrays.map(new_rows, self._count, *values)
         return arrays.map(driver.new_directories, self._count, rows, self._files)

@@ -8,11 +8,13 @@ any DataFrame made from the scan; ``scratch`` says where.
 
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest, StorageError
@@ -32,10 +34,11 @@ _OPTIONS = {
     "ignoreCorruptFiles": "false",
     "mergeSchema": "false",
 }
+_YEAR_10000_MS = 253_402_300_800_000
 
 
 def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
-    """The rows of a piece's files as they are stored; ``file_modification_time`` tells files apart."""
+    """The rows of a piece's files as they are stored; ``ordinal`` tells files apart."""
     if spark.conf.get(_IGNORE, "false") == "true":
         raise InvalidRequest(
             f"the session has {_IGNORE}=true, with which Spark would see an empty table: "
@@ -48,6 +51,12 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
         manifest.parent.mkdir()
         manifest.write_bytes(_render(piece))
         return _read(spark, wanted, f"file:{folder}")
+
+
+def ordinal(rows: DataFrame, piece: Piece) -> Column:
+    """Which of the files of a piece that needs ordinals a row of its scan is from."""
+    modified = rows.metadataColumn("_metadata").getField("file_modification_time")
+    return F.pmod(F.unix_millis(modified), F.lit(max(1, len(piece.uris))))
 
 
 def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
@@ -87,7 +96,7 @@ def _read(spark: SparkSession, wanted: StructType, folder: str) -> DataFrame:
 
 
 def _render(piece: Piece) -> bytes:
-    times = range(len(piece.uris)) if piece.needs_ordinals else piece.modified_ms
+    times = _marked_times(piece.modified_ms) if piece.needs_ordinals else piece.modified_ms
     entry = msgspec.json.Encoder().encode
     lines = (
         entry(
@@ -104,3 +113,16 @@ def _render(piece: Piece) -> bytes:
         for uri, size, time in zip(piece.uris, piece.sizes, times, strict=True)
     )
     return b"\n".join((b"v1", *lines))
+
+
+def _marked_times(modified_ms: Sequence[int]) -> list[int]:
+    """When files were modified, each moved by fewer milliseconds than there are files.
+
+    The remainder is a file's ordinal: Spark hands nothing else of a file to its rows that it could spare,
+    and what ``_metadata`` says of the time stays true to within that. A time that Spark could not hand on
+    as it is would give rows to another file.
+    """
+    count = len(modified_ms)
+    return [
+        (ms - ms % count if 0 <= ms < _YEAR_10000_MS else 0) + number for number, ms in enumerate(modified_ms)
+    ]

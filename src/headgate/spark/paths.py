@@ -36,7 +36,10 @@ def _is_absolute(path: str) -> bool:
 
 def _absolute(path: str) -> str:
     parts = urlsplit(path)
-    return f"{_scheme(parts.scheme or 'file')}://{parts.netloc}{_encoded(parts.path)}"
+    if parts.scheme == "file":
+        local_path(path)  # refused if it is of another machine; Spark knows this one by no name
+    host = "" if is_local(path) else parts.netloc
+    return f"{_scheme(parts.scheme or 'file')}://{host}{_encoded(parts.path)}"
 
 
 def _scheme(name: str) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from obstore.store import ObjectStore as Client
 from obstore.store import from_url
@@ -20,12 +20,13 @@ _REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abf
 
 # Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
 _RETRY_TIMEOUT = timedelta(seconds=30)
+_HERE = ("", "localhost")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
 def locate(location: str) -> Store:
     """The store rooted at a folder, a ``file:`` or a bucket URL; credentials come from the environment."""
-    scheme = urlsplit(location).scheme
+    scheme = _split(location).scheme
     if scheme in ("", "file"):
         return LocalStore(local_path(location))
     if scheme not in _REMOTE:
@@ -53,10 +54,31 @@ def _client(url: str) -> Client:
 
 def local_path(location: str) -> str:
     """The absolute path of a local location."""
-    parts = urlsplit(location)
-    return os.path.abspath(unquote(parts.path) if parts.scheme == "file" else location)
+    parts = _split(location)
+    if parts.scheme != "file":
+        return os.path.abspath(location)
+    if parts.query or parts.fragment:  # what comes before would be another folder
+        raise InvalidRequest(
+            f"{location!r} is not a folder: a file: URL must not have ? or #; if they belong to a name, "
+            "write them as %3F and %23, or give the path without file:"
+        )
+    if parts.netloc.lower() not in _HERE:  # the rest of it would be another folder of this one
+        raise InvalidRequest(
+            f"{location!r} is a folder of the machine {parts.netloc!r}, not of this one: write file:/// "
+            "before an absolute path, or give the path without file:"
+        )
+    return os.path.abspath(unquote(parts.path))
 
 
 def is_local(location: str) -> bool:
     """Whether the location is a folder of this machine."""
-    return urlsplit(location).scheme in ("", "file")
+    return _split(location).scheme in ("", "file")
+
+
+def _split(location: str) -> SplitResult:
+    if "\0" in location:
+        raise InvalidRequest(f"{location!r} is not a place: no store has a name with a zero in it")
+    try:
+        return urlsplit(location)
+    except ValueError as exc:
+        raise InvalidRequest(f"{location!r} is not a place: {exc}; write it as a path or a URL") from exc
