@@ -118,10 +118,11 @@ class Lake(Cloning, Governing):
         call again, or any use of the name, finishes it if the table has changed hands.
         With ``convert`` a folder of parquet files becomes a Delta table first, as ``headgate.convert`` does.
         """
-        place = locations.canonical(str(location))
+        place, wanted = locations.canonical(str(location)), parse_name(name)
         if convert:
+            adoption.check(self._registry(), locate(place), place, wanted)
             converting.convert(place, locate(place), partition_schema, world=self._world)
-        adopted = adoption.adopt(self._registry(), locate(place), place, parse_name(name))
+        adopted = adoption.adopt(self._registry(), locate(place), place, wanted)
         return self._open(self._catalog.resolve(adopted.name))
 
     def convert(self, location: str | Path, name: str, *, partition_schema: Columns | None = None) -> Table:

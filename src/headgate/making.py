@@ -8,7 +8,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
 from headgate.catalog.api import StagingTable, TableEntry, TableName
-from headgate.errors import InvalidRequest, TableNotFound
+from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.handle import Table
 from headgate.naming import Naming, parse_name
 from headgate.protocol import names
@@ -129,14 +129,18 @@ class Making(Naming):
             cluster_by=asked.cluster_by or (),
             defaults=defaults.of_session(None if rows is None else rows.sparkSession),
         )
+        wanted = parse_name(name)
         try:
-            found = self._handle(self._catalog.resolve(parse_name(name)))
+            found = self._handle(self._catalog.resolve(wanted))
         except TableNotFound:
             if not or_create:
                 raise
-            if rows is None:
-                return self._create(parse_name(name), definition)
-            return self._create_as(parse_name(name), definition, rows, asked)
+            try:
+                if rows is None:
+                    return self._create(wanted, definition)
+                return self._create_as(wanted, definition, rows, asked)
+            except TableExists:  # somebody made it meanwhile
+                found = self._handle(self._catalog.resolve(wanted))
         new = Replacement(definition, rows, or_create=or_create, options=asked)
         replacing.replace_table(found.log, new)
         return found

@@ -10,9 +10,17 @@ from headgate.catalog.api import Ratified, StagingTable, TableEntry, TableId, Ta
 from headgate.catalog.disposal import delete_files, purge
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
-from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExists, TableNotFound
+from headgate.errors import (
+    HeadgateError,
+    NotAllowed,
+    SchemaNotFound,
+    StorageUnavailable,
+    TableExists,
+    TableNotFound,
+)
 from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
@@ -218,6 +226,35 @@ def test_who_may_not_drop_may_not_purge_rename_undrop_or_share(catalog: Catalog)
         purge(stranger, NAME, None, files=locate)
 
     assert catalog.undrop(NAME).table_id == staging.table_id
+
+
+def test_a_purge_that_was_interrupted_is_finished_by_the_same_call(catalog: Catalog) -> None:
+    """Nor does it need anybody's worker; a table of that name that was dropped since is another purge."""
+    staging = create_managed(catalog, NAME)
+    catalog.drop(NAME)
+
+    class Failing(LocalStore):
+        def delete(self, path: str) -> None:
+            raise StorageUnavailable("the disk is away", path=path, operation="delete")
+
+    with pytest.raises(StorageUnavailable):
+        purge(catalog, NAME, None, files=Failing)
+    with pytest.raises(TableNotFound):
+        purge(catalog, NAME, None, files=None)
+    with pytest.raises(NotAllowed):
+        purge(catalog.acting_as("stranger"), NAME, None, files=locate)
+    later = create_managed(catalog, NAME)
+    catalog.drop(NAME)
+    purge(catalog, NAME, None, files=locate)
+    assert list(locate(later.location).list_from("")) == []
+    assert list(locate(staging.location).list_from("")) != []
+
+    purge(catalog, NAME, None, files=locate)
+
+    assert list(locate(staging.location).list_from("")) == []
+    assert _rows(catalog, staging.table_id) == 0
+    with pytest.raises(TableNotFound):
+        purge(catalog, NAME, None, files=locate)
 
 
 def test_a_purge_can_be_objected_to(catalog: Catalog) -> None:

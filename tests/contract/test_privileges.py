@@ -65,6 +65,17 @@ COMMITS: dict[str, tuple[Build, set[Privilege]]] = {
         lambda _: (msgspec.structs.replace(REMOVE, data_change=False), LOOSE),
         {CHANGE, MAINTAIN},
     ),
+    "an append of a file with a vector, which may be one that is there": (
+        lambda _: (msgspec.structs.replace(LOOSE, data_change=True),),
+        {CHANGE},
+    ),
+    "rows deleted by a vector, of which the half is said to change nothing": (
+        lambda _: (
+            msgspec.structs.replace(REMOVE, data_change=False),
+            msgspec.structs.replace(LOOSE, data_change=True),
+        ),
+        {CHANGE, MAINTAIN},
+    ),
     "add a column": (altered(lambda old: columns(old, ID, WRITER, Field("n", Primitive("date")))), {SCHEMA_}),
     "set a property": (altered(lambda old: with_properties(old, acme="1")), {PROPERTIES}),
     "set the comment": (altered(lambda old: msgspec.structs.replace(old, description="x")), {PROPERTIES}),

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake, Table
+from headgate.catalog.api import StagingTable, TableEntry, TableName
 from headgate.errors import ConstraintViolated, InvalidRequest, TableNotFound
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import json as schema_json
@@ -174,3 +175,26 @@ def test_a_clustering_that_a_rival_adds_ends_too(
         replace.replace_table(table.log, Replacement(Definition(ddl("id BIGINT"))))
 
     assert clustered_by(rival) == [["id"]]
+
+
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_who_makes_or_replaces_a_table_replaces_one_that_was_made_meanwhile(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, with_rows: bool
+) -> None:
+    """Of two who ask for the same at once neither hears that the table exists."""
+    register = lake._catalog.register
+
+    def slower(staging: StagingTable, name: TableName) -> TableEntry:
+        monkeypatch.undo()
+        lake.replace_table("s.t", "other STRING", or_create=True)
+        return register(staging, name)
+
+    monkeypatch.setattr(lake._catalog, "register", slower)
+    if with_rows:
+        made = lake.replace_table("s.t", rows=spark.range(4), or_create=True)
+    else:
+        made = lake.replace_table("s.t", "id BIGINT", or_create=True)
+
+    assert (made.version(), made.read().columns) == (1, ["id"])
+    assert made.read().count() == (4 if with_rows else 0)
+    assert [str(entry.name) for entry in lake.tables()] == ["s.t"]

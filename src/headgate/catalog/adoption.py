@@ -22,7 +22,7 @@ from headgate.catalog.grants import Principal
 from headgate.catalog.handover import CLAIM_MS, Handover, record
 from headgate.catalog.transfers import Phase, Transfer
 from headgate.errors import NotAllowed, SchemaNotFound, TableExists
-from headgate.protocol import codec, names
+from headgate.protocol import codec
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.property_changes import TABLE_ID
 
@@ -55,51 +55,60 @@ class Adoptions:
         new = self._new(normal(name), location, base, proposer)
         with self._database.writing() as db:
             store.lock_names(db)
-            if not directory_store.schema_exists(db, new.name.schema):
-                raise SchemaNotFound(
-                    f"there is no schema {new.name.schema!r}: make it with "
-                    f"lake.create_schema({new.name.schema!r})",
-                    name=new.name.schema,
-                )
-            self._check_place(db, location)
-            claims = transfers.claims(db)
-            same = next((found for found in claims if _is_same(found, new)), None)
-            for found in claims:
-                if found is not same:
-                    self._check_rival(found, new)
-            if directory_store.find_table(db, new.name) is not None:
-                raise TableExists(
-                    f"there is already a table {name}: choose another name or drop it first", name=str(name)
-                )
+            same = self._same(db, new)
             if same is not None:
                 transfers.advance(db, same.table_id, Phase.CLAIMED, new.expires_ms)
                 return replace(same, expires_ms=new.expires_ms)
-            self._handover.review(db, new)
             transfers.add(db, new)
         return new
 
-    def find(self, name: TableName, place: str, table_id: str | None) -> TableEntry | None:
+    def check(self, name: TableName, place: str, proposer: str) -> None:
+        """Refuse what ``claim`` would refuse, while there is no table yet; nothing is promised."""
+        location = locations.kept(place, self._handover.warehouse)
+        self._settle_near(location)
+        new = self._new(normal(name), location, Version(-1), proposer)
+        with self._database.reading() as db:
+            self._same(db, new)
+
+    def find(self, name: TableName, place: str, table_id: str | None, proposer: str) -> TableEntry | None:
         """The table at ``place`` whose log names ``table_id``, if it is or becomes one of this catalog.
 
-        One that came in under no name, because its own was given away by then, gets this one.
+        One that came in under no name, because its own was given away by then, gets this one, if the
+        ``proposer`` may give it.
         """
-        if table_id is None:
-            return None
         name = normal(name)
-        try:
-            self.settle(TableId(table_id))
-        except TableExists:
-            self.settle(TableId(table_id), name=name)
-        with self._database.reading() as db:
-            found = transfers.live(db, TableId(table_id))
-        if found is None or locations.canonical(self._handover.place(found.location)) != place:
-            return None
-        if found.name != name:
+        if table_id is not None:
+            try:
+                self.settle(TableId(table_id))
+            except TableExists:
+                self._check_new_name(TableId(table_id), name, proposer)
+                self.settle(TableId(table_id), name=name)
+        found = self._at(place, table_id)
+        if found is not None and found.name != name:
             raise TableExists(
                 f"the table at {place!r} is {found.name} of this lake already: open it by that name",
                 name=str(found.name),
             )
-        return self._handover.resolved(found)
+        return found
+
+    def _at(self, place: str, table_id: str | None) -> TableEntry | None:
+        """The live table at ``place``; the log of an adopted one names its id."""
+        with self._database.reading() as db:
+            if table_id is None:
+                found = transfers.at(db, locations.kept(place, self._handover.warehouse))
+            else:
+                found = directory_store.find_row(db, TableId(table_id))
+            if found is None or locations.canonical(self._handover.place(found.location)) != place:
+                return None
+            name = TableName(found.schema_name, found.table_name)
+            if found.state == store.DROPPED:
+                raise TableExists(
+                    f"the table at {place!r} is {name} of this lake, which was dropped: bring it back with "
+                    f"lake.undrop({str(name)!r}, table_id={found.table_id!r})",
+                    name=str(name),
+                )
+            entry = transfers.live(db, TableId(found.table_id))
+        return None if entry is None else self._handover.resolved(entry)
 
     def entered(self, claim: Transfer) -> TableEntry | None:
         """The table that was claimed, if it came in."""
@@ -113,10 +122,17 @@ class Adoptions:
             return transfers.under_way(db)
 
     def settle_name(self, name: TableName) -> None:
-        """Make the catalog agree with the log about tables that are to come by that name."""
+        """Make the catalog agree with the log about tables that are to come by that name.
+
+        Who has the name by now is not to wait for those elsewhere, nor to hear what is wrong with their logs.
+        """
+        name = normal(name)
         with self._database.reading() as db:
+            taken = directory_store.find_table(db, name)
             waiting = [
-                found for found in transfers.under_way(db, normal(name)) if found.phase is Phase.CLAIMED
+                found
+                for found in transfers.under_way(db, name)
+                if found.phase is Phase.CLAIMED and (taken is None or taken.location == found.location)
             ]
         for found in waiting:
             self.settle(found.table_id)
@@ -132,7 +148,7 @@ class Adoptions:
                 return Coming.OPEN if transfers.live(db, table_id) is None else Coming.ADOPTED
         content = self._handover.decisive(claim)
         if content is None:
-            return self._abandon(claim) if self._is_passed(claim) else Coming.OPEN
+            return self._abandon(claim) if self._handover.is_passed(claim) else Coming.OPEN
         commit = codec.decode(claim.target, content)
         if commit.metadata is None or commit.metadata.configuration.get(TABLE_ID) != claim.table_id:
             return self._abandon(claim)
@@ -143,6 +159,24 @@ class Adoptions:
         table_id, txn_id = TableId(world.uuid()), TxnId(world.uuid())
         expires = self._handover.expiry(CLAIM_MS)
         return Transfer(table_id, Phase.CLAIMED, name, location, base, txn_id, proposer, expires)
+
+    def _same(self, db: Connection, new: Transfer) -> Transfer | None:
+        """The claim that ``new`` repeats, if it does, after checking that it may be made."""
+        _check_schema(db, new.name.schema)
+        self._check_place(db, new.location)
+        claims = transfers.claims(db)
+        same = next((found for found in claims if _is_same(found, new)), None)
+        for found in claims:
+            if found is not same:
+                self._check_rival(found, new)
+        if directory_store.find_table(db, new.name) is not None:
+            raise TableExists(
+                f"there is already a table {new.name}: choose another name or drop it first",
+                name=str(new.name),
+            )
+        if same is None:
+            self._handover.review(db, new)
+        return same
 
     def _enter(self, claim: Transfer, name: TableName, commit: Commit, content: bytes) -> Coming:
         now, table_id = self._handover.world.now_ms(), claim.table_id
@@ -173,17 +207,23 @@ class Adoptions:
             transfers.remove(db, claim.table_id)
         return Coming.ABANDONED
 
-    def _is_passed(self, claim: Transfer) -> bool:
-        """Whether the log goes on after a version that is no longer there, so that it cannot become ours."""
-        listed = self._handover.files(claim).list_from(names.LOG, after=names.published(claim.target))
-        found = (names.parse(item.path, size=item.size) for item in listed)
-        return any(file is not None and file.version > claim.target for file in found)
-
     def _settle_near(self, location: str) -> None:
         with self._database.reading() as db:
             near = [found for found in transfers.claims(db) if locations.overlap(found.location, location)]
         for found in near:
             self.settle(found.table_id)
+
+    def _check_new_name(self, table_id: TableId, name: TableName, proposer: str) -> None:
+        """Refuse a name for a table that lost its own, as it would be refused to who adopts one by it."""
+        with self._database.reading() as db:
+            claim = transfers.find(db, table_id)
+            if claim is None or claim.name == name:
+                return  # somebody else was faster, or it is the one that is taken
+            _check_schema(db, name.schema)
+            for rival in transfers.claims(db):
+                if rival.name == name:
+                    self._check_rival(rival, replace(claim, name=name))
+            self._handover.review(db, replace(claim, name=name, proposer=proposer))
 
     def _check_place(self, db: Connection, location: str) -> None:
         if near := transfers.places_near(db, location):
@@ -204,6 +244,13 @@ class Adoptions:
             f"until that is done, or {seconds} seconds if it never will be",
             code="HEADGATE_ALREADY_CLAIMED", proposer=rival.proposer,
         )  # fmt: skip
+
+
+def _check_schema(db: Connection, schema: str) -> None:
+    if not directory_store.schema_exists(db, schema):
+        raise SchemaNotFound(
+            f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
+        )
 
 
 def _is_same(found: Transfer, new: Transfer) -> bool:

@@ -149,6 +149,13 @@ def dropped(db: Connection, schema: str | None = None, table: str | None = None)
     return tuple(_entry(row) for row in db.execute(query.order_by(tables.c.dropped_ms.desc())))
 
 
+def condemned(db: Connection, name: TableName) -> tuple[TableId, ...]:
+    """The condemned tables that were dropped under that name, the latest first."""
+    query = select(tables.c.table_id).where(tables.c.state == CONDEMNED, tables.c.dropped_ms.is_not(None))
+    query = _named(query, name.schema, name.table).order_by(tables.c.dropped_ms.desc())
+    return tuple(TableId(found) for found in db.scalars(query))
+
+
 def of_no_use(db: Connection, now: int) -> tuple[StagingTable, ...]:
     """The reserved places whose time is over, and the condemned tables."""
     over = (tables.c.state == STAGING) & (tables.c.expires_ms <= now)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, Row
 
-from headgate.catalog import directory_store, events, store
+from headgate.catalog import directory_store, events, store, transfers
 from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened, Kind
@@ -41,6 +41,11 @@ class Disposal:
         with self._database.reading() as db:
             found = directory_store.of_no_use(db, self._world.now_ms())
         return tuple(StagingTable(item.table_id, self._absolute(item.location)) for item in found)
+
+    def condemned(self, name: TableName) -> tuple[TableId, ...]:
+        """The tables that had this name, were dropped and are condemned, the last one dropped first."""
+        with self._database.reading() as db:
+            return directory_store.condemned(db, name)
 
     def condemn(self, table_id: TableId) -> StagingTable:
         with self._database.writing() as db:
@@ -90,6 +95,8 @@ class Disposal:
                     f"the place reserved for {name} is still in use: wait until its time is over"
                 )
             return
+        if row.state == transfers.RELEASED:
+            raise transfers.not_live(db, TableId(row.table_id))
         if row.state != DROPPED:
             raise NotAllowed(f"the table {name} is in use: drop it first", operation="purge")
         if keep_files and row.latest > row.published:
@@ -102,7 +109,8 @@ class Disposal:
         if not keep_files and row.location != row.table_id:
             raise NotAllowed(
                 f"the files of {name} were there before the lake had it, and are not the lake's to delete: "
-                "purge it with files=False",
+                "undrop it and lake.release it, to have it back as an ordinary table, or purge it with "
+                "files=False, which leaves files of a table that nobody can open",
                 operation="purge",
             )
         for objection in self._objections:
@@ -123,21 +131,19 @@ class Keeps(Protocol):
 def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> None:
     """Get rid of the table of that name that was dropped last, or of the one with that id.
 
-    With ``files``, who knows where they are, these go too.
+    With ``files``, who knows where they are, these go too; what an earlier call left of that is finished.
     """
     wanted = TableName(name.schema.lower(), name.table.lower())
-    found = [
-        entry
-        for entry in catalog.dropped(name.schema)
-        if entry.name == wanted and table_id in (None, entry.table_id)
-    ]
+    dropped = [entry.table_id for entry in catalog.dropped(name.schema) if entry.name == wanted]
+    unfinished = () if files is None else catalog.disposal.condemned(wanted)
+    found = [each for each in (*dropped, *unfinished) if table_id in (None, each)]
     if not found:
         raise _unknown(name if table_id is None else table_id)
-    catalog.check_may_purge(found[0].table_id)
+    catalog.check_may_purge(found[0])
     if files is None:
-        catalog.disposal.strike_out(found[0].table_id)
+        catalog.disposal.strike_out(found[0])
         return
-    condemned = catalog.disposal.condemn(found[0].table_id)
+    condemned = catalog.disposal.condemn(found[0])
     delete_files(files(condemned.location))
     catalog.disposal.forget(condemned.table_id)
 

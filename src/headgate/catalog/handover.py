@@ -80,6 +80,12 @@ class Handover:
         except ObjectNotFound:
             return None
 
+    def is_passed(self, transfer: Transfer) -> bool:
+        """Whether the log goes on after the version that decides, which may no longer be there itself."""
+        listed = self.files(transfer).list_from(names.LOG, after=names.published(transfer.target))
+        found = (names.parse(item.path, size=item.size) for item in listed)
+        return any(file is not None and file.version > transfer.target for file in found)
+
 
 def record(commit: Commit, content: bytes) -> Record:
     """A published commit, as it is written down."""

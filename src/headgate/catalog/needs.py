@@ -62,8 +62,11 @@ def _of_files(actions: tuple[Action, ...]) -> Iterator[Need]:
                 yield Privilege.CHANGE_DATA, action
             case RemoveFile(data_change=True):
                 yield Privilege.CHANGE_DATA, action
-            case AddFile(data_change=True):
+            case AddFile(data_change=True, deletion_vector=None):
                 yield Privilege.APPEND, action
+            case AddFile(data_change=True):
+                # New files have no deleted rows: it is one that is there, or was, and hides some of it.
+                yield Privilege.CHANGE_DATA, action
             case RemoveFile():
                 yield (Privilege.CHANGE_DATA if added is None else Privilege.MAINTAIN), action
             case AddFile() if _deleted(action) != _deleted(removed.get(action.path, action)):

@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
 
+from sqlalchemy import Connection
+
 from headgate.catalog import events, store, transfers
 from headgate.catalog.api import TableId
 from headgate.catalog.events import Happened, Kind
@@ -110,6 +112,13 @@ class Releases:
             found = transfers.find(db, table_id)
         return found if found is not None and found.phase is Phase.GONE else None
 
+    def objection(self, db: Connection, table_id: TableId) -> str | None:
+        """Why a dropped table must not be purged yet: its files may be somebody else's at any moment."""
+        found = transfers.find(db, table_id)
+        if found is None or found.phase is not Phase.LEAVING:
+            return None
+        return f"{found.proposer!r} is giving it back; if that never ends, undrop it, read it, drop it again"
+
     def settle_those_leaving(self, table_ids: Collection[TableId]) -> None:
         """Make the catalog agree with the log about those of these tables that are leaving."""
         with self._database.reading() as db:
@@ -139,10 +148,14 @@ class Releases:
                 return self._settle_last(leaving, content)
             if not self._handover.is_expired(leaving):
                 return Leaving.OPEN
+            if self._handover.is_passed(leaving):
+                return self._leave(leaving)  # only a table that has left goes on; its version was cleaned up
+            withdrawal = self._withdrawal(leaving)
+            if withdrawal is None:
+                return Leaving.OPEN  # it was dropped meanwhile: if it comes back, whoever uses it comes here
             # Whoever was first is told by the next look, so no answer is needed.
             with suppress(ObjectExists, StorageUnavailable):
-                path = names.published(leaving.target)
-                self._handover.files(leaving).put_if_absent(path, self._withdrawal(leaving))
+                self._handover.files(leaving).put_if_absent(names.published(leaving.target), withdrawal)
         return Leaving.OPEN
 
     def _settle_last(self, leaving: Transfer, content: bytes) -> Leaving:
@@ -173,7 +186,9 @@ class Releases:
             found, known = transfers.find(db, table_id), store.find_head(db, table_id)
             if found is None or (found.txn_id, found.phase) != (frozen.txn_id, frozen.phase):
                 return Leaving.OPEN  # it went on meanwhile
-            if content is not None and known is not None:
+            if content is not None:
+                if known is None:
+                    return Leaving.OPEN  # dropped: a version of its log must not go unrecorded
                 written = record(codec.decode(frozen.target, content), content)
                 store.insert_commits(db, table_id, [written], latest_change=known.head.latest_change)
                 store.advance_published(db, table_id, frozen.base, frozen.target)
@@ -181,12 +196,13 @@ class Releases:
             transfers.freeze(db, table_id, None)
         return Leaving.STAYED
 
-    def _withdrawal(self, leaving: Transfer) -> bytes:
-        """A commit of nothing, which takes the version after the base."""
+    def _withdrawal(self, leaving: Transfer) -> bytes | None:
+        """A commit of nothing, which takes the version after the base; None if the table is not live."""
         with self._database.reading() as db:
             known = store.find_head(db, leaving.table_id)
-        previous = None if known is None else known.head.latest_timestamp
-        moment = next_in_commit_timestamp(self._handover.world.now_ms(), previous)
+        if known is None:
+            return None
+        moment = next_in_commit_timestamp(self._handover.world.now_ms(), known.head.latest_timestamp)
         info = CommitInfo(
             in_commit_timestamp=moment,
             timestamp=moment,

@@ -87,6 +87,7 @@ class Catalog(Directory):
         self.disposal.object_with(self.leases.objection)
         handover = Handover(database, warehouse, locate, world)
         self.adoptions, self.releases = Adoptions(handover), Releases(handover)
+        self.disposal.object_with(self.releases.objection)
         self.publications = Publications(
             database, self.events, lambda location: locate(self._absolute(location))
         )
@@ -139,6 +140,10 @@ class Catalog(Directory):
     def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         try:
             return self._proposed_group(group)
+        except TableFrozen:
+            for proposal in group.proposals:
+                self.releases.settle(proposal.table_id)
+            raise
         except UserError as exc:
             for proposal in group.proposals:
                 if proposal.table_id == exc.fields.get("table_id"):
@@ -184,6 +189,16 @@ class Catalog(Directory):
     def resolve(self, name: TableName) -> TableEntry:
         self.adoptions.settle_name(name)
         return super().resolve(name)
+
+    @override
+    def drop(self, name: TableName) -> TableEntry:
+        self.releases.settle(self.resolve(name).table_id)  # one that has left is not this catalog's to drop
+        return super().drop(name)
+
+    @override
+    def check_may_purge(self, table_id: TableId) -> None:
+        self.releases.settle(table_id)
+        super().check_may_purge(table_id)
 
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False

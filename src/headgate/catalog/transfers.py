@@ -165,6 +165,11 @@ def live(db: Connection, table_id: TableId) -> TableEntry | None:
     return directory_store.find_table(db, TableName(row.schema_name, row.table_name))
 
 
+def at(db: Connection, location: str) -> Row[Any] | None:
+    """All that is in the row of the table at a place, whatever its state."""
+    return db.execute(select(store.tables).where(store.tables.c.location == location)).one_or_none()
+
+
 def places_near(db: Connection, location: str) -> tuple[str, ...]:
     """The places of tables, dropped ones too, that overlap with one."""
     found = store.tables.c.location

@@ -93,6 +93,17 @@ def adopt(registry: Registry, store: Store, place: str, name: TableName) -> Tabl
     return entry
 
 
+def check(registry: Registry, store: Store, place: str, name: TableName) -> None:
+    """Refuse what could not be adopted, before a folder that is no table is made one for it.
+
+    A table that is there is looked at by ``adopt``, which knows it again if it is the catalog's.
+    """
+    try:
+        FilesystemCommitter(store).frontier()
+    except TableNotFound:
+        _insist(registry, lambda: registry.adoptions.check(name, place, registry.proposer))
+
+
 def release(registry: Registry, table: OpenedTable, table_id: TableId, *, keep_timestamps: bool) -> Version:
     """Give the table back to whoever can write to its folder; the version from which on it is theirs.
 
@@ -147,7 +158,7 @@ def _look(store: Store, place: str) -> State:
 def _recognised(registry: Registry, base: State, place: str, name: TableName) -> TableEntry:
     """The table, if it is this catalog's already: what an earlier call did is not undone by a later one."""
     table_id = base.metadata.configuration.get(TABLE_ID)
-    found = _insist(registry, lambda: registry.adoptions.find(name, place, table_id))
+    found = _insist(registry, lambda: registry.adoptions.find(name, place, table_id, registry.proposer))
     if found is None:
         raise InvalidRequest(
             f"another catalog manages the table at {place!r} (its id there is {table_id}), and only that one "
