@@ -5,12 +5,10 @@ read, and it shows deleted rows.
 """
 
 import os
-import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from uuid import UUID
 
 import msgspec
 import pyarrow as pa
@@ -19,13 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import headgate
-from benchmarks import pairs
+from benchmarks import deleted_rows, pairs
 from benchmarks.pairs import Action, millis
 from benchmarks.report import Measure, Result
 from headgate import Table
-from headgate.protocol import vectors
-from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis
-from headgate.protocol.vectors import DeletedRows, Stored
 from headgate.spark.file_index import ROW_INDEX
 from tests.support import handmade
 
@@ -39,8 +34,6 @@ _CONF = {
 }
 _LISTING = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 _COLUMNS = "id long, customer long, amount double, quantity int, country string"
-_DELETED = 0.05
-_VECTORS = UUID("12345678-1234-4234-8234-123456789abc")
 
 
 def _sums(df: DataFrame) -> object:
@@ -65,9 +58,9 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
     try:
         table = _write(spark, place / "rows", rows, files)
         yield from _scans(spark, table, "scan", queries, rounds)
-        deleted = _with_deleted_rows(table, place / "deleted")
+        deleted = deleted_rows.from_every_file(table, place / "deleted")
         yield from _scans(spark, deleted, "5 % deleted", queries, rounds)
-        yield from _numbered(spark, _paths(deleted), queries, rounds)
+        yield from _numbered(spark, deleted_rows.paths(deleted), queries, rounds)
         yield _plan(spark, place / "many", many, rounds=min(rounds, 3))
     finally:
         spark.stop()
@@ -77,13 +70,13 @@ def _scans(
     spark: SparkSession, table: Table, label: str, queries: Sequence[str], rounds: int
 ) -> Iterator[Result]:
     """The queries, each on a DataFrame that is defined once and beforehand."""
-    paths = _paths(table)
+    paths = deleted_rows.paths(table)
     began = time.perf_counter()
     ours = table.read(spark=spark)
     defined = time.perf_counter()
     peer = spark.read.schema(_COLUMNS).parquet(*paths)
     spent = f"to define it: ours {millis(defined - began)}, theirs {millis(time.perf_counter() - defined)}"
-    assert ours.count() == _live_rows(table)
+    assert ours.count() == deleted_rows.live_rows(table)
     for name in queries:
         query = _QUERIES[name]
         found = pairs.compare(
@@ -117,7 +110,7 @@ def _plan(spark: SparkSession, location: Path, files: int, *, rounds: int) -> Re
     """From nothing, the log unread, to the tasks of a scan; no row is read."""
     _many_files(location, files)
     known = headgate.at_path(location)
-    paths = _paths(known)
+    paths = deleted_rows.paths(known)
 
     def peer() -> object:
         return _tasks(spark.read.schema("id long").parquet(*paths))
@@ -164,18 +157,6 @@ def _compared(name: str, seconds: Sequence[float], note: str) -> Result:
     return Result(name, Measure(1 / ours), Measure(1 / peer), (f"{both}; {note}",), peer_name="spark")
 
 
-def _paths(table: Table) -> list[str]:
-    files = table.log.snapshot().files.without_stats
-    return [f"{table.location}/{path}" for path in files["path"].to_pylist()]
-
-
-def _live_rows(table: Table) -> int:
-    files = table.log.snapshot().files.without_stats
-    vectors_of = [vector for vector in files["deletion_vector"].to_pylist() if vector]
-    stored = sum(pq.read_metadata(path).num_rows for path in _paths(table))
-    return stored - sum(vector["cardinality"] for vector in vectors_of)
-
-
 def _write(spark: SparkSession, location: Path, rows: int, files: int) -> Table:
     mixed = F.col("id") * 7_919 % 1_000_003
     df = spark.range(0, rows, 1, files).select(
@@ -190,30 +171,6 @@ def _write(spark: SparkSession, location: Path, rows: int, files: int) -> Table:
     return table
 
 
-def _with_deleted_rows(source: Table, location: Path) -> Table:
-    """The same files again, as links, each with a deletion vector; all vectors are in one file."""
-    paths = [Path(path) for path in _paths(source)]
-    chosen = random.Random(0)
-    gone = []
-    for path in paths:
-        count = pq.read_metadata(path).num_rows
-        gone.append(DeletedRows.of(chosen.sample(range(count), int(count * _DELETED))))
-    content, found = vectors.stored(gone, _VECTORS)
-    location.mkdir()
-    adds = [
-        _link(path, location, f"{number}.parquet", vector)
-        for number, (path, vector) in enumerate(zip(paths, found, strict=True))
-    ]
-    where = vectors.where(found[0])
-    assert isinstance(where, Stored)
-    (location / where.path).write_bytes(content)
-    columns = [column.split() for column in _COLUMNS.replace("int,", "integer,").split(", ")]
-    handmade.write_log(
-        location, [handmade.column(*column) for column in columns], adds, features=["deletionVectors"]
-    )
-    return headgate.at_path(location)
-
-
 def _many_files(location: Path, files: int) -> None:
     """A table of many files, which all are links to one."""
     location.mkdir()
@@ -221,23 +178,11 @@ def _many_files(location: Path, files: int) -> None:
     pq.write_table(pa.table({"id": pa.array(range(10), pa.int64())}), first)
     stats = {"numRecords": 10, "minValues": {"id": 0}, "maxValues": {"id": 9}, "nullCount": {"id": 0}}
     text = msgspec.json.encode(stats).decode()
-    adds = [_link(first, location, f"part-{number:05d}.parquet", stats=text) for number in range(files)]
+    adds = [
+        deleted_rows.link(first, location, f"part-{number:05d}.parquet", stats=text)
+        for number in range(files)
+    ]
     handmade.write_log(location, [handmade.column("id", "long")], adds)
-
-
-def _link(
-    source: Path, location: Path, name: str, vector: DeletionVector | None = None, stats: str | None = None
-) -> AddFile:
-    os.link(source, location / name)
-    return AddFile(
-        path=name,
-        partition_values={},
-        size=source.stat().st_size,
-        modification_time=EpochMillis(1),
-        data_change=True,
-        deletion_vector=vector,
-        stats=stats,
-    )
 
 
 def session() -> SparkSession:

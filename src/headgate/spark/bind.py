@@ -1,7 +1,8 @@
 """From a ScanPlan to a DataFrame whose plan is Spark's own parquet scan, over files nobody listed."""
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 
 import msgspec
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -9,9 +10,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StructType
 
 from headgate.errors import UnsupportedFeature
+from headgate.protocol.predicates import Predicate
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import binders, columns, deleted, file_index, origins
+from headgate.spark import binders, columns, deleted, file_index, origins, row_filter
 from headgate.spark import schema as spark_schema
 from headgate.spark.binders import Asked, Scanned, Skipping
 from headgate.spark.file_index import ROW_INDEX
@@ -28,10 +30,12 @@ def bind(
     schema: Struct,
     pieces: Iterable[tuple[Piece, Sequence[DeletedRows]]],
     skip: Skipping | None = None,
+    wanted: Predicate | None = None,
 ) -> DataFrame:
     """The rows of all pieces, each given with the rows deleted from each of its files.
 
-    ``skip`` tells which files later filters leave, where Spark can ask.
+    ``skip`` tells which files later filters leave, where Spark can ask. Of the rows that are not
+    ``wanted`` some may be missing; to leave out all of them is for the caller.
     """
     shown, pieces = columns.visible(schema), list(pieces)
     for piece, _ in pieces:
@@ -43,7 +47,7 @@ def bind(
     rows = reduce(
         DataFrame.union,
         (
-            _rows(shown, piece, scanned, with_metadata=hidden)
+            _rows(shown, piece, _live(shown, piece, scanned, wanted), with_metadata=hidden)
             for (piece, _), scanned in zip(pieces, scans, strict=True)
         ),
     )
@@ -66,6 +70,25 @@ def _wanted(schema: Struct, piece: Piece) -> StructType:
 
 def _is_as_shown(schema: Struct, piece: Piece) -> bool:
     return columns.is_stored_as(schema, piece.layout) and not piece.needs_ordinals
+
+
+def _live(schema: Struct, piece: Piece, scanned: Scanned, wanted: Predicate | None) -> Scanned:
+    """Without deleted rows, as far as the scan itself can tell; of them only what cannot fail is asked."""
+    if scanned.live is None:
+        return scanned
+    first = None if wanted is None else row_filter.condition(wanted, partial(_at, schema, piece))
+    rows = scanned.rows if first is None else scanned.rows.where(first)
+    return replace(scanned, rows=rows.where(scanned.live), live=None)
+
+
+def _at(schema: Struct, piece: Piece, path: tuple[str, ...]) -> Column | None:
+    """The column of a path as files store it; None for one that is the same in all rows of a file."""
+    top, *inner = path
+    for field, stored in zip(schema.fields, piece.layout.fields, strict=False):
+        if field.name == top and top not in piece.constants:
+            found = columns.logical(spark_schema.column(stored.name), stored.type, field.type)
+            return reduce(Column.getField, inner, found)
+    return None
 
 
 def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool) -> DataFrame:

@@ -81,6 +81,8 @@ class Scanned:
     gone: Sequence[DeletedRows]
     metadata: Column | None = None
     """What ``_metadata`` is to say of a row, if Spark's own is not to be used."""
+    live: Column | None = None
+    """Whether a row is not deleted, if that can be told of each by itself."""
 
 
 class Skipping:
@@ -169,7 +171,7 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
         return Scanned(rows, F.col(_FILE), row, gone, metadata)
     literal = file_index.longs(spark, words.packed)
     live = deleted.is_live(literal, F.col(_FIRST_WORD), F.col(_END), row)
-    return Scanned(rows.where(live), F.col(_FILE), row, (), metadata)
+    return Scanned(rows, F.col(_FILE), row, (), metadata, live)
 
 
 def _metadata() -> Column:

@@ -45,21 +45,32 @@ def read(
     """
     _check_session(spark, snapshot.state.protocol)
     columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
-    files, bounds = _selected(spark, table, snapshot, columns, where)
-    found = rows(spark, table, columns, files, Skipping(columns, bounds))
+    wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
+    files, bounds = selected(spark, table, snapshot, columns, wanted)
+    table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
+    found = rows(spark, table, columns, files, Skipping(columns, bounds), wanted)
     return found if where is None else found.where(where)
 
 
 def rows(
-    spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table, skip: Skipping | None = None
+    spark: SparkSession,
+    table: OpenedTable,
+    columns: Columns,
+    files: pa.Table,
+    skip: Skipping | None = None,
+    wanted: Predicate | None = None,
 ) -> DataFrame:
-    """The rows of some files of a table, without those that deletion vectors hide."""
+    """The rows of some files of a table, without those that deletion vectors hide.
+
+    Rows that are not ``wanted`` may be missing too, where that saves looking at a vector.
+    """
     scan = choose(table, columns, files)
     return bind.bind(
         spark,
         scan.schema,
         ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces),
         skip,
+        wanted,
     )
 
 
@@ -89,16 +100,6 @@ def _check_session(spark: SparkSession, protocol: Protocol) -> None:
             f"the table needs {shredded[0]}, which Spark {spark.version} cannot read: use Spark 4.1 or newer",
             features=shredded, operation="read",
         )  # fmt: skip
-
-
-def _selected(
-    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, where: Condition | None
-) -> tuple[pa.Table, Callable[[], FileBounds]]:
-    """The files to read, and between which values their columns lie."""
-    wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
-    files, bounds = selected(spark, table, snapshot, columns, wanted)
-    table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
-    return files, bounds
 
 
 def selected(
