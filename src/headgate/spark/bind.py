@@ -74,11 +74,12 @@ def _is_as_shown(schema: Struct, piece: Piece) -> bool:
 
 def _live(schema: Struct, piece: Piece, scanned: Scanned, wanted: Predicate | None) -> Scanned:
     """Without deleted rows, as far as the scan itself can tell; of them only what cannot fail is asked."""
-    if scanned.live is None:
-        return scanned
-    first = None if wanted is None else row_filter.condition(wanted, partial(_at, schema, piece))
-    rows = scanned.rows if first is None else scanned.rows.where(first)
-    return replace(scanned, rows=rows.where(scanned.live), live=None)
+    rows = scanned.rows
+    if wanted is not None and (scanned.gone or scanned.live is not None):
+        first = row_filter.condition(wanted, partial(_at, schema, piece))
+        rows = rows if first is None else rows.where(first)
+    rows = rows if scanned.live is None else rows.where(scanned.live)
+    return replace(scanned, rows=rows, live=None, guarded=wanted is not None)
 
 
 def _at(schema: Struct, piece: Piece, path: tuple[str, ...]) -> Column | None:
@@ -107,7 +108,7 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
     if not scanned.gone:
         return scanned.rows.select(*chosen)
     where = (scanned.ordinal.cast("int").alias(deleted.FILE), scanned.row.alias(deleted.ROW))
-    return deleted.without(scanned.rows.select(*chosen, *where), scanned.gone)
+    return deleted.without(scanned.rows.select(*chosen, *where), scanned.gone, guarded=scanned.guarded)
 
 
 def _shown(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:

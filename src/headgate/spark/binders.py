@@ -83,6 +83,8 @@ class Scanned:
     """What ``_metadata`` is to say of a row, if Spark's own is not to be used."""
     live: Column | None = None
     """Whether a row is not deleted, if that can be told of each by itself."""
+    guarded: bool = False
+    """Whether what is asked later must not be asked of deleted rows."""
 
 
 class Skipping:

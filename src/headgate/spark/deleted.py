@@ -42,14 +42,18 @@ def fetch(store: Store, location: str, wanted: Sequence[DeletionVector]) -> list
     ]
 
 
-def without(rows: DataFrame, deleted: Sequence[DeletedRows]) -> DataFrame:
-    """``rows``, which say in FILE and ROW where they are from, but those deleted and without the two."""
+def without(rows: DataFrame, deleted: Sequence[DeletedRows], *, guarded: bool = False) -> DataFrame:
+    """``rows``, which say in FILE and ROW where they are from, but those deleted and without the two.
+
+    Spark asks later conditions before the join that finds deleted rows, unless it is ``guarded``.
+    """
     marks = F.broadcast(rows.sparkSession.createDataFrame(_bitmaps(deleted)))
     kept = [name for name in rows.columns if name not in (FILE, ROW)]
     # Were a file without a bitmap, its deleted rows must not come back unseen.
     words = F.coalesce(F.col(_WORDS), F.raise_error(F.lit("a deletion vector is missing from the scan")))
+    live = _bit(words, F.col(ROW)) == 0
     # By a condition: of a join by a name nobody could ask for ``_metadata``.
-    joined = rows.join(marks, F.col(FILE) == F.col(_OF), "left").where(_bit(words, F.col(ROW)) == 0)
+    joined = rows.join(marks, F.col(FILE) == F.col(_OF), "left").where(live & _guard() if guarded else live)
     return joined.select(*map(spark_schema.column, kept))
 
 
@@ -82,6 +86,11 @@ def is_live(words: Column, first: Column, end: Column, row: Column) -> Column:
     # Were a row without an index, it must not be lost unseen.
     unnumbered = F.raise_error(F.lit("the scan does not number its rows")).cast("boolean")
     return F.when(row.isNull(), unnumbered).when(row >= end, F.lit(True)).otherwise(bit == 0)  # noqa: FBT003
+
+
+def _guard() -> Column:
+    """True, but nothing is asked before it: Spark moves no condition across what may differ by task."""
+    return F.spark_partition_id() >= 0
 
 
 def _bit(words: Column, row: Column) -> Column:

@@ -36,9 +36,10 @@ from headgate.spark import columns
 Find = Callable[[tuple[str, ...]], Column | None]
 """The column of a path, if rows have it."""
 
-_EXACT = frozenset(
-    {"boolean", "byte", "short", "integer", "long", "string", "date", "timestamp", "timestamp_ntz"}
-)
+_COMPARABLE = frozenset({
+    "boolean", "byte", "short", "integer", "long", "float", "double",
+    "string", "date", "timestamp", "timestamp_ntz",
+})  # fmt: skip
 _MOST_VALUES = 32
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 
@@ -67,14 +68,14 @@ def condition(predicate: Predicate, find: Find) -> Column | None:
             known = [found for found in some if found is not None]
             return reduce(or_, known) if len(known) == len(some) else None
         case _:
-            column = find(predicate.column.path) if _is_exact(predicate.column) else None
+            column = find(predicate.column.path) if _is_comparable(predicate.column) else None
             return None if column is None else _leaf(predicate, column)
 
 
-def _is_exact(column: predicates.Column) -> bool:
-    """Whether Spark compares values of the column as they are compared on paper: all but floats."""
+def _is_comparable(column: predicates.Column) -> bool:
+    """Whether Spark compares values of the column as they are compared on paper."""
     name = column.type.name if isinstance(column.type, Primitive) else ""
-    return column.plain and (name in _EXACT or name.startswith("decimal"))
+    return column.plain and (name in _COMPARABLE or name.startswith("decimal"))
 
 
 def _leaf(
@@ -98,9 +99,9 @@ def _leaf(
 
 
 def _literal(value: Value, asked: predicates.Column) -> Column:
-    """The value as a constant of the column's type; integers as the widest, of which more may be asked."""
+    """The value as a constant of the column's type, or of the widest: there may be values between its own."""
     match value:
-        case bool() | str():
+        case bool() | str() | float():
             return F.lit(value)
         case int():
             return F.lit(value).cast("bigint")
@@ -112,6 +113,4 @@ def _literal(value: Value, asked: predicates.Column) -> Column:
             text = value.isoformat(" ")
         case date():
             text = value.isoformat()
-        case float():
-            text = repr(value)
     return F.lit(text).cast(columns.spark_type(asked.type))
