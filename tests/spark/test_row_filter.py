@@ -118,6 +118,24 @@ def test_on_a_classic_session_no_later_condition_is_asked_of_a_deleted_row_eithe
     assert sorted(row.id for row in found.collect()) == [2, 4, 5]
 
 
+@pytest.mark.usefixtures("binder")
+def test_rows_that_were_deleted_fail_no_statement_either(spark: SparkSession, tmp_path: Path) -> None:
+    table = _with_a_bad_code(spark, tmp_path / "t")
+    table.delete("id = 3")
+
+    table.delete("CAST(code AS INT) = 1 AND id < 6")
+    table.update(set={"code": "'20'"}, where="CAST(code AS INT) = 2")
+    table.overwrite(
+        spark.createDataFrame([(40, "4")], "id BIGINT, code STRING"), replace_where="CAST(code AS INT) = 4"
+    )
+    news = spark.createDataFrame([(5, 50), (9, 90)], "id BIGINT, code INT")
+    merged = table.merge(news, "t.id = s.id AND CAST(t.code AS INT) < 50")
+    merged.when_matched_update(set={"code": "CAST(s.code AS STRING)"}).when_not_matched_insert_all().execute()
+
+    found = {row.id: row.code for row in table.read().collect()}
+    assert found == {0: "0", 2: "20", 40: "4", 5: "50", 6: "6", 7: "7", 8: "8", 9: "90"}
+
+
 MAPPED = {"delta.columnMapping.mode": "name"}
 SHAPES: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -54,7 +54,7 @@ def _search(target: Target, matching: rewrite.Matching) -> Edits:
     kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
     if feed:
         kept.append(edits.before(target))
-    return edits.gather(target, matching(target.rows()).select(*kept), keep=feed)
+    return edits.gather(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
 def _deleted(found: Edits, removed: Sequence[AddFile]) -> dict[str, int]:

@@ -100,7 +100,10 @@ class Judge:
     def selects(self, adds: Sequence[AddFile]) -> bool:
         """Whether the statement would have been about a row of these files; Spark looks, if need be."""
         some = self._target.may_select(adds)
-        return bool(some) and not self._matching(self._target.rows_of(table_of(some))).isEmpty()
+        if not some:
+            return False
+        rows = self._target.rows_of(table_of(some), wanted=self._target.predicate)
+        return not self._matching(rows).isEmpty()
 
     def counted(self, file: AddFile) -> int | None:
         """How many rows the file has, deleted ones too, by its own footer."""

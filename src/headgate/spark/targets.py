@@ -12,7 +12,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import counts, features, skipping, whole_matches
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
 from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Predicate
+from headgate.protocol.predicates import Always, Predicate
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive
 from headgate.spark import scan, state
@@ -69,9 +69,12 @@ class Target:
         """The same without some files."""
         return replace(self, bounds=self.bounds.only(pc.invert(left_out)))
 
-    def rows(self) -> DataFrame:
-        """The rows of the files, each with POSITION and INDEX, and its id if rows are tracked."""
-        return self.rows_of(self.files, located=True)
+    def rows(self, *, selected: bool = False) -> DataFrame:
+        """The rows of the files, each with POSITION and INDEX, and its id if rows are tracked.
+
+        Of those that the predicate does not select some may be missing if only the others are ``selected``.
+        """
+        return self.rows_of(self.files, located=True, wanted=self.predicate if selected else Always())
 
     def most_rows(self) -> int | None:
         """How many rows the files have together, if that is known and does not take long to find out."""
@@ -81,9 +84,12 @@ class Target:
         known = [count for count in map(live_rows, found) if count is not None]
         return sum(known) if len(known) == self.files.num_rows else None
 
-    def rows_of(self, files: pa.Table, *, located: bool = False) -> DataFrame:
-        """The rows of some files, live or not."""
-        return scan.rows(self.spark, self.table, replace(self.columns, located=located), files)
+    def rows_of(
+        self, files: pa.Table, *, located: bool = False, wanted: Predicate | None = None
+    ) -> DataFrame:
+        """The rows of some files, live or not; some that are not ``wanted`` may be missing."""
+        columns = replace(self.columns, located=located)
+        return scan.rows(self.spark, self.table, columns, files, wanted=wanted)
 
     def may_select(self, adds: Sequence[AddFile]) -> list[AddFile]:
         """Those of some files that may have a row which the predicate selects."""

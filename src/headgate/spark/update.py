@@ -70,7 +70,7 @@ def _search(target: Target, matching: rewrite.Matching, assigned: Mapping[str, C
     kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
     if target.has(targets.CHANGE_FEED):
         kept.append(edits.before(target))
-    schema, changed = target.columns.schema, matching(target.rows()).select(*kept)
+    schema, changed = target.columns.schema, matching(target.rows(selected=True)).select(*kept)
     found = spark_schema.of_frame(changed)
     for field in schema.fields:
         if (given := found.find(field.name)) is not None:
