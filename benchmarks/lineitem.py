@@ -103,7 +103,7 @@ def _compared(spark: SparkSession, table: Table, label: str, *, quick: bool) -> 
             lambda q=query, df=ours: q.run(df),
             lambda q=query, df=theirs: q.run(df),
             1 if quick else query.rounds,
-            warm_up=0 if quick else 3,
+            warm_up=0 if quick else -(-query.rounds // 3),
         )
         yield found.result(f"{label}, {name}", f"{len(paths)} files")
 
