@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from headgate.protocol.actions import AddFile
 from headgate.protocol.predicates import Always
 from headgate.spark import again, edits, expressions, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
-from headgate.spark.targets import Target
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
@@ -39,22 +37,12 @@ def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None =
     else:
         searched = target.without(wholly)
         removed = [targets.add_of(row) for row in target.files.filter(wholly).to_pylist()]
-    found = _search(searched, matching)
+    found = edits.deletions(searched, matching)
     watch.scanned()
     done = rewrite.carry_out(searched, found, rewrite.plan(searched, found, removed))
     metrics = _deleted(found, removed) | statements.of_files(done) | watch.times()
     operation = Operation("DELETE", {"predicate": statements.predicate(where)}, statements.told(metrics))
     return Result(rewrite.commit(target, done, operation, matching), metrics)
-
-
-def _search(target: Target, matching: rewrite.Matching) -> Edits:
-    if not target.files.num_rows:
-        return Edits()
-    feed = target.has(targets.CHANGE_FEED)
-    kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
-    if feed:
-        kept.append(edits.before(target))
-    return edits.gather(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
 def _deleted(found: Edits, removed: Sequence[AddFile]) -> dict[str, int]:

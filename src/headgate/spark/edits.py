@@ -4,7 +4,7 @@ A DataFrame of edits has a row for each: POSITION and INDEX of the row it is abo
 one), its KIND, the columns of the table as they will be, and if a change feed asks, as they were.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -12,13 +12,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import checkpoints, matches
+from headgate.spark import checkpoints, matches, targets
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import INDEX, POSITION, ROW_ID
 from headgate.spark.matches import KIND, Found
 from headgate.spark.targets import Target
 
 BEFORE = "__headgate_before"
+Matching = Callable[[DataFrame], DataFrame]
+"""Given rows of the target, those that a statement is about."""
 _NONE = Found()
 
 
@@ -79,6 +81,17 @@ def gather(target: Target, rows: DataFrame, *, keep: bool) -> Edits:
     # Without its lineage: were rows computed again, they might be others than those that were counted.
     kept = checkpoints.keep(rows)
     return Edits(matches.collect(kept, at_most=most), kept)
+
+
+def deletions(target: Target, matching: Matching) -> Edits:
+    """That the matching rows of the target go."""
+    if not target.files.num_rows:
+        return Edits()
+    feed = target.has(targets.CHANGE_FEED)
+    kept = columns(target, F.lit(int(Kind.DELETED)), {})
+    if feed:
+        kept.append(before(target))
+    return gather(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
 def columns(target: Target, kind: Column, values: Mapping[str, Column], *, alias: str = "") -> list[Column]:

@@ -16,9 +16,8 @@ from headgate.protocol.actions import Action, AddFile, Metadata
 from headgate.protocol.attempt import Reads
 from headgate.protocol.predicates import Always, Predicate
 from headgate.spark import edits, expressions, files, rewrite, scan, targets
-from headgate.spark.edits import Edits, Kind
+from headgate.spark.edits import Kind
 from headgate.spark.files import Written
-from headgate.spark.targets import Target
 from headgate.spark.vectors_written import VectorFiles
 from headgate.spark.write_options import WriteOptions
 from headgate.storage.api import Store
@@ -35,7 +34,7 @@ class Selection:
     """Which rows of a table are replaced."""
 
     predicate: Predicate
-    matching: rewrite.Matching
+    matching: edits.Matching
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ def take(
 ) -> Taken:
     """Write what it takes to be without the selected rows, and to record the changes if a feed asks."""
     target = targets.find(df.sparkSession, table, base, selected.predicate)
-    found = _search(target, selected.matching)
+    found = edits.deletions(target, selected.matching)
     done = rewrite.carry_out(target, found, rewrite.plan(target, found), metadata)
     folders, changes = done.folders, done.changes
     if changes and written.adds:
@@ -108,16 +107,6 @@ def take(
     reads = Reads(predicates=(selected.predicate,), files=touched)
     deleted = found.count(Kind.DELETED)
     return Taken((*done.actions, *changes), reads, folders, deleted, done.vectors)
-
-
-def _search(target: Target, matching: rewrite.Matching) -> Edits:
-    if not target.files.num_rows:
-        return Edits()
-    feed = target.has(targets.CHANGE_FEED)
-    kept = edits.columns(target, F.lit(int(Kind.DELETED)), {})
-    if feed:
-        kept.append(edits.before(target))
-    return edits.gather(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
 def _fresh(

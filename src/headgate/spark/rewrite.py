@@ -4,7 +4,7 @@ A file loses its rows by the cheapest way that is open to it: it is removed if n
 deletion vector if the table allows that and most rows stay, and else its other rows are copied.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -31,7 +31,7 @@ from headgate.protocol.vectors import DeletedRows
 from headgate.spark import change_files, files, fitting, row_counts, targets, vectors_written
 from headgate.spark import schema as spark_schema
 from headgate.spark.bind import ROW_COMMIT_VERSION, ROW_ID
-from headgate.spark.edits import UPDATES, Edits, Kind
+from headgate.spark.edits import UPDATES, Edits, Kind, Matching
 from headgate.spark.files import Written
 from headgate.spark.matches import KIND
 from headgate.spark.targets import Target
@@ -44,9 +44,6 @@ MOST_HIDDEN = 0.5
 """With a larger share of its rows hidden a file is rewritten: readers would skip more than they read."""
 _ROWS_PER_FILE = 500_000
 """How many rows are worth a task, and so a file, of their own."""
-
-Matching = Callable[[DataFrame], DataFrame]
-"""Given rows of the target, those that a statement is about."""
 
 
 @dataclass(frozen=True, slots=True)

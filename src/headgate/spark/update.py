@@ -64,7 +64,7 @@ def update(
     return Result(rewrite.commit(target, done, operation, matching), metrics)
 
 
-def _search(target: Target, matching: rewrite.Matching, assigned: Mapping[str, Column]) -> Edits:
+def _search(target: Target, matching: edits.Matching, assigned: Mapping[str, Column]) -> Edits:
     if not target.files.num_rows:
         return Edits()
     kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
