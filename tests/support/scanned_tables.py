@@ -1,6 +1,6 @@
 """Small tables, each with one thing that makes a scan differ."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,16 +61,19 @@ def partitioned(location: Path) -> Table:
 
 
 def with_vectors(location: Path) -> Table:
-    kinds = [
-        None,
-        DeletedRows.of([0, 9]),
-        DeletedRows.of([]),
-        DeletedRows.of(range(10)),
-        DeletedRows.of([70]),
-    ]
+    """Fifty rows in five files, of which four have a vector: two rows, none, all and one beyond the end."""
+    return _hiding(location, [None, [0, 9], [], range(10), [70]])
+
+
+def with_few_vectors(location: Path) -> Table:
+    """Fifty rows in five files, of which one has a vector."""
+    return _hiding(location, [None, None, [3, 4], None, None])
+
+
+def _hiding(location: Path, deleted: Sequence[Iterable[int] | None]) -> Table:
     adds = [
-        _ten(location, n, vector=None if gone is None else vectors.inline(gone))
-        for n, gone in enumerate(kinds)
+        _ten(location, n, vector=None if gone is None else vectors.inline(DeletedRows.of(gone)))
+        for n, gone in enumerate(deleted)
     ]
     write_log(location, [column("id", "long"), column("s", "string")], adds, features=["deletionVectors"])
     return headgate.at_path(location)
@@ -131,6 +134,7 @@ TABLES: Mapping[str, tuple[Callable[[Path], Table], int]] = {
     "empty": (empty, 0),
     "partitioned by several types": (partitioned, 20),
     "deletion vectors": (with_vectors, 38),
+    "deletion vectors in few files": (with_few_vectors, 48),
     "column mapping by name": (by_name, 30),
     "column mapping by id": (by_id, 30),
     "row tracking": (tracked, 19),

@@ -22,9 +22,9 @@ _OF, _WORDS = "__headgate_deleted_from", "__headgate_deleted"
 _READERS = 16
 
 
-def fetch(store: Store, location: str, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
-    """The rows each vector deletes; a file that holds several is read once."""
-    found = [vectors.where(vector) for vector in wanted]
+def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) -> list[DeletedRows]:
+    """The rows each vector deletes, none if there is no vector; a file that holds several is read once."""
+    found = [None if vector is None else vectors.where(vector) for vector in wanted]
     files = {(place.path, place.absolute) for place in found if isinstance(place, Stored)}
 
     def content(file: tuple[str, bool]) -> bytes:
@@ -34,12 +34,15 @@ def fetch(store: Store, location: str, wanted: Sequence[DeletionVector]) -> list
 
     with ThreadPoolExecutor(_READERS) as pool:
         contents = dict(zip(files, pool.map(content, files), strict=True))
-    return [
-        vectors.parse_inline(vector)
-        if isinstance(place, Inline)
-        else vectors.parse_stored(vector, contents[place.path, place.absolute])
-        for vector, place in zip(wanted, found, strict=True)
-    ]
+
+    def rows(vector: DeletionVector | None, place: Inline | Stored | None) -> DeletedRows:
+        if vector is None or place is None:
+            return DeletedRows.of(())
+        if isinstance(place, Inline):
+            return vectors.parse_inline(vector)
+        return vectors.parse_stored(vector, contents[place.path, place.absolute])
+
+    return [rows(vector, place) for vector, place in zip(wanted, found, strict=True)]
 
 
 def without(rows: DataFrame, deleted: Sequence[DeletedRows], *, guarded: bool = False) -> DataFrame:

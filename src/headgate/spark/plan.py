@@ -28,7 +28,7 @@ class RowTracking:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Files that one scan reads: they have one layout, and all of them have deleted rows or none has."""
+    """Files that one scan reads: they have one layout."""
 
     location: str
     """Where the table is; its files may be elsewhere too."""
@@ -40,8 +40,8 @@ class Piece:
     modified_ms: Sequence[int]
     constants: Mapping[str, Sequence[str | None]]
     """For each partition column its value in each file, as text that casts to its type."""
-    vectors: Sequence[DeletionVector]
-    """For each file its deletion vector; empty if none has one."""
+    vectors: Sequence[DeletionVector | None]
+    """For each file its deletion vector, if it has one; empty if none has."""
     tracking: RowTracking | None = None
     located: bool = False
     """Whether rows are to say where they are."""
@@ -66,24 +66,41 @@ class ScanPlan:
 
 
 def build(
-    location: str, columns: Columns, files: pa.Table, layouts: Sequence[Struct] | None = None
+    location: str,
+    columns: Columns,
+    files: pa.Table,
+    layouts: Sequence[Struct] | None = None,
+    *,
+    together: bool = False,
 ) -> ScanPlan:
-    """How to read ``files``, whose layouts are the usual one unless they are given."""
+    """How to read ``files``, whose layouts are the usual one unless they are given.
+
+    Those with deleted rows are read apart from those without, unless it is better to read them ``together``.
+    """
     files = files.append_column(_POSITION, pa.array(range(files.num_rows), pa.int64()))
+    alike = [(columns.usual, files)] if layouts is None else _by_layout(files, layouts)
     pieces = [
-        _piece(location, columns, layout, some) for layout, some in _grouped(columns.usual, files, layouts)
+        _piece(location, columns, layout, part)
+        for layout, some in alike
+        for part in ([some] if together and _are_mostly_vectored(some) else _by_vector(some))
+        if part.num_rows
     ]
     return ScanPlan(columns.schema, pieces or [_piece(location, columns, columns.usual, files)])
 
 
-def _grouped(
-    usual: Struct, files: pa.Table, layouts: Sequence[Struct] | None
-) -> Iterator[tuple[Struct, pa.Table]]:
-    for layout, alike in [(usual, files)] if layouts is None else _by_layout(files, layouts):
-        deleted_from = pc.is_valid(alike["deletion_vector"])
-        for some in (alike.filter(pc.invert(deleted_from)), alike.filter(deleted_from)):
-            if some.num_rows:
-                yield layout, some
+def _are_mostly_vectored(files: pa.Table) -> bool:
+    """Whether most of what is read has deleted rows, so that to number all rows costs less than a union."""
+    vectored = files.filter(pc.is_valid(files["deletion_vector"]))
+    return 2 * _bytes(vectored) >= _bytes(files)
+
+
+def _bytes(files: pa.Table) -> int:
+    return pc.sum(files["size"]).as_py() or 0
+
+
+def _by_vector(files: pa.Table) -> tuple[pa.Table, pa.Table]:
+    vectored = pc.is_valid(files["deletion_vector"])
+    return files.filter(pc.invert(vectored)), files.filter(vectored)
 
 
 def _by_layout(files: pa.Table, layouts: Sequence[Struct]) -> Iterator[tuple[Struct, pa.Table]]:
@@ -111,7 +128,7 @@ def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> 
             for field in columns.schema.fields
             if columns.is_constant(field)
         },
-        vectors=[DeletionVector(**vector) for vector in files["deletion_vector"].to_pylist() if vector],
+        vectors=_vectors(files["deletion_vector"]),
         tracking=RowTracking(
             files["base_row_id"].to_pylist(), files["default_row_commit_version"].to_pylist()
         )
@@ -119,6 +136,12 @@ def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> 
         else None,
         located=columns.located,
     )
+
+
+def _vectors(found: pa.ChunkedArray) -> Sequence[DeletionVector | None]:
+    if found.null_count == len(found):
+        return ()
+    return [None if vector is None else DeletionVector(**vector) for vector in found.to_pylist()]
 
 
 def _check_visible(uris: Sequence[str]) -> None:

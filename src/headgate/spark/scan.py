@@ -12,7 +12,7 @@ from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
-from headgate.spark import bind, deleted, expressions, layouts, plan, state
+from headgate.spark import bind, binders, deleted, expressions, layouts, plan, state
 from headgate.spark.binders import Skipping
 from headgate.spark.file_filter import FileFilter
 from headgate.spark.layouts import Columns
@@ -64,7 +64,7 @@ def rows(
 
     Rows that are not ``wanted`` may be missing too, where that saves looking at a vector.
     """
-    scan = choose(table, columns, files)
+    scan = choose(spark, table, columns, files)
     return bind.bind(
         spark,
         scan.schema,
@@ -86,10 +86,12 @@ def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
     )
 
 
-def choose(table: OpenedTable, columns: Columns, files: pa.Table) -> ScanPlan:
+def choose(spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table) -> ScanPlan:
     """What reading ``files`` of a table takes."""
     found = layouts.ask(table, files, columns) if columns.must_ask_files else None
-    return plan.build(table.location, columns, files, found)
+    # Only the classic binder finds deleted rows without a join, which all rows would go through.
+    together = binders.may_be_classic(spark)
+    return plan.build(table.location, columns, files, found, together=together)
 
 
 def _check_session(spark: SparkSession, protocol: Protocol) -> None:
