@@ -47,10 +47,15 @@ def deep(kind: str, levels: int) -> DataType:
     return found
 
 
+def test_a_table_without_columns_is_refused_as_such() -> None:
+    with pytest.raises(InvalidRequest, match="a table needs at least one column") as caught:
+        enforce.check_new(Struct(()))
+    assert caught.value.code == "DELTA_EMPTY_DATA"
+
+
 @pytest.mark.parametrize(
     ("schema", "code"),
     [
-        (Struct(()), "DELTA_EMPTY_DATA"),
         (Struct((Field("a b", LONG),)), "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"),
         (Struct((Field("a", LONG), Field("A", TEXT))), "DELTA_DUPLICATE_COLUMNS_FOUND"),
         (

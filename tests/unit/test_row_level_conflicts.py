@@ -83,6 +83,28 @@ def test_a_file_that_has_more_rows_than_its_statistics_say_is_kept(count: int | 
     assert [hidden(add) for add in writes.adds] == [frozenset(range(10))]
 
 
+class _Unread(InlineRows):
+    """No file can be opened."""
+
+    def __init__(self) -> None:
+        super().__init__(selects=False)
+
+    def counted(self, file: AddFile) -> int | None:
+        raise AssertionError(f"{file.path} is opened")
+
+
+def test_a_file_that_keeps_rows_by_its_statistics_is_not_opened_to_count_them() -> None:
+    state = table([ENABLED])
+    loser = hides("ours", {1, 2}, state)
+    assert loser.rows is not None
+    loser = replace(loser, rows=replace(loser.rows, access=_Unread()))
+    winner = commit(hides("theirs", {3}, state))
+
+    writes = rebase.rebase(loser, [winner]).writes
+
+    assert [hidden(add) for add in writes.adds] == [frozenset({1, 2, 3})]
+
+
 def test_three_winners_are_united_one_after_the_other() -> None:
     """S256"""
     state = table([ENABLED])
