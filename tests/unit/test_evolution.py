@@ -319,3 +319,13 @@ def test_a_mapping_in_which_every_column_has_its_own() -> None:
 
     assert evolution.mapping_breach(mapped(column("a", 1), column("s", 2, inner))) is None
     assert evolution.mapping_breach(metadata(Field("a", LONG))) is None
+
+
+def test_structs_without_fields_are_named_wherever_they_are() -> None:
+    nothing = Struct(())
+    inner = Struct((Field("a", LONG), Field("deep", nothing)))
+
+    assert evolution.hollow(Struct((Field("a", LONG), Field("s", Struct((Field("a", LONG),)))))) == ()
+    assert evolution.hollow(Struct((Field("s", nothing), Field("t", inner)))) == ("s", "t.deep")
+    assert evolution.hollow(Struct((Field("l", Array(nothing, contains_null=True)),))) == ("l.element",)
+    assert evolution.hollow(nothing) == ()
