@@ -36,7 +36,7 @@ class Result:
     def __str__(self) -> str:
         ours, peer = f"headgate {self.ours}", f"{self.peer_name} {self.peer}"
         ratio = f"{self.ratio:,.1f}" if self.ratio >= 10 else f"{self.ratio:.2f}"
-        line = f"{self.name:<22}{ours:<30}{peer:<30}{ratio}×"
+        line = f"{self.name:<31} {ours:<30}{peer:<30}{ratio}×"
         return "\n".join((line, *(f"    {note}" for note in self.notes)))
 
 
