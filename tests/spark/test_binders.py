@@ -17,7 +17,8 @@ import headgate
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import vectors
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import binders, deleted, file_index
+from headgate.spark import binders, deleted, file_index, jvm_words
+from headgate.spark.jvm_arrays import packed_here
 from tests.support import rows
 from tests.support.handmade import column, data_file, write_log
 from tests.support.scanned_tables import TABLES, plain, with_vectors
@@ -213,12 +214,22 @@ def test_deleted_rows_are_found_in_every_part_of_a_file(
             spark.conf.unset(name)
 
 
-def test_rows_beyond_what_an_int_can_count_have_their_own_bits(spark: SparkSession) -> None:
+def test_rows_beyond_what_an_int_can_count_are_none_of_those_with_bits(spark: SparkSession) -> None:
     """No file here has so many; what finds the bit of a row is asked about rows of one that has."""
-    far = 2**33
-    numbered = spark.range(far, far + 70).withColumn("first", F.lit(-(far >> 6)).cast("bigint"))
-    words = F.array(F.lit(1 << 5).cast("bigint"), F.lit(1 << 3).cast("bigint"))
+    far, gone = 2**33, DeletedRows.of([5, 67])
+    words = deleted.joined_words([DeletedRows.of(range(64)), gone], at_most=3)
+    assert words is not None
+    numbered = spark.range(70).union(spark.range(far, far + 70)).union(spark.range(2**31 - 70, 2**31))
+    word_at, place = jvm_words.at(spark, words.packed), F.lit(words.places[1])
 
-    live = numbered.where(deleted.is_live(words, F.col("first"), F.lit(far + 128), F.col("id")))
+    live = numbered.where(deleted.is_live(word_at, place, F.col("id"))).collect()
 
-    assert {row.id - far for row in live.collect()} == set(range(70)) - {5, 67}
+    assert {row.id for row in numbered.collect()} - {row.id for row in live} == {5, 67}
+
+
+def test_rows_without_an_index_are_refused(spark: SparkSession) -> None:
+    word_at = jvm_words.at(spark, packed_here("long", [1]))
+    unnumbered = spark.sql("SELECT CAST(NULL AS BIGINT) AS id FROM range(1)")
+
+    with pytest.raises(PySparkException, match="does not number its rows"):
+        unnumbered.where(deleted.is_live(word_at, F.lit(64), F.col("id"))).collect()

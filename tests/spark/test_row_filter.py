@@ -23,7 +23,7 @@ from tests.support.conditions import SCHEMA
 
 pytestmark = pytest.mark.spark
 
-_VECTOR = re.compile(r"CASE WHEN .*__headgate_end|getbit\(.*__headgate_deleted")
+_VECTOR = re.compile(r"if \(isnull\(_tmp_metadata_row_index.*__headgate_place|getbit\(.*__headgate_deleted")
 
 
 @pytest.fixture(params=["classic", "portable"])

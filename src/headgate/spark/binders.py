@@ -23,14 +23,14 @@ from headgate.protocol import skipping
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Unknown
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import deleted, file_index, manifest, pushed, sessions
+from headgate.spark import deleted, file_index, jvm_words, manifest, pushed, sessions
 from headgate.spark.file_index import ROW_INDEX, Listing
 from headgate.spark.layouts import Columns
 from headgate.spark.plan import Piece
 
 SETTING = "spark.headgate.binder"
 _TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
-_FILE, _FIRST_WORD, _END = "__headgate_ordinal", "__headgate_first_word", "__headgate_end"
+_FILE, _PLACE = "__headgate_ordinal", "__headgate_place"
 _PATH, _URI = "__headgate_path", "__headgate_uri"
 _SIZE, _MODIFIED = "__headgate_size", "__headgate_modified_ms"
 _MOST_WORDS = 4 * 1024 * 1024
@@ -158,7 +158,7 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
     words = deleted.joined_words(gone, at_most=_MOST_WORDS) if gone else None
     numbers: list[tuple[str, Sequence[int]]] = []
     if words is not None:
-        numbers += [(_FIRST_WORD, words.firsts), (_END, words.ends)]
+        numbers += [(_PLACE, words.places)]
     if piece.constants or piece.tracking or piece.located or (gone and words is None):
         numbers += [(_FILE, range(len(piece.uris)))]
     if asked.own_metadata:
@@ -171,8 +171,7 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
     row, metadata = F.col(ROW_INDEX.name), _metadata() if asked.own_metadata else None
     if words is None:
         return Scanned(rows, F.col(_FILE), row, gone, metadata)
-    literal = file_index.longs(spark, words.packed)
-    live = deleted.is_live(literal, F.col(_FIRST_WORD), F.col(_END), row)
+    live = deleted.is_live(jvm_words.at(spark, words.packed), F.col(_PLACE), row)
     return Scanned(rows, F.col(_FILE), row, (), metadata, live)
 
 

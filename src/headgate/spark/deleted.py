@@ -1,6 +1,5 @@
 """Deletion vectors: fetched by the driver, applied by Spark while it scans."""
 
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.vectors import DeletedRows, Inline, Stored
 from headgate.spark import schema as spark_schema
+from headgate.spark.jvm_words import At
 from headgate.storage.api import Store
 from headgate.table import places
 
 FILE, ROW = "__headgate_file", "__headgate_row"
 _OF, _WORDS = "__headgate_deleted_from", "__headgate_deleted"
 _READERS = 16
+_HALF = 32
 
 
 def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) -> list[DeletedRows]:
@@ -62,33 +63,32 @@ def without(rows: DataFrame, deleted: Sequence[DeletedRows], *, guarded: bool = 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The bitmaps of files one behind the other; for each file where its own begins, and before which
-    row of the file it ends."""
+    """The bitmaps of files one behind the other, as this machine stores them; for each file its place."""
 
     packed: bytes
-    firsts: Sequence[int]
-    ends: Sequence[int]
+    places: Sequence[int]
+    """Which word is the first of the file, in the upper half; before which row they end, in the lower."""
 
 
 def joined_words(deleted: Sequence[DeletedRows], *, at_most: int) -> Words | None:
-    """The bitmaps as little-endian words; None if there are too many for a literal."""
+    """The bitmaps as words; None if there are too many for a literal."""
     words = [vector.words() for vector in deleted]
     *firsts, total = accumulate(map(len, words), initial=0)
     if total > at_most:
         return None
-    if sys.byteorder == "big":
-        for some in words:
-            some.byteswap()
-    return Words(b"".join(some.tobytes() for some in words), firsts, [64 * len(some) for some in words])
+    places = [first << _HALF | 64 * len(some) for first, some in zip(firsts, words, strict=True)]
+    return Words(b"".join(some.tobytes() for some in words), places)
 
 
-def is_live(words: Column, first: Column, end: Column, row: Column) -> Column:
-    """Whether a row is not deleted, by the words of all files and where those of its own file are."""
-    word = F.get(words, (first + F.shiftright(row, 6)).cast("int"))
+def is_live(word_at: At, place: Column, row: Column) -> Column:
+    """Whether a row is not deleted, by the words of all files and the place of those of its own."""
+    index = (F.shiftright(place, _HALF) + F.shiftright(row, 6)).cast("int")
+    word = word_at(index, row < place.bitwiseAND(F.lit((1 << _HALF) - 1)))
     bit = F.call_function("shiftright", word, row.bitwiseAND(F.lit(63)).cast("int")).bitwiseAND(F.lit(1))
     # Were a row without an index, it must not be lost unseen.
     unnumbered = F.raise_error(F.lit("the scan does not number its rows")).cast("boolean")
-    return F.when(row.isNull(), unnumbered).when(row >= end, F.lit(True)).otherwise(bit == 0)  # noqa: FBT003
+    # By "if": for CASE the code that Spark makes writes to memory for each row.
+    return F.call_function("if", row.isNull(), unnumbered, bit == 0)
 
 
 def _guard() -> Column:

@@ -192,3 +192,8 @@ def packed(kind: str, values: Sequence[int]) -> bytes:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
+
+
+def packed_here(kind: str, values: Sequence[int]) -> bytes:
+    """Numbers as this machine stores them, so as a JVM on it does."""
+    return array(_KINDS[kind], values).tobytes()
