@@ -18,7 +18,7 @@ import msgspec
 from py4j.clientserver import ClientServer
 from py4j.java_gateway import JavaObject
 from pyspark.java_gateway import ensure_callback_server_started
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from headgate.spark import catalyst_json
@@ -79,16 +79,6 @@ def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip |
     )
     index.known_as(known)
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
-
-
-def longs(spark: SparkSession, values: bytes) -> Column:
-    """An array of bigints as a literal, given as little-endian bytes."""
-    driver = _driver(spark)
-    sql, types = driver.jvm.org.apache.spark.sql, driver.jvm.org.apache.spark.sql.types.DataTypes
-    expressions = sql.catalyst.expressions
-    kind = types.createArrayType(types.LongType, False)  # noqa: FBT003 - that none is null
-    data = expressions.UnsafeArrayData.fromPrimitiveArray(driver.arrays.longs(values))
-    return Column(sql.classic.ExpressionUtils.column(expressions.Literal(data, kind)))
 
 
 def hide_last(df: DataFrame) -> DataFrame:

@@ -26,7 +26,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from headgate.spark import binders, file_index
+from headgate.spark import binders, jvm_words
+from headgate.spark.jvm_words import At
 from headgate.spark.merge_source import Source
 
 _BITS_PER_KEY = 16
@@ -69,11 +70,11 @@ def without_strangers(rows: DataFrame, most: int | None, source: Source) -> Data
     bits = max(_FEWEST_BITS, 1 << (source.count * _BITS_PER_KEY - 1).bit_length())
     keys = source.rows.selectExpr(f"{theirs} AS {_HASH}").toArrow()[_HASH].drop_null()
     try:
-        words = file_index.longs(spark, _packed(np.asarray(keys.to_numpy(), np.int64), bits))
-    except (Py4JError, PySparkException, file_index.Unusable, AttributeError, TypeError):
+        word_at = jvm_words.at(spark, _packed(np.asarray(keys.to_numpy(), np.int64), bits))
+    except (Py4JError, PySparkException, AttributeError, TypeError):
         return rows
     mine = F.expr(form.format(", ".join(pair.mine for pair in pairs)))
-    return rows.where(_is_set(words, mine, bits))
+    return rows.where(_is_set(word_at, mine, bits))
 
 
 def _pairs(mine: StructType, source: Source) -> list[_Pair]:
@@ -100,10 +101,11 @@ def _type_of(schema: StructType, name: str) -> DataType | None:
 def _packed(keys: np.ndarray, bits: int) -> bytes:
     marks = np.zeros(bits, np.bool_)
     marks[keys & (bits - 1)] = True
-    return np.packbits(marks, bitorder="little").tobytes()
+    words = np.packbits(marks, bitorder="little").view("<i8")
+    return words.astype(np.int64).tobytes()
 
 
-def _is_set(words: Column, key: Column, bits: int) -> Column:
-    word = F.get(words, F.shiftright(key.bitwiseAND(F.lit(bits - 1)), 6).cast("int"))
+def _is_set(word_at: At, key: Column, bits: int) -> Column:
+    word = word_at(F.shiftright(key.bitwiseAND(F.lit(bits - 1)), 6).cast("int"), key.isNotNull())
     place = key.bitwiseAND(F.lit(63)).cast("int")
     return F.call_function("shiftright", word, place).bitwiseAND(F.lit(1)) == 1
