@@ -25,10 +25,10 @@ class Detached:
     """A SQL text without its strings."""
 
     sql: str
-    strings: tuple[str, ...]
+    strings: tuple[str | None, ...]
 
     def text(self, literal: str) -> str | None:
-        """What a literal of the text says, once parsed; None if a parser has joined several."""
+        """What a literal of the text says, once parsed; None if it depends, or several were joined."""
         if not literal.startswith(_PLACE):
             return literal
         number = literal.removeprefix(_PLACE)
@@ -37,7 +37,7 @@ class Detached:
 
 def detach(sql: str) -> Detached:
     """Take out the string literals; comments, names and X'1F' stay as they are."""
-    strings: list[str] = []
+    strings: list[str | None] = []
 
     def replace(found: re.Match[str]) -> str:
         if found["skip"]:
@@ -48,12 +48,12 @@ def detach(sql: str) -> Detached:
     return Detached(_TOKEN.sub(replace, sql), tuple(strings))
 
 
-def unescape(quoted: str) -> str:
-    """What a quoted literal says."""
+def unescape(quoted: str) -> str | None:
+    """What a quoted literal says; None if that depends: two quotes in it are one, before Spark 4.1 none."""
     mark, body = quoted[0], quoted[1:-1]
-    # A doubled quote is one; a quote after a backslash is not the first of two.
-    merged = "".join(part.replace(mark * 2, mark) for part in re.split(r"(\\.)", body))
-    return _ESCAPE.sub(_character, merged)
+    if mark in _ESCAPE.sub("", body):
+        return None
+    return _ESCAPE.sub(_character, body)
 
 
 def _character(found: re.Match[str]) -> str:
