@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
+from operator import and_
 
 import msgspec
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -74,11 +75,12 @@ def _is_as_shown(schema: Struct, piece: Piece) -> bool:
 
 def _live(schema: Struct, piece: Piece, scanned: Scanned, wanted: Predicate | None) -> Scanned:
     """Without deleted rows, as far as the scan itself can tell; of them only what cannot fail is asked."""
-    rows = scanned.rows
+    first = None
     if wanted is not None and (scanned.gone or scanned.live is not None):
         first = row_filter.condition(wanted, partial(_at, schema, piece))
-        rows = rows if first is None else rows.where(first)
-    rows = rows if scanned.live is None else rows.where(scanned.live)
+    # In one condition: Spark 4.3 asks later ones before one that can raise, if there is one more below it.
+    asked = [condition for condition in (first, scanned.live) if condition is not None]
+    rows = scanned.rows.where(reduce(and_, asked)) if asked else scanned.rows
     return replace(scanned, rows=rows, live=None, guarded=wanted is not None)
 
 
