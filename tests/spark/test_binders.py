@@ -214,6 +214,22 @@ def test_deleted_rows_are_found_in_every_part_of_a_file(
             spark.conf.unset(name)
 
 
+def test_rows_without_deleted_ones_are_found_again_where_they_were_cached(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark knows a plan by its parts, of which the words of deleted rows are one."""
+    df = with_vectors(tmp_path / "t").read(spark=spark)
+    try:
+        rows_of = df.cache().count()
+
+        again = df.where("id >= 0")
+
+        assert "InMemoryTableScan" in again._jdf.queryExecution().executedPlan().toString()
+        assert again.count() == rows_of > 0
+    finally:
+        df.unpersist()
+
+
 def test_rows_beyond_what_an_int_can_count_are_none_of_those_with_bits(spark: SparkSession) -> None:
     """No file here has so many; what finds the bit of a row is asked about rows of one that has."""
     far, gone = 2**33, DeletedRows.of([5, 67])
