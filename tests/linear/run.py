@@ -169,12 +169,15 @@ def _work(plan: Plan, assignments: list[Assignment]) -> int:
 
 def _oversee(plan: Plan, running: dict[int, Assignment]) -> int:
     chance = random.Random(f"{plan.seed}-kills")
-    kills = 0
+    kills, killed = 0, set[int]()
     while running:
-        if kills < plan.kills:
+        # The one that is waited for may be another, which was done just then.
+        if kills + len(killed) < plan.kills:
             time.sleep(chance.uniform(*_EVERY_KILL_SECONDS))
-            os.kill(chance.choice(sorted(running)), signal.SIGKILL)
+            os.kill(victim := chance.choice(sorted(running)), signal.SIGKILL)
+            killed.add(victim)
         child, status = os.wait()
+        killed.discard(child)
         assignment = running.pop(child, None)
         if assignment is None:
             continue
