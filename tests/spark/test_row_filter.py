@@ -95,7 +95,7 @@ def test_values_at_the_ends_of_types_are_found(
 def test_two_quotes_in_a_string_say_what_they_say_in_this_version_of_spark(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    """One quote, and before 4.1 none: no file of either value may be left out."""
+    """One quote, and on 4.0 none: no file of either value may be left out."""
     table = _with_vectors(tmp_path / "t", "id INT, c STRING")
     for number, text in enumerate(("it's", "its", "it''s")):
         table.append(spark.createDataFrame([(number, text)] * 2, "id INT, c STRING"))

@@ -49,7 +49,7 @@ def detach(sql: str) -> Detached:
 
 
 def unescape(quoted: str) -> str | None:
-    """What a quoted literal says; None if that depends: two quotes in it are one, before Spark 4.1 none."""
+    """What a quoted literal says; None if that depends: two quotes in it are one, on Spark 4.0 none."""
     mark, body = quoted[0], quoted[1:-1]
     if mark in _ESCAPE.sub("", body):
         return None
