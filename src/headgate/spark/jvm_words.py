@@ -11,7 +11,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.spark.jvm_arrays import packed_here
+from headgate.spark.jvm_arrays import Functions, packed_here
 
 At = Callable[[Column, Column], Column]
 """The number at an index, if a condition is true, and else 0; only if the index is one of a number may
@@ -36,7 +36,7 @@ class _Words:
     """Expressions of a JVM, which no function of Spark's makes."""
 
     def __init__(self, gateway: Any) -> None:
-        self._gateway, self._jvm = gateway, gateway.jvm
+        self._gateway, self._jvm, self._functions = gateway, gateway.jvm, Functions(gateway)
         sql = self._jvm.org.apache.spark.sql
         self._expressions, self._kinds = sql.catalyst.expressions, sql.types
         self._columns = sql.classic.ExpressionUtils
@@ -64,9 +64,7 @@ class _Words:
         return self._expressions.objects.Invoke(of, name, gives, self._seq(given), self._seq(takes), *how)
 
     def _object(self, kind: str) -> JavaObject:
-        loader = self._jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-        named = self._jvm.java.lang.Class.forName(_CATALYST + kind, True, loader)  # noqa: FBT003 - Java's
-        return self._kinds.ObjectType(named)
+        return self._kinds.ObjectType(self._functions.named(_CATALYST + kind))
 
     def _seq(self, elements: Any) -> JavaObject:
         made = self._gateway.new_array(self._jvm.java.lang.Object, len(elements))
