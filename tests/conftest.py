@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("headgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("headgate")
 
 ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"
 ON_CLUSTER = "HEADGATE_TESTS_ON_CLUSTER"
@@ -36,8 +41,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     os.environ.setdefault("LC_ALL", "C.UTF-8")  # Java names files in the encoding of the locale
     connect = bool(os.environ.get(ON_CONNECT))
     builder = SparkSession.builder.remote("local[2]") if connect else SparkSession.builder.master("local[2]")
-    settings = {**_SMALL, "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse"))}
-    for name, value in settings.items():
+    values = {**_SMALL, "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse"))}
+    for name, value in values.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a server takes some of these only when it starts, and so it did

@@ -120,7 +120,7 @@ def half_written(folder: Path) -> list[Path]:
 
 def await_jobs(folder: Path) -> None:
     """Return when there are none: a server goes on with the job of a client that is gone."""
-    until(lambda: not half_written(folder), seconds=60)
+    until(lambda: not half_written(folder))
 
 
 def _check(spark: SparkSession, tables: Any, both: tuple[Rows, Rows], when: str) -> None:

@@ -27,9 +27,9 @@ from tests.chaos.counts import EVERYWHERE_ELSE, IN_A_LAKE_OF_ITS_OWN
 from tests.chaos.writer import Assignment
 from tests.support import tables
 from tests.support.crashing import COMMIT, PAGE, POINTS, Point, Route, page_with_table
+from tests.support.waiting import PATIENCE_SECONDS
 
 APPENDS_MEANWHILE = 5  # few enough that no checkpoint is due
-PATIENCE_SECONDS = 60
 
 CASES = [
     pytest.param(point, route, id=f"{route.value}-{point.name}") for point in POINTS for route in point.routes

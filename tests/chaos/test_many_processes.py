@@ -15,10 +15,10 @@ from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
 from headgate.settings import Settings
 from tests.support import tables
+from tests.support.waiting import PATIENCE_SECONDS
 
 WRITERS = 10
 APPENDS = 200 if "HEADGATE_CHAOS_ROUNDS" in os.environ else 20
-PATIENCE_SECONDS = 240
 
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(["tests.chaos.writer"])

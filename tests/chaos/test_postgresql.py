@@ -26,8 +26,8 @@ from tests.support import postgresql, tables
 from tests.support.crashing import POINTS, Crash, CrashingCatalog, Route
 from tests.support.postgresql import SMALL
 from tests.support.proposals import open_version
+from tests.support.waiting import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 120
 WRITERS, APPENDS = 4, 15
 THREADS = 6
 STATEMENTS = 4

@@ -19,6 +19,7 @@ from headgate.table import snapshot, transaction
 from headgate.table.filesystem import FilesystemCommitter
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Request, proxy
+from tests.support.waiting import PATIENCE_SECONDS
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -38,7 +39,7 @@ def together(work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answ
     barrier = threading.Barrier(len(items))
 
     def begin(item: Item) -> Answer:
-        barrier.wait(timeout=30)
+        barrier.wait(timeout=PATIENCE_SECONDS)
         return work(item)
 
     with ThreadPoolExecutor(len(items)) as pool:

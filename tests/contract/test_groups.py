@@ -46,8 +46,7 @@ from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import content, inline, open_version, publish, staged
 from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
 from tests.support.tables import SCHEMA, create_managed
-
-PATIENCE_SECONDS = 60
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from tests.support.postgresql import SMALL, Server
 from tests.support.proposals import inline
 from tests.support.tables import create_managed
 from tests.support.tcp_proxy import Cut, wire
-
-PATIENCE_SECONDS = 30
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Place:
         mine = f"datname = '{self.database}' AND wait_event_type = 'Lock'"
         query = f"SELECT count(*) FROM pg_stat_activity WHERE {mine}"
         pause = threading.Event()
-        for _ in range(PATIENCE_SECONDS * 50):
+        for _ in range(int(PATIENCE_SECONDS) * 50):
             if self.server.execute(query) == [(count,)]:
                 return
             pause.wait(0.02)
@@ -325,7 +324,7 @@ def _server_setting(server: Server, name: str, value: str) -> Iterator[None]:
         server.execute(statement)
         server.execute("SELECT pg_reload_conf()")
         pause = threading.Event()
-        for _ in range(PATIENCE_SECONDS * 50):
+        for _ in range(int(PATIENCE_SECONDS) * 50):
             if (server.execute(f"SHOW {name}") == [(value,)]) == is_set:
                 return
             pause.wait(0.02)

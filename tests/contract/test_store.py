@@ -14,6 +14,7 @@ from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
 from tests.support import s3
 from tests.support.faulty_store import DictStore, FaultyStore, PerfectWire
+from tests.support.waiting import PATIENCE_SECONDS
 
 KINDS = ("local", "memory", "s3", "faulty")
 
@@ -240,7 +241,7 @@ def test_two_local_stores_of_one_process_do_not_meet_in_their_temporary_files(tm
 
     def write(store: Store) -> None:
         for number in range(rounds):
-            barrier.wait(timeout=60)
+            barrier.wait(timeout=PATIENCE_SECONDS)
             store.put(f"log/{number}", b"x")
 
     with ThreadPoolExecutor(len(stores)) as pool:

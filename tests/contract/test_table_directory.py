@@ -20,6 +20,7 @@ from headgate.table.create import Definition
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed
+from tests.support.waiting import PATIENCE_SECONDS
 
 NAME = TableName("sales", "orders")
 _OPEN = """
@@ -225,7 +226,7 @@ def test_processes_that_open_a_new_lake_at_once_all_succeed(tmp_path: Path, atte
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)
     ]
 
-    ends = [(process.communicate(timeout=60), process.returncode) for process in processes]
+    ends = [(process.communicate(timeout=PATIENCE_SECONDS), process.returncode) for process in processes]
 
     assert [code for _, code in ends] == [0, 0, 0], ends
 

@@ -24,6 +24,7 @@ from tests.linear.history import Operation, Told
 from tests.linear.worker import Assignment, Place, Shared, Worker
 from tests.support import postgresql, tables
 from tests.support.tcp_proxy import Cut, wire
+from tests.support.waiting import PATIENCE_SECONDS
 
 _DIE_WITH_PARENT = 1
 _EVERY_KILL_SECONDS = (0.05, 0.4)
@@ -147,7 +148,7 @@ def _keep_cutting(port: int, seed: str, told: int) -> None:
 
 def _keep_locking(folder: str, seed: str) -> None:
     chance = random.Random(f"{seed}-locks")
-    database = sqlite3.connect(Path(folder) / DATABASE, isolation_level=None, timeout=60)
+    database = sqlite3.connect(Path(folder) / DATABASE, isolation_level=None, timeout=PATIENCE_SECONDS)
     while True:
         time.sleep(chance.uniform(*_EVERY_LOCK_SECONDS))
         with suppress(sqlite3.OperationalError):

@@ -34,6 +34,7 @@ from tests.support.scanned_tables import (
     tens,
     with_vectors,
 )
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.spark
 
@@ -348,10 +349,7 @@ def test_nothing_is_held_once_a_frame_is_gone(spark: SparkSession, tmp_path: Pat
     for _ in range(20):
         table.read(spark=spark).where("id = 1").count()
 
-    deadline = time.monotonic() + 20
-    while held() > before + 10 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert held() <= before + 10
+    until(lambda: held() <= before + 10)
 
 
 def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ HOST = "127.0.0.1"
 NO_PYTHON = "/no/python/on/executors"
 WORKER = "HEADGATE_TEST_WORKER"
 """In the environment of executors, the number of their worker."""
-_PATIENCE_SECONDS = 90.0
 _HOME = Path(pyspark.__file__).parent
 _CLASS = _HOME / "bin" / "spark-class"
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
@@ -120,7 +119,7 @@ def a_cluster(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
     try:
         for number in range(workers):
             cluster.start_worker(number)
-        until(lambda: _has_registered(cluster, workers), seconds=_PATIENCE_SECONDS)
+        until(lambda: _has_registered(cluster, workers))
         yield cluster
     finally:
         cluster.stop()
@@ -141,7 +140,7 @@ def connect(cluster: Cluster, warehouse: Path, settings: Mapping[str, str]) -> S
 def settled(cluster: Cluster, spark: SparkSession) -> None:
     """Wait until every worker has an executor that the driver knows."""
     known = spark.sparkContext._jsc.sc().getExecutorMemoryStatus
-    until(lambda: known().size() == len(cluster.workers) + 1, seconds=_PATIENCE_SECONDS)
+    until(lambda: known().size() == len(cluster.workers) + 1)
 
 
 def _has_registered(cluster: Cluster, workers: int) -> bool:

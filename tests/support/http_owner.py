@@ -19,6 +19,7 @@ from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import CatalogUnavailable
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.table import log
+from tests.support.waiting import PATIENCE_SECONDS
 
 OK, CONFLICT, LIMIT = 200, 409, 429
 LOSE_REPLY = -500
@@ -126,7 +127,7 @@ class HttpOwner:
     def _ask(self, kind: str, body: Mapping[str, Any]) -> tuple[int, Any]:
         asked = urllib.request.Request(f"{self._address}/{kind}", json.dumps(body).encode(), method="POST")
         try:
-            with urllib.request.urlopen(asked, timeout=30) as answer:
+            with urllib.request.urlopen(asked, timeout=PATIENCE_SECONDS) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as exc:
             with exc:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import duckdb
 
 from tests.support import duck
+from tests.support.waiting import PATIENCE_SECONDS
 
 _READ = """
 import json, sys
@@ -48,7 +49,8 @@ def by_deltalake(locations: Sequence[str], *, level: str = "warn") -> dict[str, 
     """
     ran = subprocess.run(
         [sys.executable, "-W", "always", "-c", _READ, *locations],
-        env={**os.environ, "RUST_LOG": level}, capture_output=True, text=True, check=True, timeout=120,
+        env={**os.environ, "RUST_LOG": level}, capture_output=True, text=True, check=True,
+        timeout=PATIENCE_SECONDS,
     )  # fmt: skip
     logged = [part.partition("\n")[2].strip() for part in ran.stderr.split("--- ")[1:]]
     answers = [json.loads(line) for line in ran.stdout.splitlines()]

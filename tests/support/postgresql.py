@@ -24,9 +24,9 @@ from headgate.catalog.embedded import open_shared_catalog
 from headgate.catalog.postgresql import open_postgresql
 from headgate.catalog.service import Catalog
 from headgate.settings import DatabaseSettings
+from tests.support.waiting import PATIENCE_SECONDS
 
 SMALL = DatabaseSettings(connections=4)
-_START_SECONDS = 60
 _ROOM_BYTES = 1 << 30
 _CONFIGURATION = """
 listen_addresses = '127.0.0.1'
@@ -109,7 +109,13 @@ def _start() -> Server:
     def run(program: str, *arguments: str) -> None:
         command = [str(programs / program), "-D", str(data), *arguments]
         subprocess.run(
-            command, check=True, capture_output=True, text=True, timeout=_START_SECONDS, user=user, cwd=folder
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            user=user,
+            cwd=folder,
         )
 
     run("initdb", "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from typing_extensions import override
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 
 class Fault(Enum):
     """What happens to a request."""
@@ -160,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
         thread.start()
 
     def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection(self.proxy.target, timeout=20)
+        connection = http.client.HTTPConnection(self.proxy.target, timeout=PATIENCE_SECONDS)
         try:
             connection.request(self.command, self.path, body or None, dict(self.headers.items()))
             reply = connection.getresponse()

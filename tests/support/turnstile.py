@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tests.support.waiting import PATIENCE_SECONDS
+
 _STEP_LIMIT = 20_000
-_STUCK_SECONDS = 60
 
 
 class Crash(BaseException):
@@ -57,7 +58,7 @@ class Turnstile:
         for thread in threads:
             thread.start()
         self._gates[self._pick()].release()
-        if not self._everyone_left.acquire(timeout=_STUCK_SECONDS):
+        if not self._everyone_left.acquire(timeout=PATIENCE_SECONDS):
             raise NoProgress("an actor neither paused nor ended")
         for thread in threads:
             thread.join()

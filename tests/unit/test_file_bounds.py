@@ -12,6 +12,7 @@ from headgate.protocol.column_bounds import Asked, Bounds
 from headgate.protocol.file_bounds import FileBounds, Path
 from headgate.protocol.predicates import Column
 from headgate.protocol.schema.types import Primitive
+from tests.support.waiting import PATIENCE_SECONDS
 
 LONG = Primitive("long")
 A, B, P = (Column((name,), LONG) for name in "abp")
@@ -143,7 +144,7 @@ def test_what_is_known_is_answered_while_another_column_is_read() -> None:
 
     def meanwhile(asked: Asked) -> None:
         if asked.column == B:
-            found.append(pool.submit(lows, bounds, A).result(timeout=60))
+            found.append(pool.submit(lows, bounds, A).result(timeout=PATIENCE_SECONDS))
 
     with ThreadPoolExecutor(1) as pool:
         bounds = FileBounds(files(), statistics=Told(meanwhile))
@@ -165,6 +166,6 @@ def test_who_comes_second_waits_for_what_the_first_reads() -> None:
     with ThreadPoolExecutor(1) as pool:
         bounds = FileBounds(files(), statistics=told)
         assert lows(bounds, A) == ["a0", "a1", "a2"]
-        assert second[0].result(timeout=60) == ["a0", "a1", "a2"]
+        assert second[0].result(timeout=PATIENCE_SECONDS) == ["a0", "a1", "a2"]
 
     assert told.calls == [[("a", True)]]

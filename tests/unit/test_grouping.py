@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from headgate.catalog.grouping import Grouping
+from tests.support.waiting import PATIENCE_SECONDS
 
 LIMIT = 4
-PATIENCE_SECONDS = 20
 
 
 class Gate:
@@ -146,7 +146,7 @@ def _expecting(interrupted: threading.Event, crowd: Crowd) -> Callable[[], None]
 
 def wait_until(true: Callable[[], bool]) -> None:
     patience = threading.Event()
-    for _ in range(PATIENCE_SECONDS * 1000):
+    for _ in range(int(PATIENCE_SECONDS) * 1000):
         if true():
             return
         patience.wait(0.001)

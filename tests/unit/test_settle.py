@@ -11,8 +11,7 @@ import pytest
 from headgate.errors import StorageUnavailable
 from headgate.storage import settle as settle_module
 from headgate.storage.settle import settle, settling
-
-PATIENCE_SECONDS = 20
+from tests.support.waiting import PATIENCE_SECONDS
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,7 @@ import pytest
 
 from headgate.catalog import turns
 from headgate.catalog.turns import Turns
+from tests.support.waiting import PATIENCE_SECONDS
 
 _HOLDER = """
 import fcntl, sys
@@ -25,7 +26,7 @@ fcntl.flock(file, fcntl.LOCK_EX)
 print("held", flush=True)
 sys.stdin.read()
 """
-_LONG = 60.0
+_LONG = PATIENCE_SECONDS
 
 
 @contextmanager

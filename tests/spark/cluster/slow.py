@@ -12,7 +12,6 @@ from tests.support.changed_tables import files, on_disk
 from tests.support.cluster import WORKER
 from tests.support.waiting import until
 
-_PATIENCE_SECONDS = 120.0
 _HALF_WRITTEN = "**/_temporary/**/*.parquet"
 _AT_FIRST = "CASE WHEN id % 10 = 7 AND {first} THEN raise_error('the first attempt') ELSE '' END"
 _FIRST = "reflect('java.lang.System', 'setProperty', concat('{mark}', spark_partition_id()), 'x') = 'null'"
@@ -53,7 +52,7 @@ def half_written(table: Table) -> list[Path]:
 def wait_for_files(table: Table, job: Future[object], pattern: str = _HALF_WRITTEN) -> None:
     """Return as soon as a task of the job writes rows, or has files of another pattern."""
     there = Path(table.location)
-    until(lambda: job.done() or any(there.glob(pattern)), seconds=_PATIENCE_SECONDS)
+    until(lambda: job.done() or any(there.glob(pattern)))
     assert not job.done(), job.result()
 
 

@@ -34,7 +34,7 @@ def test_a_driver_killed_while_executors_write(spark: SparkSession, cluster: Clu
     )
 
     assert ended.stdout.split() == ["writing", "-9"], ended.stderr[-5_000:]
-    until(lambda: not cluster.executors(2), seconds=60)
+    until(lambda: not cluster.executors(2))
     cluster.kill_worker(2)
     assert job_kills.half_written(tmp_path / "writing")
     job_kills.judge(spark, tmp_path / "writing", job_kills.POINTS["writing"])

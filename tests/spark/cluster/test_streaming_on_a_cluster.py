@@ -33,7 +33,7 @@ def test_executors_die_while_they_write_a_batch(
 
         query = lake.write_stream(rows, "s.t", checkpoint=tmp_path / "c", available_now=True)
         for number in (0, 1):
-            until(lambda: bool(slow.half_written(table)) or not query.isActive, seconds=120)
+            until(lambda: bool(slow.half_written(table)) or not query.isActive)
             assert query.isActive
             cluster.kill_executors(number)
         query.awaitTermination()
