@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,6 +88,28 @@ def test_what_a_reader_sees_does_not_change(properties: dict[str, str]) -> None:
     assert seen(opened) == before
     published(opened.store, [add("d")])
     assert [row["path"] for row in seen(opened)[-1]] == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    "stats",
+    [{}, {"delta_checkpoint_writeStatsAsJson": "false", "delta_checkpoint_writeStatsAsStruct": "true"}],
+    ids=["json", "struct"],
+)
+@pytest.mark.parametrize("commits", [[], [[add("a")]]], ids=["no file", "a file"])
+@KINDS
+def test_every_file_that_a_reader_opens_first_has_the_columns_of_all_actions(
+    properties: dict[str, str], commits: Sequence[Sequence[Action]], stats: dict[str, str]
+) -> None:
+    opened = table(*commits, **properties, **stats)
+
+    opened.checkpoint()
+
+    (top,) = [meta.path for meta in opened.store.list_from(names.LOG) if ".checkpoint." in meta.path]
+    written = pq.read_schema(pa.BufferReader(opened.store.read(top)))
+    only_v2 = {"checkpointMetadata", "sidecar"} if properties else set()
+    assert {"txn", "add", "remove", "metaData", "protocol", "domainMetadata"} | only_v2 == set(written.names)
+    fields = {field.name for field in written.field("add").type}
+    assert ("stats_parsed" if stats else "stats") in fields
 
 
 @KINDS

@@ -108,6 +108,11 @@ class FileColumns:
         return tuple((path, kind) for path, kind in self.leaves if stats.has_bounds(kind))
 
     @property
+    def files(self) -> dict[str, pa.DataType]:
+        """The columns of file actions."""
+        return {"add": self.add, "remove": REMOVE}
+
+    @property
     def add(self) -> pa.DataType:
         """The type of the column ``add``."""
         fields = list(_FILE)

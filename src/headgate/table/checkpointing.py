@@ -17,7 +17,7 @@ from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol import checkpoint_schema, features, last_checkpoint, names, upkeep
 from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
-from headgate.protocol.checkpoint_schema import REMOVE, SMALL, V2_ONLY, FileColumns
+from headgate.protocol.checkpoint_schema import SMALL, V2_ONLY, FileColumns
 from headgate.protocol.checksum import Totals
 from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
 from headgate.protocol.replay import State
@@ -141,7 +141,7 @@ def _write_classic(
     task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted
 ) -> LastCheckpoint:
     path = names.classic_checkpoint(task.version)
-    with ParquetFile({**SMALL, "add": columns.add, "remove": REMOVE}, task.upkeep.compression) as file:
+    with ParquetFile({**SMALL, **columns.files}, task.upkeep.compression) as file:
         _write_small(file, small, SMALL)
         for batch in files:
             file.write(batch.column, batch.rows)
@@ -164,7 +164,8 @@ def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _C
     rows: list[Row] = [("checkpointMetadata", {"version": task.version}), *small]
     rows += [("sidecar", _plain(sidecar.action)) for sidecar in sidecars]
     path = names.uuid_checkpoint(task.version, task.world.uuid())
-    kinds = {**SMALL, **V2_ONLY}
+    # No file action is in it, but some readers cannot open a checkpoint without their columns.
+    kinds = {**SMALL, **columns.files, **V2_ONLY}
     with ParquetFile(kinds, task.upkeep.compression) as file:
         _write_small(file, rows, kinds)
         file.put(partial(task.store.put_if_absent, path))
@@ -192,7 +193,7 @@ def _sidecars(task: _Task, columns: FileColumns, batches: Iterator[Batch]) -> It
     first = next(batches, None)
     while first is not None:
         name = f"{task.world.uuid()}.parquet"
-        with ParquetFile({"add": columns.add, "remove": REMOVE}, task.upkeep.compression) as file:
+        with ParquetFile(columns.files, task.upkeep.compression) as file:
             while first is not None and file.rows < SIDECAR_ROWS:
                 file.write(first.column, first.rows)
                 first = next(batches, None)
