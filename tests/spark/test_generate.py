@@ -33,7 +33,7 @@ def by_lists(table: Table) -> list[tuple[object, ...]]:
         folder = listed.parent.relative_to(root).as_posix()
         value = None if folder == "." else unquote(folder.partition("=")[2])
         for line in listed.read_text().splitlines():
-            rows = duckdb.read_parquet(line.removeprefix("file://"), hive_partitioning=False).fetchall()
+            rows = duckdb.read_parquet(line.removeprefix("file:"), hive_partitioning=False).fetchall()
             found += [(*row, *([] if value is None else [value])) for row in rows]
     return sorted(found)
 

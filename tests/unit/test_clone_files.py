@@ -34,15 +34,16 @@ def stored(*, offset: int = 1) -> DeletionVector:
 @pytest.mark.parametrize(
     ("source", "path", "target", "expected"),
     [
-        ("/source", "x/a.parquet", "/target", "file:///source/x/a.parquet"),
-        ("/so urce%20ü", "a.parquet", "/target", "file:///so%20urce%2520%C3%BC/a.parquet"),
-        ("/source", "p=a%2520b/x.parquet", "/target", "file:///source/p=a%2520b/x.parquet"),
-        ("/source", "p=bare space/x", "/target", "file:///source/p=bare%20space/x"),
-        ("/source", "file:/other/a%20b.parquet", "/target", "file:///other/a%20b.parquet"),
-        ("/source", "/other/a%20b.parquet", "/target", "file:///other/a%20b.parquet"),
+        ("/source", "x/a.parquet", "/target", "file:/source/x/a.parquet"),
+        ("/so urce%20ü", "a.parquet", "/target", "file:/so%20urce%2520ü/a.parquet"),
+        ("/source", "p=a%2520b/x.parquet", "/target", "file:/source/p=a%2520b/x.parquet"),
+        ("/source", "p=bare space/x", "/target", "file:/source/p=bare%20space/x"),
+        ("/source", "file:/other/a%20b.parquet", "/target", "file:/other/a%20b.parquet"),
+        ("/source", "/other/a%20b.parquet", "/target", "file:/other/a%20b.parquet"),
         ("/source", "file:///target/p=1/a%20b", "/target", "p=1/a%20b"),
-        ("/source", "file:///targets/a", "/target", "file:///targets/a"),
-        ("/t", "a", "/t/inside", "file:///t/a"),
+        ("/source", "file:///targets/a", "/target", "file:/targets/a"),
+        ("/t", "a", "/t/inside", "file:/t/a"),
+        ("/a&(b)", "p=%26%3A%3F%E2%80%83/x", "/target", "file:/a&(b)/p=&:%3F%E2%80%83/x"),
         ("s3://bucket/source/", "p=a%20b/x", "/target", "s3://bucket/source/p=a%20b/x"),
         ("s3://bucket/sour%20ce", "x", "s3://bucket/target", "s3://bucket/sour%20ce/x"),
         ("s3://bucket/source", "s3a://bucket/target/x", "s3://bucket/target", "x"),
@@ -71,8 +72,11 @@ def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
     first = found[0].deletion_vector
     assert first is not None
     assert (first.storage_type, first.offset) == ("p", 1)
-    assert first.path_or_inline_dv == f"file:///sou%20rce/deletion_vector_{FILE_ID}.bin"
-    assert [add.deletion_vector for add in found[1:]] == [inline, absolute]
+    assert first.path_or_inline_dv == f"file:/sou%20rce/deletion_vector_{FILE_ID}.bin"
+    assert [add.deletion_vector for add in found[1:]] == [
+        inline,
+        vectors.absolute(absolute, "file:/else/where.bin"),
+    ]
     assert all('"tightBounds":false' in (add.stats or "") for add in found)
 
 

@@ -82,14 +82,11 @@ def _referring(add: AddFile, source: str, target: str) -> AddFile:
 
 
 def _referring_vector(vector: DeletionVector | None, source: str) -> DeletionVector | None:
-    if vector is None or vector.storage_type != "u":
+    place = None if vector is None else vectors.where(vector)
+    if vector is None or not isinstance(place, Stored):
         return vector
-    place = vectors.where(vector)
-    return (
-        vectors.absolute(vector, places.uri(source, quote(place.path)))
-        if isinstance(place, Stored)
-        else vector
-    )
+    path = place.path if place.absolute else quote(place.path)
+    return vectors.absolute(vector, places.uri(source, path))
 
 
 def copying(
@@ -228,9 +225,9 @@ def difference(wanted: Sequence[AddFile], present: Iterable[AddFile], *, tracks_
     A file that stays keeps the ids of its rows; if it must have some and has none, it is added again.
     """
     live = {file_key.of(add): add for add in present}
-    by_path = {add.path: add for add in live.values()}
+    by_path = {path: add for (path, _), add in live.items()}
     adds = tuple(
-        _with_ids_of(by_path.get(add.path), add)
+        _with_ids_of(by_path.get(file_key.of(add)[0]), add)
         for add in wanted
         if not _is_there(live.get(file_key.of(add)), add, tracks_rows=tracks_rows)
     )

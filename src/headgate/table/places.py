@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
 from headgate.storage.api import Store
@@ -10,6 +11,8 @@ from headgate.storage.locate import Locate, is_local, local_path, locate
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ROUNDABOUT = re.compile(r"//|(^|/)\.\.?/")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
+_BARE = frozenset("_-!.~'()*:@&=+$,;/")
+_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc"})
 
 
 def find(store: Store, location: str, path: str, locate: Locate = locate) -> tuple[Store, str]:
@@ -38,7 +41,10 @@ def is_absolute(path: str) -> bool:
 
 
 def uri(location: str, path: str) -> str:
-    """The URI of an object, given its path in the log of the table at ``location``."""
+    """The URI of an object, given its path in the log of the table at ``location``.
+
+    Spelled as Hadoop spells it, ``file:/a%20b/ü``: Delta Spark compares such names as texts with its own.
+    """
     if is_absolute(path):
         return _uri(path) if is_local(path) else path
     root = _uri(quote(location)) if urlsplit(location).scheme == "" else _uri(location)
@@ -60,13 +66,26 @@ def from_table(location: str, place: str) -> str:
 def _uri(place: str) -> str:
     parts = urlsplit(place)
     if is_local(place):
-        return "file://" + quote(local_path(unquote(parts.path)), safe="/=")
+        return "file:" + _quoted(local_path(unquote(parts.path)))
     return f"{parts.scheme}://{parts.netloc}{_encoded(parts.path)}"
 
 
 def _encoded(path: str) -> str:
     # Writers differ in what they leave bare; Java's URI takes only what is encoded throughout.
-    return path if _PLAIN.fullmatch(path) else quote(unquote(path), safe="/=")
+    return _quoted(unquote(path))
+
+
+def _quoted(path: str) -> str:
+    """A plain path with as few characters encoded as Java's URI leaves bare."""
+    if _PLAIN.fullmatch(path):
+        return path
+    return "".join(character if _is_bare(character) else quote(character) for character in path)
+
+
+def _is_bare(character: str) -> bool:
+    if character.isascii():
+        return character.isalnum() or character in _BARE
+    return unicodedata.category(character) not in _SPACES_AND_CONTROLS
 
 
 def _normal(place: str) -> str:
