@@ -21,7 +21,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, RootTransaction, create_engine, event
+from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -186,9 +186,9 @@ class Database:
 
 def open_sqlite(path: Path) -> Database:
     """The database in this file, made and brought to the newest schema if need be."""
-    engine = create_engine(
-        f"sqlite:///{path}", connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1
-    )
+    # From parts: in a text, a mark in the name of a folder would end the path and be another file.
+    url = URL.create("sqlite", database=str(path))
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1)
     turns, syncs = Turns(path.with_name(f"{path.name}-turn"), patience=_TURN_SECONDS), Syncs(path)
     event.listen(engine, "connect", partial(_configure, syncs))
     event.listen(engine, "begin", _begin)
@@ -253,7 +253,7 @@ def _begin_writing(connection: Connection) -> None:
 
 def _alembic(connection: Connection | None = None) -> Config:
     config = Config()
-    config.set_main_option("script_location", _MIGRATIONS)
+    config.set_main_option("script_location", _MIGRATIONS.replace("%", "%%"))  # else it names a variable
     config.attributes["connection"] = connection
     return config
 

@@ -152,7 +152,7 @@ def write_files(
         )
         for file in found
     )
-    stored = paths.folder(table.location, folder)
+    stored = paths.pattern(paths.folder(table.location, folder))
     farthest = spark_identity.farthest(
         [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
     )

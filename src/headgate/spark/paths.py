@@ -8,6 +8,7 @@ from headgate.storage.locate import is_local, local_path
 _HADOOP = {"s3": "s3a"}
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
+_GLOB = re.compile(r"[\\*?\[\]{}]")
 
 
 def folder(location: str, name: str) -> str:
@@ -16,6 +17,11 @@ def folder(location: str, name: str) -> str:
         return f"file:{local_path(location).rstrip('/')}/{name}"
     parts = urlsplit(location)
     return f"{_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path).rstrip('/')}/{name}"
+
+
+def pattern(path: str) -> str:
+    """The path as Spark's readers take it, who look for names that match: it matches itself alone."""
+    return _GLOB.sub(r"\\\g<0>", path)
 
 
 def file_uris(location: str, paths: list[str]) -> list[str]:

@@ -75,7 +75,6 @@ _FILE = StructType(
 _NAME = StructType([_FILE["path"], _FILE["deletion_vector"]])
 _REMOVE = StructType([_ADD["path"], _ADD["deletionVector"]])
 _LINE = StructType([StructField("add", _ADD), StructField("remove", _REMOVE)])
-_GLOB = re.compile(r"[\\*?\[\]{}]")
 _STEP, _KIND = "step", "kind"
 _NUMBERED = StructType([StructField(_STEP, LongType()), StructField("value", StringType())])
 _REMOVED, _ADDED = 0, 1
@@ -188,8 +187,7 @@ class _Replay:
                 "the table with a larger spark_replay_bytes to have its log read in process",
                 features=("hiddenLogFiles",), operation="read",
             )  # fmt: skip
-        # A reader takes names for patterns.
-        return [_GLOB.sub(r"\\\g<0>", paths.folder(self.table.location, path)) for path in named]
+        return [paths.pattern(paths.folder(self.table.location, path)) for path in named]
 
     def _changes(self, own: Commit) -> _Changes:
         """What follows the files in parquet: those that a JSON checkpoint has itself, and the commits."""

@@ -1,6 +1,7 @@
 """From a location to the store that holds it."""
 
 import os
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
@@ -21,18 +22,26 @@ _REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abf
 # Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
 _RETRY_TIMEOUT = timedelta(seconds=30)
 _HERE = ("", "localhost")
+_SCHEME_ALONE = re.compile(r"[^/]*:(/|$)")
+"""How a URL begins; a folder may have a colon in the middle of its name."""
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
 
 def locate(location: str) -> Store:
     """The store rooted at a folder, a ``file:`` or a bucket URL; credentials come from the environment."""
-    scheme = _split(location).scheme
+    parts = _split(location)
+    scheme = parts.scheme
     if scheme in ("", "file"):
         return LocalStore(local_path(location))
     if scheme not in _REMOTE:
         raise InvalidRequest(
             f"{location!r}: {scheme}:// is not a store Headgate knows; use a folder or one of "
             + ", ".join(f"{name}://" for name in sorted(_REMOTE))
+        )
+    if parts.query or parts.fragment:  # what comes before would be another place
+        raise InvalidRequest(
+            f"{location!r} is not a place: a bucket URL must not have ? or #; if they belong to a name, "
+            "write them as %3F and %23"
         )
     return _remote(_REMOTE[scheme] + location.removeprefix(scheme))
 
@@ -79,6 +88,8 @@ def _split(location: str) -> SplitResult:
     if "\0" in location:
         raise InvalidRequest(f"{location!r} is not a place: no store has a name with a zero in it")
     try:
-        return urlsplit(location)
+        parts = urlsplit(location)
     except ValueError as exc:
         raise InvalidRequest(f"{location!r} is not a place: {exc}; write it as a path or a URL") from exc
+    is_url = parts.scheme == "file" or _SCHEME_ALONE.match(location) is not None
+    return parts if is_url else SplitResult("", "", location, "", "")

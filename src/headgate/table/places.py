@@ -27,7 +27,7 @@ def find(store: Store, location: str, path: str, locate: Locate = locate) -> tup
     if place.startswith(f"{root}/"):
         return store, place.removeprefix(f"{root}/")
     folder, _, name = place.rpartition("/")
-    return locate(folder or "/"), name
+    return locate((folder if is_local(folder) else _uri(quote(folder, safe="/:"))) or "/"), name
 
 
 def is_same(one: str, other: str) -> bool:
