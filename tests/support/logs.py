@@ -134,9 +134,9 @@ def no_checkpoint(store: Store) -> None:
 
 
 def compacted(store: Store) -> None:
-    """With a compaction that says something else than the commits, so that one sees which was read."""
+    """With a compaction that removes and adds one file, so that nobody can use it."""
     classic(store)
-    lines = codec.encode((removed("a"), added("x"), added("y", vector("1"))))
+    lines = codec.encode((removed("a"), added("x"), added("y", vector("1")), removed("x")))
     store.put(f"_delta_log/{11:020d}.{12:020d}.compacted.json", lines)
 
 

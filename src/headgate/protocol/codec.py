@@ -125,6 +125,11 @@ def actions(version: Version, content: bytes) -> list[Action]:
     return _parsed(_LINES, version, content)
 
 
+def changes(version: Version, content: bytes) -> list[Action]:
+    """The actions in these bytes that change the table, in order."""
+    return _parsed(_CHANGES, version, content)
+
+
 def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
     """What consecutive versions do, in few commits: all that a reader of the last version needs.
 
@@ -134,7 +139,7 @@ def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
     pending: list[Action] = []
     last: tuple[Version, bytes] | None = None
     for version, content in contents:
-        found = _parsed(_CHANGES, version, content)
+        found = changes(version, content)
         if last is not None and RemoveFile in map(type, found):
             yield sort(last[0], pending)
             pending = []

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 
-from headgate.protocol import file_key
+from headgate.errors import CorruptLog
+from headgate.protocol import codec, file_key
 from headgate.protocol.actions import (
     Action,
     AddFile,
     AppTransaction,
     Commit,
     DomainMetadata,
+    Metadata,
+    Protocol,
     RemoveFile,
+    Version,
 )
 from headgate.protocol.file_key import FileKey
 
@@ -36,3 +40,29 @@ def reconcile(commits: Iterable[Commit]) -> Iterator[Action]:
             files[file_key.of(file)] = file
     yield from small.values()
     yield from files.values()
+
+
+def is_reconciled(version: Version, content: bytes) -> bool:
+    """Whether these bytes can stand for the commits up to a version: they say one thing of each.
+
+    What they say twice has an order that only the commits know.
+    """
+    try:
+        keys = [_key(action) for action in codec.changes(version, content)]
+    except CorruptLog:
+        return False
+    return len(set(keys)) == len(keys)
+
+
+def _key(action: Action) -> object:
+    match action:
+        case AddFile() | RemoveFile():
+            return file_key.of(action)
+        case AppTransaction():
+            return AppTransaction, action.app_id
+        case DomainMetadata():
+            return DomainMetadata, action.domain
+        case Protocol() | Metadata():
+            return type(action)
+        case _:
+            return id(action)

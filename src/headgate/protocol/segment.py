@@ -5,7 +5,7 @@ after its latest version exists, whatever the listing says. That bound is applie
 every kind of file.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import CorruptLog, VersionNotFound
@@ -21,6 +21,12 @@ class Segment:
     checkpoint: tuple[LogFile, ...]
     commits: tuple[Version | LogFile, ...]
     """A version to be read by itself, or a compaction that stands for several."""
+
+    @property
+    def versions(self) -> Iterator[Version]:
+        """The versions after the checkpoint, whatever stands for them."""
+        for piece in self.commits:
+            yield from covered(piece) if isinstance(piece, LogFile) else (piece,)
 
 
 def build(
@@ -53,6 +59,12 @@ def build(
         checkpoints[start] if start is not None else (),
         tuple(_with_compactions(following, compactions, held)),
     )
+
+
+def covered(compaction: LogFile) -> tuple[Version, ...]:
+    """The versions that a compaction stands for."""
+    first = compaction.version if compaction.start is None else compaction.start
+    return tuple(map(Version, range(first, compaction.version + 1)))
 
 
 def earliest(listing: Iterable[LogFile], *, held: Collection[Version] = ()) -> Version | None:

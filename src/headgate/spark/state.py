@@ -222,18 +222,16 @@ class _Replay:
             case path:
                 return sizes[path] if path in sizes else self.table.store.head(path).size
 
-    def _place(self, piece: Version | LogFile) -> str | bytes:
+    def _place(self, version: Version) -> str | bytes:
         """Where a commit is, or its content if the catalog has that."""
-        if isinstance(piece, LogFile):
-            return piece.path
-        held = self.frontier.held.get(piece)
+        held = self.frontier.held.get(version)
         match held.where if held is not None else None:
             case Inline(content):
                 return content
             case Staged() as staged:
                 return staged.path
             case None:
-                return names.published(piece)
+                return names.published(version)
 
     def _changes_by_spark(self, own: Commit) -> _Changes:
         actions = self._lines().select(_STEP, F.from_json("value", _LINE, {"mode": "FAILFAST"}).alias("line"))
@@ -258,17 +256,20 @@ class _Replay:
         )
 
     def _lines(self) -> DataFrame:
-        """Every line of every commit with the version it belongs to; compactions by their first."""
-        at = [(piece, self._place(piece)) for piece in self.segment.commits]
+        """Every line of every commit with the version it belongs to.
+
+        Not of compactions: whether one is reconciled only who reads all of it could tell.
+        """
+        at = [(version, self._place(version)) for version in self.segment.versions]
         split = [
-            (piece, line)
-            for piece, place in at
+            (version, line)
+            for version, place in at
             if isinstance(place, bytes)
             for line in place.decode().split("\n")
         ]
         shipped = pa.table(
             {
-                _STEP: pa.array([piece for piece, _ in split], pa.int64()),
+                _STEP: pa.array([number for number, _ in split], pa.int64()),
                 "value": pa.array([line for _, line in split], pa.string()),
             }
         )

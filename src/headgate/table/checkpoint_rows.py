@@ -18,7 +18,6 @@ from headgate.protocol import codec, file_key, replay
 from headgate.protocol.actions import AddFile, DeletionVector, RemoveFile, Version
 from headgate.protocol.checkpoint_schema import REMOVE, TEXTS, VECTOR, FileColumns
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.names import LogFile
 from headgate.protocol.replay import State
 from headgate.protocol.segment import Segment
 from headgate.storage.api import Store
@@ -48,10 +47,8 @@ class Source:
         """The commits after the checkpoint."""
         commits = self.segment.commits
         for piece in reversed(commits) if newest_first else commits:
-            if isinstance(piece, LogFile):
-                yield piece.version, self.store.read(piece.path)
-            else:
-                yield piece, log.content(self.store, piece, self.frontier.held.get(piece))
+            found = log.contents(self.store, piece, self.frontier)
+            yield from reversed(found) if newest_first else found
 
 
 @dataclass(frozen=True, slots=True)

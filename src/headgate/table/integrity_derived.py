@@ -119,9 +119,14 @@ _FACTS: tuple[tuple[str, Callable[[AddFile], object]], ...] = (
 
 def _compaction(evidence: Evidence, file: LogFile, start: Version) -> Iterator[Finding]:
     try:
-        said = sort(file.version, codec.actions(file.version, evidence.store.read(file.path)))
+        content = evidence.store.read(file.path)
+        said = sort(file.version, codec.actions(file.version, content))
     except CorruptLog as exc:
         yield found("compaction-damaged", file.path, exc.message, version=file.version, repairable=True)
+        return
+    if not compaction.is_reconciled(file.version, content):
+        problem = "it says more than one thing of a file, an application, a domain or the table"
+        yield found("compaction-damaged", file.path, problem, version=file.version, repairable=True)
         return
     contents = [
         integrity_contents.read(evidence, Version(version)) for version in range(start, file.version + 1)

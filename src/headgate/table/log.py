@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 
 import msgspec
 
 from headgate.catalog import published
 from headgate.catalog.api import Inline, RatifiedCommit, Staged
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
-from headgate.protocol import codec, names, segment
+from headgate.protocol import codec, compaction, names, segment
 from headgate.protocol.actions import Commit, CommitInfo, Version
 from headgate.protocol.names import Kind, LogFile
 from headgate.protocol.segment import Segment
@@ -54,15 +55,33 @@ def fold(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) 
     return codec.fold(_contents(store, pieces, frontier))
 
 
+def contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list[tuple[Version, bytes]]:
+    """The bytes of a version or of a compaction; of the commits in its place if it is not reconciled."""
+    if not isinstance(piece, LogFile):
+        return [(piece, content(store, piece, frontier.held.get(piece)))]
+    compacted = store.read(piece.path)
+    if compaction.is_reconciled(piece.version, compacted):
+        return [(piece.version, compacted)]
+    try:
+        return [(version, store.read(names.published(version))) for version in segment.covered(piece)]
+    except ObjectNotFound as exc:
+        raise CorruptLog(
+            f"{piece.path} is damaged or says more than one thing of a file, so it cannot stand for its "
+            f"commits, and these are gone: {exc.message}",
+            code="DELTA_STATE_RECOVER_ERROR", version=piece.version,
+        ) from exc  # fmt: skip
+
+
 def _contents(
     store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier
 ) -> Iterator[tuple[Version, bytes]]:
-    def read(piece: Version | LogFile) -> tuple[Version, bytes]:
-        if isinstance(piece, LogFile):
-            return piece.version, store.read(piece.path)
-        return piece, content(store, piece, frontier.held.get(piece))
-
-    return together.in_order(store, read, pieces, size=lambda found: len(found[1]))
+    read = together.in_order(
+        store,
+        lambda piece: contents(store, piece, frontier),
+        pieces,
+        size=lambda found: sum(len(data) for _, data in found),
+    )
+    return chain.from_iterable(read)
 
 
 def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:

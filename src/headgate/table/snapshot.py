@@ -86,8 +86,9 @@ def _from_segment(store: Store, frontier: Frontier, chosen: Segment) -> Snapshot
         following = chosen.commits
     else:
         # Alone, because it must have what a log starts with.
-        (first,) = log.fold(store, chosen.commits[:1], frontier)
-        state, files = replay.start(first), LiveFiles().after(first)
+        first, *others = log.fold(store, chosen.commits[:1], frontier)
+        started = Snapshot(replay.start(first), LiveFiles().after(first)).after(others)
+        state, files = started.state, started.files
         following = chosen.commits[1:]
     loaded = Snapshot(state, files).after(log.fold(store, following, frontier))
     if loaded.state.info is None:  # the last piece was a checkpoint or a compaction: these have none (R10)

@@ -1,0 +1,127 @@
+"""Tables as other writers leave them, legal or not, whose rows are plain all the same; each made by hand."""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import headgate
+from headgate.table import places
+from headgate.table.opened import OpenedTable
+from tests.support.handmade import column, struct
+
+Line = dict[str, Any]
+PROTOCOL: Line = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
+
+
+@dataclass(frozen=True)
+class OddTable:
+    """What is odd about it, the ids of its rows, and how to make it in a folder."""
+
+    name: str
+    ids: tuple[int, ...]
+    make: Callable[[Path], None]
+
+
+def metadata(*columns: Line, **configuration: Any) -> Line:
+    """The metaData of a table with a column ``id``, and perhaps more."""
+    schema = json.dumps(struct(column("id", "long"), *columns))
+    return {
+        "metaData": {
+            "id": "00000000-0000-4000-8000-000000000000", "format": {"provider": "parquet", "options": {}},
+            "schemaString": schema, "partitionColumns": [],
+            "configuration": {key.replace("_", "."): value for key, value in configuration.items()},
+        }
+    }  # fmt: skip
+
+
+def data(place: Path, name: str, ids: Iterable[int], *, path: str | None = None, **more: Any) -> Line:
+    """A data file with these ids, and its add, under this path or the file's name."""
+    file = place / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table({"id": pa.array(ids, pa.int64())}), file)
+    facts = {"partitionValues": {}, "size": file.stat().st_size, "modificationTime": 1, "dataChange": True}
+    return {"add": {"path": name if path is None else path, **facts, **more}}
+
+
+def gone(path: str) -> Line:
+    """A remove."""
+    return {"remove": {"path": path, "dataChange": True, "deletionTimestamp": 4_102_444_800_000}}
+
+
+def put_lines(place: Path, name: str, lines: Sequence[Line]) -> None:
+    """A file of the log."""
+    file = place / "_delta_log" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def put_commits(place: Path, *commits: Sequence[Line], start: int = 0) -> None:
+    """Consecutive versions."""
+    for version, lines in enumerate(commits, start):
+        put_lines(place, f"{version:020d}.json", lines)
+
+
+def compact(place: Path, start: int, end: int, *lines: Line) -> None:
+    """A compaction."""
+    put_lines(place, f"{start:020d}.{end:020d}.compacted.json", lines)
+
+
+def ids_of(log: OpenedTable, version: int | None = None) -> tuple[int, ...]:
+    """The ids of all rows, sorted, read without Spark."""
+    found: list[int] = []
+    snapshot = log.snapshot(version=version)
+    for path in snapshot.files.without_stats["path"].to_pylist():
+        store, inside = places.find(log.store, log.location, path)
+        found += pq.read_table(pa.BufferReader(store.read(inside)))["id"].to_pylist()
+    return tuple(sorted(found))
+
+
+def in_process(place: Path) -> tuple[int, ...]:
+    """The same of the table in a folder."""
+    return ids_of(headgate.at_path(str(place)).log)
+
+
+def compacted(*wrong: str) -> Callable[[Path], None]:
+    """Thirty rows come and go, five stay; the compaction says this with more or other words."""
+
+    def make(place: Path) -> None:
+        put_commits(place, [PROTOCOL, metadata()])
+        many, few = data(place, "many.parquet", range(30)), data(place, "few.parquet", range(5))
+        txns = [{"txn": {"appId": "etl", "version": version}} for version in (1, 2)]
+        domains = [
+            {"domainMetadata": {"domain": "d", "configuration": text, "removed": False}} for text in "ab"
+        ]
+        says = {
+            "remove-add": [gone("many.parquet"), many, few], "add-remove": [many, gone("many.parquet"), few],
+            "twice": [gone("many.parquet"), few, few], "txns": [*txns[::-1], gone("many.parquet"), few],
+            "domains": [*domains[::-1], gone("many.parquet"), few],
+            "metadata": [metadata(), {"metaData": {}}, gone("many.parquet"), few],
+        }  # fmt: skip
+        put_commits(
+            place, [txns[0], domains[0], many], [txns[1], domains[1], gone("many.parquet"), few], start=1
+        )
+        for what in wrong:
+            compact(place, 1, 2, *says[what])
+
+    return make
+
+
+def _damaged_compaction(place: Path) -> None:
+    compacted("twice")(place)
+    (place / "_delta_log" / f"{1:020d}.{2:020d}.compacted.json").write_bytes(b'{"add":{"path"\xff')
+
+
+ODD_TABLES: tuple[OddTable, ...] = (
+    OddTable("a compaction removes and adds one file", tuple(range(5)), compacted("remove-add")),
+    OddTable("a compaction adds and removes one file", tuple(range(5)), compacted("add-remove")),
+    OddTable("a compaction adds a file twice", tuple(range(5)), compacted("twice")),
+    OddTable("a compaction has two versions of an application", tuple(range(5)), compacted("txns")),
+    OddTable("a compaction has a domain twice", tuple(range(5)), compacted("domains")),
+    OddTable("a compaction has metaData twice", tuple(range(5)), compacted("metadata")),
+    OddTable("a compaction is damaged", tuple(range(5)), _damaged_compaction),
+)
