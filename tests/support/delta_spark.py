@@ -1,0 +1,155 @@
+"""Delta Spark as a peer: a process with a JVM of its own, started once, that does to a table what it is told.
+
+It checks every checksum it meets, and refuses to write where one is wrong.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import JAVA
+from tests.support import delta_jars
+from tests.support.plain_rows import Row, load
+
+_PROJECT = Path(__file__).parents[2]
+
+
+class Refused(Exception):
+    """Delta Spark did not do it; ``condition`` is its name of the error, if it has one."""
+
+    def __init__(self, message: str, condition: str) -> None:
+        super().__init__(message)
+        self.condition = condition
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of a statement, as plain values."""
+
+    columns: tuple[tuple[str, str], ...]
+    """Names and types."""
+    rows: list[Row]
+
+    @property
+    def counted(self) -> Counter[Row]:
+        return Counter(self.rows)
+
+    @property
+    def dicts(self) -> list[dict[str, Any]]:
+        names = [name for name, _ in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True)
+class DeltaSpark:
+    """The running peer. A path in SQL is written ``delta.`/the/path```."""
+
+    process: subprocess.Popen[str]
+    log: Path
+
+    def sql(self, statement: str) -> Answer:
+        """Run a statement; what it gives."""
+        said = self._ask("sql", statement)
+        columns = tuple((name, kind) for name, kind in said["columns"])
+        return Answer(columns, [load(row) for row in said["rows"]])
+
+    def read(self, path: str | Path, version: int | None = None) -> Answer:
+        """All rows of a table, now or at a version."""
+        then = "" if version is None else f" VERSION AS OF {version}"
+        return self.sql(f"SELECT * FROM delta.`{path}`{then}")
+
+    def changes(self, path: str | Path, start: int, end: int) -> Answer:
+        """The change data feed from one version to another, both included."""
+        return self.sql(f"SELECT * FROM table_changes_by_path('{path}', {start}, {end})")
+
+    def history(self, path: str | Path) -> list[dict[str, Any]]:
+        """The versions of a table, the newest first."""
+        return self.sql(f"DESCRIBE HISTORY delta.`{path}`").dicts
+
+    def detail(self, path: str | Path) -> dict[str, Any]:
+        """What the table is."""
+        return self.sql(f"DESCRIBE DETAIL delta.`{path}`").dicts[0]
+
+    def call(self, path: str | Path, method: str, *arguments: str | int | bool) -> None:
+        """Call a method of ``DeltaTable``, where there is no SQL for it."""
+        self._ask("call", str(path), method, list(arguments))
+
+    def verify(self, path: str | Path) -> Mapping[int, str | None]:
+        """What it has against each checksum of the log, by version; None if it is right."""
+        return dict(self._ask("verify", str(path)))
+
+    def checkpoint(self, path: str | Path) -> None:
+        """Have it write a checkpoint."""
+        self._ask("checkpoint", str(path))
+
+    def domains(self, path: str | Path) -> Mapping[str, str]:
+        """The metadata domains and their configurations."""
+        found: dict[str, str] = self._ask("domains", str(path))
+        return found
+
+    def set_domain(self, path: str | Path, domain: str, configuration: str) -> None:
+        """Have it write a metadata domain."""
+        self._ask("set_domain", str(path), domain, configuration)
+
+    def _ask(self, request: str, *arguments: Any) -> Any:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps({"request": request, "arguments": arguments}) + "\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, f"Delta Spark ended:\n{self.log.read_text(errors='replace')[-4000:]}"
+        said = json.loads(line)
+        if "refusal" in said:
+            raise Refused(said["refusal"], said["condition"])
+        return said["answer"]
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[DeltaSpark]:
+    """The peer, ready; its process and JVM are gone at the end.
+
+    A test without it is skipped and says why; on CI, where it has to be, it fails.
+    """
+    try:
+        jars = delta_jars.fetch()
+    except delta_jars.Unavailable as exc:
+        (pytest.fail if os.environ.get("CI") and delta_jars.fits() else pytest.skip)(str(exc))
+    environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"}
+    if JAVA.exists():
+        environment.setdefault("JAVA_HOME", JAVA.read_text().strip())
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.delta_spark_child", str(jars), str(folder)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=output, text=True, cwd=_PROJECT,
+            env=environment,
+        )  # fmt: skip
+    peer = DeltaSpark(process, log)
+    try:
+        assert peer._answer() == "ready"
+        yield peer
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Its JVM ends with it: either reads its input until the end."""
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

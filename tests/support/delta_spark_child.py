@@ -1,0 +1,165 @@
+"""Delta Spark as a program: a request per line comes in, an answer per line goes out, both as JSON.
+
+``python -m tests.support.delta_spark_child <folder of jars> <folder for itself>``; it ends with its input.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.support.plain_rows import dump, plain_rows
+
+_SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC",
+    "spark.log.level": "OFF",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    # Its queries are many and small: compiling one takes longer than running it.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    # Around each of its commits it compares the table's checksum with the table, and fails before one.
+    "spark.databricks.delta.incremental.commit.verify": "true",
+    "spark.databricks.delta.checksum.mismatch.fatal": "true",
+    "spark.databricks.delta.allFilesInCrc.verificationMode.enabled": "true",
+    # A test decides itself when a file is old.
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+}
+_INCREMENTAL = "spark.databricks.delta.incremental.commit.enabled"
+_OWN = "the checksum that Delta derived from the table's last one is wrong after its commit"
+_DELTA = "org.apache.spark.sql.delta"
+
+
+class Referee:
+    """A session with Delta's extensions, and what can be asked of it."""
+
+    def __init__(self, jars: Path, folder: Path) -> None:
+        builder = SparkSession.builder.master("local[2]").appName("referee")
+        places = {
+            "spark.driver.extraClassPath": str(jars / "*"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.local.dir": str(folder / "local"),
+        }
+        for name, value in {**_SETTINGS, **places}.items():
+            builder = builder.config(name, value)
+        self._spark = builder.getOrCreate()
+        self._jvm: Any = self._spark._jvm
+
+    @property
+    def requests(self) -> Mapping[str, Callable[..., Any]]:
+        return {
+            "sql": self.sql,
+            "call": self.call,
+            "verify": self.verify,
+            "checkpoint": self.checkpoint,
+            "domains": self.domains,
+            "set_domain": self.set_domain,
+        }
+
+    def gave_up(self) -> bool:
+        """Whether it met a wrong checksum after a commit: it then tells nobody, and derives none any more."""
+        given_up: bool = self._spark.conf.get(_INCREMENTAL, "true") == "false"
+        self._spark.conf.set(_INCREMENTAL, "true")
+        return given_up
+
+    def sql(self, text: str) -> Any:
+        """Run a statement: its columns and rows."""
+        return _answer(self._spark.sql(text))
+
+    def call(self, path: str, method: str, arguments: list[Any]) -> None:
+        """Call a method of ``DeltaTable`` of which there is no SQL."""
+        table = self._jvm.io.delta.tables.DeltaTable.forPath(self._spark._jsparkSession, path)
+        getattr(table, method)(*arguments)
+
+    def verify(self, path: str) -> list[list[Any]]:
+        """Compare each checksum in the log with the table as the commits have it: version and complaint."""
+        log = self._log(path)
+        crcs = sorted(Path(path, "_delta_log").glob("[0-9]*.crc"))
+        return [[int(crc.stem), self._complaint(log, int(crc.stem))] for crc in crcs]
+
+    def _complaint(self, log: Any, version: int) -> str | None:
+        none = self._jvm.scala.Option.empty()
+        snapshot = log.getSnapshotAt(version, none, none, False)
+        if snapshot.checksumOpt().isEmpty():
+            return "it cannot be read"
+        try:
+            snapshot.validateChecksum(self._object("scala.collection.immutable.Map").empty())
+        except Py4JJavaError as exc:
+            return str(exc.java_exception.getMessage())
+        return None
+
+    def checkpoint(self, path: str) -> None:
+        """Write a checkpoint of the latest version."""
+        log = self._log(path)
+        log.checkpoint(self._latest(log), self._jvm.scala.Option.empty())
+
+    def domains(self, path: str) -> dict[str, str]:
+        """The metadata domains that are there and their configurations."""
+        found = self._latest(self._log(path)).domainMetadata()
+        every = [found.apply(place) for place in range(found.size())]
+        return {each.domain(): each.configuration() for each in every if not each.removed()}
+
+    def set_domain(self, path: str, domain: str, configuration: str) -> None:
+        """Give a metadata domain a configuration in a commit of its own."""
+        action = getattr(self._jvm, f"{_DELTA}.actions.DomainMetadata")(domain, configuration, False)
+        actions = self._object("scala.collection.immutable.Nil").prepended(action)
+        operation = self._object(f"{_DELTA}.DeltaOperations$ManualUpdate")
+        self._log(path).startTransaction().commit(actions, operation)
+
+    def _log(self, path: str) -> Any:
+        return getattr(self._jvm, f"{_DELTA}.DeltaLog").forTable(self._spark._jsparkSession, path)
+
+    def _object(self, name: str) -> Any:
+        return getattr(getattr(self._jvm, f"{name}$"), "MODULE$")
+
+    def _latest(self, log: Any) -> Any:
+        none = self._jvm.scala.Option.empty()
+        return log.update(False, none, none)
+
+
+def _answer(frame: DataFrame) -> dict[str, Any]:
+    columns = [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
+    return {"columns": columns, "rows": [dump(row) for row in plain_rows(frame)]}
+
+
+def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:
+    for line in requests:
+        request = json.loads(line)
+        try:
+            answer = referee.requests[request["request"]](*request["arguments"])
+            yield {"refusal": _OWN, "condition": ""} if referee.gave_up() else {"answer": answer}
+        except PySparkException as exc:
+            yield {"refusal": str(exc), "condition": exc.getCondition() or ""}
+        except Py4JJavaError as exc:
+            thrown = exc.java_exception
+            yield {"refusal": f"{thrown.getClass().getName()}: {thrown.getMessage()}", "condition": ""}
+        except Py4JError as exc:
+            yield {"refusal": str(exc), "condition": ""}
+
+
+def main(jars: Path, folder: Path) -> None:
+    """Answer until the input ends."""
+    # Spark and its JVM print to what they take for the output; only answers may come there.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    referee = Referee(jars, folder)
+    print(json.dumps({"answer": "ready"}), file=answers, flush=True)
+    for answer in _answers(referee, sys.stdin):
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
