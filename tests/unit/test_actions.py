@@ -36,6 +36,16 @@ def test_a_feature_is_named_for_readers_or_for_writers() -> None:
     assert not PROTOCOL.has("a")
 
 
+def test_the_features_of_a_protocol_are_sets() -> None:
+    one, other = protocol("a", "b", readers=("c", "d")), protocol("b", "a", readers=("d", "c"))
+
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != protocol("a", "b", readers=("c",))
+    assert one != msgspec.structs.replace(one, min_reader_version=2)
+    assert metadata() != PROTOCOL
+
+
 @pytest.mark.parametrize(
     ("found", "managed"),
     [

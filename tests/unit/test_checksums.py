@@ -14,7 +14,7 @@ from headgate.protocol.checksum import Totals
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
 from headgate.table import checksums
-from tests.support.checkpointed import published, table
+from tests.support.checkpointed import protocol, published, table
 from tests.support.commits import PROTOCOL, add, commit, metadata
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.tables import append_change, named_file, open_filesystem, open_managed
@@ -125,6 +125,24 @@ def test_only_what_both_sides_say_can_differ() -> None:
     assert checksum.compare(turned, found) == ()
     assert checksum.compare(silent, found) == checksum.compare(found, silent) == ()
     assert [said.field for said in checksum.compare(other, found)] == ["tableSizeBytes", "domainMetadata"]
+
+
+def test_what_writers_write_in_several_ways_is_no_difference() -> None:
+    """Features in another order, a domain that was removed, another spacing of the schema."""
+    features = protocol("a", "b", reader=("c", "d"))
+    found = checksum.of(replay.start(commit(0, features, metadata(), *domains(1))), Totals(1, 2))
+    gone = DomainMetadata(domain="gone", configuration="{}", removed=True)
+    spaced = json.dumps(json.loads(found.metadata.schema_string), indent=2)
+    theirs = msgspec.structs.replace(
+        found,
+        protocol=protocol("b", "a", reader=("d", "c")),
+        domain_metadata=(gone, *domains(1)),
+        metadata=msgspec.structs.replace(found.metadata, schema_string=spaced),
+    )
+    others = msgspec.structs.replace(found, protocol=protocol("a", "b", reader=("c",)))
+
+    assert checksum.compare(theirs, found) == ()
+    assert [said.field for said in checksum.compare(others, found)] == ["protocol"]
 
 
 @pytest.mark.parametrize(

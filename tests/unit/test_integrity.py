@@ -183,6 +183,15 @@ def test_a_commit_that_cannot_be_parsed_is_named(content: bytes) -> None:
     assert [(finding.rule, finding.version) for finding in _check(table).findings] == [("commit-damaged", 5)]
 
 
+def test_files_of_vectors_may_be_removed_like_files_of_rows() -> None:
+    """As Delta Spark does when it takes the feature from a table."""
+    path, _, with_vector = _vector([1])
+    unmarked = msgspec.structs.replace(remove("a"), deletion_vector=with_vector.deletion_vector)
+    commits = [START, (_info(), with_vector), (_info(), unmarked, add("b")), (_info(), remove(path))]
+
+    assert _check(_table(commits)).findings == ()
+
+
 def test_deletion_vectors_are_read_and_compared() -> None:
     path, content, with_vector = _vector([1, 2])
     table = _table([START])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NewType
 
 import msgspec
+from typing_extensions import override
 
 Int = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Long = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
@@ -48,12 +49,25 @@ class CommitInfo(Action, frozen=True, kw_only=True):
 
 
 class Protocol(Action, frozen=True, kw_only=True):
-    """What a client must understand to read and write the table."""
+    """What a client must understand to read and write the table; its features are sets."""
 
     min_reader_version: Int
     min_writer_version: Int
     reader_features: tuple[str, ...] | None = None
     writer_features: tuple[str, ...] | None = None
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Protocol) and self._parts == other._parts
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @property
+    def _parts(self) -> tuple[int, int, frozenset[str], frozenset[str]]:
+        readers, writers = frozenset(self.reader_features or ()), frozenset(self.writer_features or ())
+        return self.min_reader_version, self.min_writer_version, readers, writers
 
     def has(self, feature: str) -> bool:
         """Whether ``feature`` is named by this protocol."""

@@ -22,6 +22,7 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
+from headgate.protocol.normal_form import normal_form
 from headgate.protocol.replay import State, advance
 
 MOST_DOMAINS = 10
@@ -156,17 +157,29 @@ def compare(recorded: Checksum, found: Checksum) -> tuple[Discrepancy, ...]:
     return tuple(
         Discrepancy(msgspec.structs.fields(Checksum)[at].encode_name, said, is_so)
         for at, (said, is_so) in enumerate(_pairs(recorded, found))
-        if said is not None and is_so is not None and said != is_so
+        if said is not None and is_so is not None and _comparable(said) != _comparable(is_so)
     )
 
 
 def _pairs(recorded: Checksum, found: Checksum) -> Iterator[tuple[object, object]]:
     for name in Checksum.__struct_fields__:
-        said, is_so = getattr(recorded, name), getattr(found, name)
-        if isinstance(said, tuple) and isinstance(is_so, tuple):
-            said, is_so = ({_identity(item): item for item in items} for items in (said, is_so))
-        yield said, is_so
+        yield getattr(recorded, name), getattr(found, name)
+
+
+def _comparable(value: object) -> object:
+    """As a comparison sees it: lists in any order, domains that were removed as absent."""
+    match value:
+        case tuple():
+            return {_identity(item): item for item in value if not _is_removed(item)}
+        case Metadata() | Protocol():
+            return normal_form(value)
+        case _:
+            return value
 
 
 def _identity(item: AppTransaction | DomainMetadata) -> str:
     return item.app_id if isinstance(item, AppTransaction) else item.domain
+
+
+def _is_removed(item: AppTransaction | DomainMetadata) -> bool:
+    return isinstance(item, DomainMetadata) and item.removed

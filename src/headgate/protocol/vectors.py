@@ -4,6 +4,7 @@ A vector is a set of row indexes. It lies in the log itself, as base85 text, or 
 several vectors share, each with its size in front and its checksum behind.
 """
 
+import re
 import struct
 import zlib
 from array import array
@@ -24,6 +25,7 @@ _FILE_VERSION = 1
 _PORTABLE = 1681511377
 _NATIVE = 1681511376
 _UUID_CHARS = 20
+_FILE_NAME = re.compile(r"[^/]*deletion_vector_[^/.]+\.bin")
 _MAX_ROW = 1 << 63
 _MOST_ROWS = 2_000_000_000
 """Spark takes no bitmap of many more, and no writer makes such files."""
@@ -117,6 +119,15 @@ def where(vector: DeletionVector) -> Inline | Stored:
             raise _corrupt(
                 f"a deletion vector has the storage type {other!r}; the protocol knows 'i', 'u' and 'p'"
             )
+
+
+def is_vector_file(path: str) -> bool:
+    """Whether a path of the log is that of a file of deletion vectors.
+
+    Who takes the feature from a table may remove such files by actions of their own, so that clients
+    that do not know vectors clean them up.
+    """
+    return _FILE_NAME.fullmatch(unquote(path).rpartition("/")[2]) is not None
 
 
 def identity(vector: DeletionVector, location: str) -> str:

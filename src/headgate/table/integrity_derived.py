@@ -12,6 +12,7 @@ from headgate.protocol.actions import Action, AddFile, Commit, Metadata, Protoco
 from headgate.protocol.checksum import Totals
 from headgate.protocol.findings import Finding, found
 from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.normal_form import normal_form
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
 from headgate.table import checkpoints, integrity_contents
@@ -75,26 +76,15 @@ def _checkpoint(walk: Walk, state: State, parts: tuple[LogFile, ...]) -> Iterato
 
 
 def _state_differences(said: State, is_so: State) -> Iterator[str]:
-    if _plain(said.protocol) != _plain(is_so.protocol):
+    if normal_form(said.protocol) != normal_form(is_so.protocol):
         yield "it has another protocol than the commits"
-    if _plain(said.metadata) != _plain(is_so.metadata):
+    if normal_form(said.metadata) != normal_form(is_so.metadata):
         yield "it has other metadata than the commits"
     # Those that have expired may be left out.
     if any(is_so.txns.get(app) != txn for app, txn in said.txns.items()):
         yield "it has other application transactions than the commits"
     if dict(said.domains) != dict(is_so.domains):
         yield "it has other metadata domains than the commits"
-
-
-def _plain(action: Protocol | Metadata) -> dict[str, Any]:
-    """As a comparison sees it: features in any order, and what is empty as if it were absent."""
-    plain: dict[str, Any] = msgspec.to_builtins(action)
-    for name in ("readerFeatures", "writerFeatures"):
-        if name in plain:
-            plain[name] = sorted(plain[name])
-    if "schemaString" in plain:
-        plain["schemaString"] = msgspec.json.decode(plain["schemaString"])  # however it is spaced
-    return {name: value for name, value in plain.items() if value not in (None, [], {}, ())}
 
 
 def _file_differences(said: LiveAdds, is_so: LiveAdds) -> Iterator[str]:
@@ -149,7 +139,7 @@ def _keyed(files: Iterable[AddFile | RemoveFile]) -> dict[object, object]:
 
 
 def _optional(action: Protocol | Metadata | None) -> dict[str, Any] | None:
-    return None if action is None else _plain(action)
+    return None if action is None else normal_form(action)
 
 
 def _set(actions: Iterable[Action]) -> set[bytes]:
