@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headgate import errors
-from headgate.catalog import content_rules, table_rules
+from headgate.catalog import content_rules, maintenance, table_rules
 from headgate.catalog.agreements import TERMS
 from headgate.catalog.grants import IMPLIED, Privilege
 from headgate.catalog.owner_failures import FAILURES
@@ -32,6 +32,8 @@ from headgate.protocol.reserved import RESERVED
 from headgate.protocol.schema.merge import RULES as MERGES
 from headgate.settings import Settings
 from headgate.spark.write_options import CONTRADICTIONS
+from headgate.table import authority
+from headgate.table.authority import Decider
 
 PAGES = Path(__file__).parent / "reference"
 TESTS = Path(__file__).parents[1] / "tests"
@@ -199,6 +201,19 @@ def _ratified() -> Iterator[str]:
         yield f"| `{row.name}` | {row.says} | `{row.code}` |"
 
 
+def _authority() -> Iterator[str]:
+    yield f"| maintenance | {' | '.join(decider.value for decider in Decider)} | because |"
+    yield "|---" * (len(Decider) + 2) + "|"
+    always = {row.kind for row in maintenance.RULES if row.always}
+    for row in authority.RULES:
+        allowed = ("yes" if authority.is_allowed(row.kind, one) else "refused" for one in Decider)
+        cells = [
+            "if it permits it" if one is Decider.CATALOG and row.kind not in always else cell
+            for one, cell in zip(Decider, allowed, strict=True)
+        ]
+        yield f"| {row.kind.value} | {' | '.join(cells)} | {row.because} |"
+
+
 def _policies() -> Iterator[str]:
     yield "| policy | what it holds commits to |"
     yield "|---|---|"
@@ -238,6 +253,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "write_options": _write_options,
     "ratified": _ratified,
     "policies": _policies,
+    "authority": _authority,
     "terms": _terms,
     "privileges": _privileges,
 }

@@ -99,7 +99,7 @@ class Participant:
             world=self.world,
             handlers=domains.registered,
             observer=self.collector,
-            guard=InsideGuard(self.opened.guard),
+            guard=InsideGuard(self.opened.guard, self.collector.spoil),
         )
         known = self.opened.known
         if known is not None and known.version <= frontier.latest:

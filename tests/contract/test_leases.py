@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from headgate.catalog import maintenance
 from headgate.catalog.api import StagingTable, TableName
 from headgate.catalog.leases import LOST, MARGIN_MS, TOO_MANY, Held, Horizon, Leases, fences
 from headgate.catalog.leasing import Lease
@@ -291,7 +292,7 @@ def test_a_lease_that_was_lost_says_so(case: Case) -> None:
 def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     """U8"""
     permissions, table = case.catalog.permissions, case.staging.table_id
-    always = {Maintenance.CHECKPOINT, Maintenance.LOG_COMPACTION, Maintenance.CHECKSUM}
+    always = {row.kind for row in maintenance.RULES if row.always}
     assert permissions.of(table) == always
 
     assert permissions.permit(table, Maintenance.METADATA_CLEANUP)

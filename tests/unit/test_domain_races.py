@@ -12,12 +12,13 @@ from headgate.catalog.api import Outcome, Ratified, Unknown
 from headgate.catalog.embedded import open_catalog
 from headgate.errors import DomainConflict, HeadgateError, InvalidRequest, ProtocolChanged
 from headgate.protocol import codec
-from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata, Version
+from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata, Protocol, Version
 from headgate.protocol.domain_handlers import max_of, merge_disjoint_keys, union
 from headgate.protocol.domains import Edit, Handlers, Remove, Set
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table import log
+from headgate.table.authority import Decider
 from headgate.table.committer import Committer, Frontier
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation, Transaction
@@ -337,8 +338,8 @@ class Forgetful:
     def follow(self, version: Version, metadata: Metadata) -> bool:
         return self._committer.follow(version, metadata)
 
-    def check_writer(self, metadata: Metadata) -> None:
-        self._committer.check_writer(metadata)
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
+        return self._committer.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         self.proposed.append(txn.content)

@@ -8,6 +8,7 @@ from headgate.errors import AccessDenied, StorageError, StorageUnavailable, Unsa
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
 from headgate.table import transaction
+from headgate.table.authority import Decider
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits
@@ -128,11 +129,12 @@ def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
     txn = transaction.begin(state, Change(Operation("WRITE"), (added("a", {}),)), world=place.world)
     committer = FilesystemCommitter(place.store)
 
-    for refused in (lambda: committer.propose(txn), lambda: committer.check_writer(state.metadata)):
-        with pytest.raises(UnsupportedFeature) as caught:
-            refused()
-        assert caught.value.code == WITHOUT
-    committer.check_writer(commits.metadata())
+    with pytest.raises(UnsupportedFeature) as caught:
+        committer.propose(txn)
+    assert caught.value.code == WITHOUT
+    assert committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER
+    assert committer.decider(state.protocol, commits.metadata()) is Decider.FILE_SYSTEM
+    assert committer.decider(commits.MANAGED, commits.metadata()) is Decider.MISSING_CATALOG
     assert not committer.follow(state.version, state.metadata)
 
 

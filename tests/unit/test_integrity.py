@@ -32,6 +32,7 @@ from tests.support import corpora
 from tests.support.checkpointed import protocol
 from tests.support.commits import MANAGED, PROTOCOL, add, metadata, remove
 from tests.support.faulty_store import DictStore
+from tests.support.owned import OWNED
 from tests.support.tables import open_filesystem
 
 STAMPED = metadata(delta_enableInCommitTimestamps="true")
@@ -107,6 +108,7 @@ BROKEN: tuple[Broken, ...] = (
                        (_info(), _tracked("a", 0), _tracked("b", 9))], "overlap"),
     Broken("row-ids", [(_info(), TRACKING, TRACKED, _mark(3)), (_info(), _tracked("a", 0))], "mark"),
     Broken("managed-elsewhere", [(_info(at=1), MANAGED, STAMPED)]),
+    Broken("owned-elsewhere", [START, (_info(at=1), OWNED.protocol, OWNED.metadata)]),
 )  # fmt: skip
 
 

@@ -13,8 +13,10 @@ from headgate.protocol import coordination, names
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.coordination import CURRENT
 from headgate.table import ownership, snapshot, transaction
+from headgate.table.authority import Decider
 from headgate.table.routed import RoutedCommitter
 from headgate.table.transaction import Change, Operation, Transaction
+from tests.support.commits import MANAGED
 from tests.support.owned import CONF, NAME, Place, WatchedOwner, append, coordinated, ordinary
 from tests.support.tables import append_change, named_file
 
@@ -119,7 +121,6 @@ def test_an_owner_that_nobody_registered_is_told_once_and_stops_writers(
             assert len([record for record in caplog.records if "not registered" in record.message]) == 1
     assert asked.frontier().latest == 3
     for refused in (
-        lambda: asked.check_writer(said),
         lambda: asked.propose(begun(place, asked)),
         lambda: asked.outcome_of(begun(place, asked)),
         asked.publish,
@@ -127,8 +128,11 @@ def test_an_owner_that_nobody_registered_is_told_once_and_stops_writers(
         with pytest.raises(UnsupportedFeature) as caught:
             refused()
         assert caught.value.code == WITHOUT
-    asked.check_writer(metadata(place, 0))
-    router(place).check_writer(said)
+    protocol = place.opened().snapshot().state.protocol
+    assert asked.decider(protocol, said) is Decider.MISSING_OWNER
+    assert asked.decider(protocol, metadata(place, 0)) is Decider.FILE_SYSTEM
+    assert router(place).decider(protocol, said) is Decider.OWNER
+    assert router(place).decider(MANAGED, said) is Decider.MISSING_CATALOG
     assert place.staged() == [2, 3]
 
 

@@ -23,6 +23,10 @@ class Maintenance(Enum):
     CHECKPOINT = "checkpoint"
     LOG_COMPACTION = "log compaction"
     CHECKSUM = "checksum"
+    REPAIR = "repair"
+    """What a check found damaged is written anew from what is there."""
+    MANIFESTS = "manifests"
+    """GENERATE: lists of files for engines that cannot read the log."""
     DATA_REORGANISATION = "data reorganisation"
     """OPTIMIZE, Z-order, clustering, REORG: rows move to other files, none changes."""
     DATA_CLEANUP = "data cleanup"
@@ -45,6 +49,8 @@ RULES: tuple[Rule, ...] = (
     Rule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
     Rule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
     Rule(Maintenance.CHECKSUM, "version checksum files", always=True),
+    Rule(Maintenance.REPAIR, "check with repair", always=True),
+    Rule(Maintenance.MANIFESTS, "GENERATE", always=True),
     Rule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
     Rule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
     Rule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),

@@ -99,11 +99,12 @@ def _parsed(text: str, key: str) -> Mapping[str, str]:
         ) from exc  # fmt: skip
 
 
-def without_owner(found: Coordination, operation: str) -> UnsupportedFeature:
+def without_owner(found: Coordination, operation: str, *, because: str = "") -> UnsupportedFeature:
     """The refusal to write past an owner that cannot be asked."""
+    why = f" ({because})" if because else ""
     return UnsupportedFeature(
         f"the commits of the table are decided by the coordinator {found.owner!r} ({found.naming.owner}), "
-        f"which is not registered here, so {operation} is refused: register it with "
+        f"which is not registered here, so {operation} is refused{why}: register it with "
         f"headgate.owners.register({found.owner!r}, …), or use an engine that knows it; reading works, and "
         "gives what is published",
         code="DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR",

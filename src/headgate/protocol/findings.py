@@ -115,6 +115,8 @@ RULES: tuple[Rule, ...] = (
          "drop the table from the catalog, or restore its log from a backup"),
     Rule("managed-elsewhere", "I16", NOTE, "a catalog decides this table, and was not asked",
          "check it through its catalog, which alone knows how far it reaches"),
+    Rule("owned-elsewhere", "I16", NOTE, "a coordinator decides this table, and is not registered here",
+         "register it, headgate.owners.register(…), and check again: it alone knows how far it reaches"),
     Rule("checkpoint-unpublished", "I5", ERROR, "a checkpoint or compaction is of an unpublished version",
          "publish the table", "what is missing is published"),
     Rule("checkpoint-damaged", "I6", ERROR, "a checkpoint cannot be read", _DERIVED,
@@ -149,6 +151,14 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 BY_NAME: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in RULES})
+
+
+def not_repaired_here(finding: Finding) -> Finding:
+    """The finding where who decides the table's commits cannot be asked, so that nothing may be written."""
+    if not finding.repairable:
+        return finding
+    remedy = "run the check with repair where who decides the table's commits can be asked"
+    return msgspec.structs.replace(finding, repairable=False, remedy=remedy)
 
 
 def found(

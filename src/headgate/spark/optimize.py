@@ -70,8 +70,7 @@ def purge(spark: SparkSession, table: OpenedTable, where: Column | str | None = 
 
 
 def _target(spark: SparkSession, table: OpenedTable, where: Column | str | None, operation: str) -> Target:
-    table.check_permitted(Maintenance.DATA_REORGANISATION, operation)
-    base = table.snapshot()
+    base = table.check_permitted(Maintenance.DATA_REORGANISATION, operation)
     schema = scan.columns_of(base.state.metadata).schema
     wanted = Always() if where is None else expressions.predicate(where, schema, spark)
     _check_of_partitions(wanted, base.state.metadata.partition_columns, operation)

@@ -15,18 +15,19 @@ from typing_extensions import Buffer
 
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import checkpoint_schema, features, last_checkpoint, names, upkeep
+from headgate.protocol import checkpoint_schema, features, last_checkpoint, names, segment, upkeep
 from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
 from headgate.protocol.checkpoint_schema import SMALL, V2_ONLY, FileColumns
 from headgate.protocol.checksum import Totals
 from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
 from headgate.protocol.replay import State
+from headgate.protocol.segment import Segment
 from headgate.protocol.upkeep import Upkeep
 from headgate.storage.api import Store
 from headgate.table import checkpoint_rows, log
 from headgate.table.checkpoint_files import ParquetFile
 from headgate.table.checkpoint_rows import Batch, Source
-from headgate.table.committer import Committer
+from headgate.table.committer import Committer, Frontier
 
 SIDECAR_ROWS = 500_000
 
@@ -49,20 +50,26 @@ class _Task:
     version: Version
     upkeep: Upkeep
     world: World
+    instead_of: frozenset[str] = frozenset()
 
 
 def write(
-    store: Store, committer: Committer, *, world: World, version: Version | None = None
+    store: Store,
+    committer: Committer,
+    *,
+    world: World,
+    version: Version | None = None,
+    instead_of: frozenset[str] = frozenset(),
 ) -> Written | None:
     """Publish what is ratified, and write a checkpoint of ``version`` (default: the latest published).
 
     None if there is one already. Of several writers of the same classic checkpoint the first one
-    is as good as any.
+    is as good as any. What is at the paths ``instead_of`` which it is written is not read, and is replaced.
     """
     latest = committer.publish()
     frontier = committer.frontier()
     wanted = latest if version is None else version
-    source = Source(store, log.choose(store, frontier, wanted), frontier)
+    source = Source(store, _segment(store, frontier, wanted, instead_of), frontier)
     _check_published(source, latest)
     if source.segment.checkpoint and source.segment.checkpoint[0].version == wanted:
         return None
@@ -74,7 +81,14 @@ def write(
             f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
             f"checkpoints ({upkeep.PROTECTED_BEFORE}): make one of a later version"
         )
-    return _write(_Task(store, wanted, asked, world), source, state)
+    return _write(_Task(store, wanted, asked, world, instead_of), source, state)
+
+
+def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: frozenset[str]) -> Segment:
+    if not instead_of:
+        return log.choose(store, frontier, wanted)
+    listing = [file for file in log.listed(store) if file.path not in instead_of]
+    return segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
 
 
 def _check_published(source: Source, latest: Version) -> None:
@@ -145,7 +159,7 @@ def _write_classic(
         _write_small(file, small, SMALL)
         for batch in files:
             file.write(batch.column, batch.rows)
-        file.put(partial(_put_once, task.store, path))
+        file.put(partial(task.store.put if path in task.instead_of else partial(_put_once, task.store), path))
         return LastCheckpoint(
             version=task.version, size=file.rows, size_in_bytes=file.size_bytes, num_of_add_files=files.adds
         )

@@ -16,10 +16,17 @@ from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
 
 
-def write(store: Store, state: State, totals: Totals) -> None:
-    """Write the checksum of a version, published or not; one that is there already stays as it is (F9)."""
+def write(store: Store, state: State, totals: Totals, *, replace: bool = False) -> None:
+    """Write the checksum of a version, published or not; one that is there already stays as it is (F9).
+
+    Unless it is found to be wrong: with ``replace`` it goes as this one comes.
+    """
+    path, content = names.checksum(state.version), checksum.render(checksum.of(state, totals))
+    if replace:
+        store.put(path, content)
+        return
     with suppress(ObjectExists):
-        store.put_if_absent(names.checksum(state.version), checksum.render(checksum.of(state, totals)))
+        store.put_if_absent(path, content)
 
 
 def read(store: Store, version: Version) -> Checksum | None:

@@ -17,12 +17,21 @@ from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature, UserError
 from headgate.protocol import codec, read_checks
-from headgate.protocol.actions import AddCdcFile, AddFile, Commit, EpochMillis, Metadata, Version
+from headgate.protocol.actions import (
+    AddCdcFile,
+    AddFile,
+    Commit,
+    EpochMillis,
+    Metadata,
+    Protocol,
+    Version,
+)
 from headgate.protocol.attempt import Reads
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
-from headgate.table import combine, log, managed
+from headgate.table import authority, combine, log, managed
+from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.guard import Guard
 from headgate.table.reads import ReadLog
@@ -83,8 +92,8 @@ class Collector:
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False
 
-    def check_writer(self, metadata: Metadata) -> None:  # noqa: ARG002 — whatever the table is
-        raise self._spoil(_refused("the log of a table is not looked after"))
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:  # noqa: ARG002 — whatever it is
+        return Decider.TRANSACTION
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         self._check_open()
@@ -99,7 +108,7 @@ class Collector:
             try:
                 combine.check(together)
             except UnsupportedFeature as exc:
-                raise self._spoil(exc) from exc
+                raise self.spoil(exc) from exc
             self._collected = together
             self._provisional[txn.target] = _provisional(txn)
         return Ratified(txn.target)
@@ -110,7 +119,7 @@ class Collector:
         return Ratified(txn.target) if found else Open()
 
     def publish(self) -> Version:
-        raise self._spoil(_refused("nothing is published"))
+        raise self.spoil(_refused("nothing is published"))
 
     def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:
         """Rows of a version were asked for, by a predicate or all of them; they are in these files."""
@@ -160,7 +169,7 @@ class Collector:
         ]
         return (*known, *(txn.commit for txn in self._collected if txn.target >= start))
 
-    def _spoil(self, refusal: UserError) -> UserError:
+    def spoil(self, refusal: UserError) -> UserError:
         """An operation may be of several commits: some may be collected by now, and must not stay alone."""
         if self._collected:
             self._spoiled = refusal.message
@@ -176,10 +185,11 @@ class InsideGuard:
     """Lets a transaction rearrange rows if the table's guard does, and delete nothing."""
 
     guard: Guard
+    spoil: Callable[[UserError], UserError]
 
     def check(self, kind: Maintenance, operation: str) -> None:
-        if kind is not Maintenance.DATA_REORGANISATION:
-            raise _refused(f"{operation} is not possible")
+        if not authority.is_allowed(kind, Decider.TRANSACTION):
+            raise self.spoil(_refused(f"{operation} is not possible"))
         self.guard.check(kind, operation)
 
     def horizon(self) -> Horizon:

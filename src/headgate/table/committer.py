@@ -6,7 +6,9 @@ from typing import Protocol, runtime_checkable
 
 from headgate.catalog.api import KnownLog, Outcome, RatifiedCommit, Told
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
+from headgate.protocol.actions import Protocol as TableProtocol
 from headgate.protocol.names import LogFile
+from headgate.table.authority import Decider
 from headgate.table.transaction import Transaction
 
 
@@ -50,8 +52,8 @@ class Committer(Protocol):
         """
         ...
 
-    def check_writer(self, metadata: Metadata) -> None:
-        """Refuse to change the log of a table whose commits are decided by somebody who cannot be asked."""
+    def decider(self, protocol: TableProtocol, metadata: Metadata) -> Decider:
+        """Who decides the commits of the table, if this is what it is at its latest version."""
         ...
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:

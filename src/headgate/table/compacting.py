@@ -9,10 +9,10 @@ from headgate.storage.api import Store
 from headgate.table.committer import Frontier
 
 
-def compact(store: Store, frontier: Frontier, start: Version, end: Version) -> None:
+def compact(store: Store, frontier: Frontier, start: Version, end: Version, *, replace: bool = False) -> None:
     """Compact the versions from ``start`` to ``end``, all of which must be published (I5).
 
-    One that is there already stays as it is.
+    One that is there already stays as it is, or with ``replace`` goes as this one comes.
     """
     if not 0 <= start < end:
         raise InvalidRequest(
@@ -20,8 +20,12 @@ def compact(store: Store, frontier: Frontier, start: Version, end: Version) -> N
         )
     commits = [_published(store, frontier, Version(version)) for version in range(start, end + 1)]
     content = codec.encode(compaction.reconcile(commits))
+    path = names.compacted(start, end)
+    if replace:
+        store.put(path, content)
+        return
     with suppress(ObjectExists):
-        store.put_if_absent(names.compacted(start, end), content)
+        store.put_if_absent(path, content)
 
 
 def _published(store: Store, frontier: Frontier, version: Version) -> Commit:

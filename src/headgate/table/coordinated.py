@@ -11,10 +11,11 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Metadata, Version
+from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.names import LogFile
 from headgate.storage.api import Store
 from headgate.table import log
+from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.managed import with_room
 from headgate.table.transaction import Transaction
@@ -53,8 +54,8 @@ class CoordinatedCommitter:
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter
         return False
 
-    def check_writer(self, metadata: Metadata) -> None:
-        pass
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:  # noqa: ARG002 — see RoutedCommitter
+        return Decider.OWNER
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         attempt = txn.attempt

@@ -13,10 +13,11 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol import codec, coordination, names
-from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
+from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, Version
 from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table import log
+from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.transaction import Transaction
 
@@ -39,10 +40,10 @@ class FilesystemCommitter:
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter
         return False
 
-    def check_writer(self, metadata: Metadata) -> None:
-        named = coordination.of(metadata)
-        if named is not None:
-            raise coordination.without_owner(named, "this change to its log")
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
+        if protocol.is_catalog_managed:
+            return Decider.MISSING_CATALOG
+        return Decider.FILE_SYSTEM if coordination.of(metadata) is None else Decider.MISSING_OWNER
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         _check_route(txn)

@@ -13,17 +13,20 @@ import msgspec
 
 from headgate.catalog import integrity as catalog_integrity
 from headgate.catalog.integrity import BookKeeper, Books
+from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
-from headgate.protocol import names
+from headgate.protocol import coordination, names
 from headgate.protocol.actions import Version
-from headgate.protocol.findings import Finding, Severity, found
+from headgate.protocol.findings import Finding, Severity, found, not_repaired_here
 from headgate.protocol.names import Kind
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
-from headgate.table import integrity_derived, integrity_files, integrity_replay, log
+from headgate.table import authority, integrity_derived, integrity_files, integrity_replay, log
+from headgate.table.authority import Decider
 from headgate.table.committer import Committer
 from headgate.table.integrity_contents import Evidence
+from headgate.table.integrity_derived import Derived
 from headgate.table.integrity_files import Looked
 from headgate.table.integrity_replay import Walk
 
@@ -71,11 +74,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 def check(subject: Subject, *, data: bool = True) -> Report:
     """Look at everything; without ``data`` not at data files and deletion vectors."""
     pointer = integrity_derived.read_pointer(subject.store)
-    evidence = gather(subject)
-    derived = integrity_derived.derived(evidence)
-    walk = integrity_replay.walk(evidence, derived.look)
-    reached = walk.state is not None and walk.state.version == evidence.latest
-    files = integrity_files.check(walk) if data and reached else _NOT_LOOKED
+    derived, walk = _walked(subject)
+    while _turns_out_to_be_owned(subject, walk):
+        derived, walk = _walked(subject)
+    evidence, reached = walk.evidence, walk.reached
+    files = integrity_files.check(walk) if data and reached is not None else _NOT_LOOKED
     books = evidence.books
     findings = [
         *(catalog_integrity.check(books) if books is not None else ()),
@@ -83,11 +86,14 @@ def check(subject: Subject, *, data: bool = True) -> Report:
         *walk.findings,
         *integrity_replay.check_latest(walk),
         *_managed(walk),
+        *_owned(subject, walk),
         *derived.findings,
         *integrity_derived.incomplete(evidence),
         *integrity_derived.check_pointer(evidence, pointer),
         *files.findings,
     ]
+    if not _is_repaired_here(subject, walk):
+        findings = [not_repaired_here(finding) for finding in findings]
     return Report(
         table=subject.name,
         location=subject.location,
@@ -98,6 +104,22 @@ def check(subject: Subject, *, data: bool = True) -> Report:
         data_files=files.files if data else None,
         deletion_vectors=files.vectors if data else None,
         findings=tuple(_bounded(findings)),
+    )
+
+
+def _walked(subject: Subject) -> tuple[Derived, Walk]:
+    evidence = gather(subject)
+    derived = integrity_derived.derived(evidence)
+    return derived, integrity_replay.walk(evidence, derived.look)
+
+
+def _turns_out_to_be_owned(subject: Subject, walk: Walk) -> bool:
+    """Whether the metadata names an owner who was not asked yet, and can be: there may be more."""
+    state = walk.reached
+    return (
+        subject.keeper is None
+        and state is not None
+        and subject.committer.follow(state.version, state.metadata)
     )
 
 
@@ -155,8 +177,8 @@ def _is_there(store: Store, version: Version) -> bool:
 
 def _managed(walk: Walk) -> Iterator[Finding]:
     """Who decides about the table must be whom its protocol names."""
-    state, books = walk.state, walk.evidence.books
-    if state is None or state.version != walk.evidence.latest:
+    state, books = walk.reached, walk.evidence.books
+    if state is None:
         return
     if books is None:
         if state.protocol.is_catalog_managed:
@@ -171,6 +193,31 @@ def _managed(walk: Walk) -> Iterator[Finding]:
         yield found(
             "description-differs", catalog_integrity.BOOKS, problem, version=state.version, repairable=True
         )
+
+
+def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
+    """An owner who was not asked may have ratified versions that no listing shows."""
+    state = walk.reached
+    named = coordination.of(state.metadata) if state is not None else None
+    if state is None or named is None:
+        return
+    if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
+        problem = (
+            f"the log reaches version {state.version}; {named.owner!r} may have ratified more, and nothing "
+            "is repaired without it"
+        )
+        yield found("owned-elsewhere", walk.evidence.location, problem, version=state.version)
+
+
+def _is_repaired_here(subject: Subject, walk: Walk) -> bool:
+    """Whether this process may write what a repair writes: who decides must be known, and be asked."""
+    if subject.keeper is not None:
+        return True
+    state = walk.reached
+    if state is None:
+        return False
+    decider = subject.committer.decider(state.protocol, state.metadata)
+    return authority.is_allowed(Maintenance.REPAIR, decider)
 
 
 def _description_differences(books: Books, state: State) -> Iterator[str]:

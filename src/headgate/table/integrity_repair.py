@@ -1,4 +1,8 @@
-"""Repairing a table where nothing can be lost: what can be derived from the rest is written anew."""
+"""Repairing a table where nothing can be lost: what can be derived from the rest is written anew.
+
+Nothing is deleted before what stands for it is written and was read, so a repair that breaks off leaves what
+was there.
+"""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -33,7 +37,7 @@ from headgate.table.integrity_contents import Evidence
 def check_and_repair(subject: Subject, *, data: bool = True) -> Report:
     """Check, repair what can be, and check again: the second report, with what is repaired by now.
 
-    A crash in between leaves at worst a derived file fewer; the next run writes it.
+    What cannot be written is found again, and so is not among what is repaired.
     """
     before = integrity.check(subject, data=data)
     repairable = [finding for finding in before.findings if finding.repairable]
@@ -113,11 +117,23 @@ def _checkpoints_anew(subject: Subject, findings: Iterable[Finding]) -> None:
     )
     for version in versions:
         _require_log(replace(without, latest=version))
-        for parts in evidence.checkpoints(version):
-            if parts[0].path in damaged:
-                for part in parts:
-                    subject.store.delete(part.path)
-        checkpointing.write(subject.store, subject.committer, world=subject.world, version=version)
+        old = {
+            part.path for parts in evidence.checkpoints(version) if parts[0].path in damaged for part in parts
+        }
+        for path in sorted(old - {_checkpoint_instead(subject, version, frozenset(old))}):
+            subject.store.delete(path)
+
+
+def _checkpoint_instead(subject: Subject, version: Version, old: frozenset[str]) -> str:
+    """The path of a checkpoint that was read and can stand for those at the ``old`` paths."""
+    written = checkpointing.write(
+        subject.store, subject.committer, world=subject.world, version=version, instead_of=old
+    )
+    for parts in integrity.gather(subject).checkpoints(version):
+        if parts[0].path not in old or (written is not None and parts[0].path == written.path):
+            checkpoints.load(subject.store, parts)
+            return parts[0].path
+    raise InvalidRequest(f"version {version} has no checkpoint that could stand for the damaged one")
 
 
 def _require_log(evidence: Evidence) -> None:
@@ -137,8 +153,7 @@ def _compactions_anew(subject: Subject, findings: Iterable[Finding]) -> None:
         if file is not None and file.start is not None:
             for number in range(file.start, file.version + 1):
                 subject.store.head(names.published(Version(number)))
-            subject.store.delete(file.path)
-            compacting.compact(subject.store, frontier, file.start, file.version)
+            compacting.compact(subject.store, frontier, file.start, file.version, replace=True)
 
 
 def _point_anew(subject: Subject, _findings: Iterable[Finding]) -> None:
@@ -185,9 +200,10 @@ def _checksums_anew(subject: Subject, findings: Iterable[Finding]) -> None:
     frontier = subject.committer.frontier()
     for version in sorted({Version(finding.version or 0) for finding in findings}):
         loaded = snapshot.load(subject.store, frontier, target=version)
-        subject.store.delete(names.checksum(version))
         sizes = loaded.files.without_stats["size"]
-        checksums.write(subject.store, loaded.state, Totals(len(sizes), pc.sum(sizes).as_py() or 0))
+        checksums.write(
+            subject.store, loaded.state, Totals(len(sizes), pc.sum(sizes).as_py() or 0), replace=True
+        )
 
 
 REPAIRS: tuple[Repair, ...] = (
@@ -198,8 +214,9 @@ REPAIRS: tuple[Repair, ...] = (
     ),
     Repair(("publish-order", "checkpoint-unpublished"), _publish),
     Repair(("description-differs",), _forget_the_description),
-    Repair(("checkpoint-damaged", "checkpoint-differs"), _checkpoints_anew),
+    # A checkpoint may be made from a compaction, which is made from commits alone.
     Repair(("compaction-damaged", "compaction-differs"), _compactions_anew),
+    Repair(("checkpoint-damaged", "checkpoint-differs"), _checkpoints_anew),
     Repair(("pointer-damaged", "pointer-lags"), _point_anew),
     Repair(("checksum-damaged", "checksum-differs"), _checksums_anew),
 )

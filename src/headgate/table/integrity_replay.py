@@ -65,6 +65,12 @@ class Walk:
     trusted: set[str] = field(default_factory=set)
     """The checkpoints that had to be believed, because what was before them is gone."""
 
+    @property
+    def reached(self) -> State | None:
+        """The table at its latest version, None if the replay did not come so far."""
+        state = self.state
+        return state if state is not None and state.version == self.evidence.latest else None
+
 
 def walk(evidence: Evidence, at: Callable[[Walk], None]) -> Walk:
     """Replay every version that can be had; ``at`` looks at each one reached."""

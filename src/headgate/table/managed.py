@@ -22,9 +22,10 @@ from headgate.catalog.api import (
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
 from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Metadata, Version
+from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.storage.api import Store
 from headgate.table import log, publish, tail
+from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.served import Served
 from headgate.table.transaction import Transaction
@@ -67,8 +68,8 @@ class ManagedCommitter:
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False
 
-    def check_writer(self, metadata: Metadata) -> None:
-        pass
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:  # noqa: ARG002 — whatever it says
+        return Decider.CATALOG
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         proposal = self.proposal(txn)

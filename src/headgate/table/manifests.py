@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.schema import mapping
@@ -40,6 +41,7 @@ def generate(table: OpenedTable, mode: str) -> Generated:
             f"{mode!r} is nothing that can be generated: there is {SYMLINKS!r}",
             code="DELTA_MODE_NOT_SUPPORTED",
         )
+    table.check_permitted(Maintenance.MANIFESTS, "GENERATE")
     table.publish()  # what is provisional, in a transaction, is no business of others
     base = table.snapshot()
     _check(base)

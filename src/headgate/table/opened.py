@@ -27,6 +27,7 @@ from headgate.protocol.segment import Segment
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import (
+    authority,
     changes,
     checkpointing,
     checksums,
@@ -241,7 +242,7 @@ class OpenedTable:
 
         Nothing is written if that version has one.
         """
-        newest = self._check_maintainable()
+        newest = self._check_maintainable(Maintenance.CHECKPOINT, "a checkpoint")
         wanted = newest.version if version is None else Version(version)
         written = checkpointing.write(self.store, self._committer, world=self.world, version=wanted)
         if written is not None:
@@ -251,12 +252,22 @@ class OpenedTable:
 
     def compact_log(self, start: int, end: int) -> None:
         """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
-        self._check_maintainable()
+        self._check_maintainable(Maintenance.LOG_COMPACTION, "a log compaction")
         compacting.compact(self.store, self._committer.frontier(), Version(start), Version(end))
 
-    def check_permitted(self, kind: Maintenance, operation: str) -> None:
-        """``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8)."""
-        self.guard.check(kind, operation)
+    def check_permitted(self, kind: Maintenance, operation: str, *, permitted: bool = False) -> Snapshot:
+        """The table now, if it may be maintained so: who decides its commits is asked first.
+
+        ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8) or is
+        known to have ``permitted`` it; another refusal if who decides cannot be asked here.
+        """
+        newest = self.snapshot()
+        if not permitted:
+            self.guard.check(kind, operation)
+        state = newest.state
+        decider = self._committer.decider(state.protocol, state.metadata)
+        authority.require(kind, operation, decider, state.metadata)
+        return newest
 
     def cleanup_log(self, *, permitted: bool = False, retention_ms: int | None = None) -> tuple[str, ...]:
         """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
@@ -265,9 +276,7 @@ class OpenedTable:
         table belongs to its catalog: say ``permitted`` only if that was asked and allows it.
         ``retention_ms`` counts in place of the property.
         """
-        newest = self._check_maintainable()
-        if not permitted:
-            self.check_permitted(Maintenance.METADATA_CLEANUP, "cleanup_log")
+        newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log", permitted=permitted)
         frontier, now_ms = self._committer.frontier(), self.world.now_ms()
         return cleanup.clean_up(
             self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
@@ -343,11 +352,10 @@ class OpenedTable:
         found = self.snapshot(version=version)
         return found.version, found.state.domains
 
-    def _check_maintainable(self) -> State:
+    def _check_maintainable(self, kind: Maintenance, operation: str, *, permitted: bool = False) -> State:
         """The table now, if its log may be changed by who has nothing to commit."""
-        newest = self.snapshot().state
+        newest = self.check_permitted(kind, operation, permitted=permitted).state
         features.check_maintainable(newest.protocol, newest.metadata)
-        self._committer.check_writer(newest.metadata)
         return newest
 
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:

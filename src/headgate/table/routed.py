@@ -9,10 +9,11 @@ from headgate.catalog.owner import FindOwner, OwnedTable
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import coordination, names
-from headgate.protocol.actions import Commit, Metadata, Version
+from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.coordination import Coordination
 from headgate.storage.api import Store
 from headgate.table import snapshot
+from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.coordinated import CoordinatedCommitter
 from headgate.table.filesystem import FilesystemCommitter
@@ -76,10 +77,11 @@ class RoutedCommitter:
             return False
         return route.owned is None or not route.owned.asks_the_same(owned)
 
-    def check_writer(self, metadata: Metadata) -> None:
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         named = coordination.of(metadata)
-        if named is not None and self._through(named) is None:
-            raise coordination.without_owner(named, "this change to its log")
+        if named is not None and not protocol.is_catalog_managed and self._through(named) is not None:
+            return Decider.OWNER
+        return self._files.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         named = coordination.of(txn.attempt.follows.metadata)

@@ -63,8 +63,7 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
 
     ``NotAllowed`` for a table whose catalog has not permitted it.
     """
-    table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
-    base = table.snapshot()
+    base = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
     features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
     kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
@@ -72,7 +71,8 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
         kept |= _removed_since(table, cutoff)
     found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
-    if (newer := table.snapshot()).version != base.version:  # somebody may have restored an old version
+    # Meanwhile somebody may have restored an old version, or have given the table to an owner.
+    if (newer := table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")).version != base.version:
         kept |= _kept(table, newer, cutoff)
     going = [meta for meta in old if meta.path not in kept]
     if not wish.dry_run:

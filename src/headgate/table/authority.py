@@ -1,0 +1,80 @@
+"""Who decides a table's commits, and may its files be maintained without asking them?
+
+Only who decides knows which versions exist. A version that is ratified and not published is in no listing, so
+whoever looks at the log alone takes files that it needs for waste. All maintenance passes here first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from headgate.catalog.maintenance import Maintenance
+from headgate.errors import InvalidRequest, UserError
+from headgate.protocol import coordination
+from headgate.protocol.actions import Metadata
+
+
+class Decider(Enum):
+    """Who decides, and whether this process can ask them."""
+
+    FILE_SYSTEM = "the file system"
+    OWNER = "its coordinator"
+    MISSING_OWNER = "a coordinator that is not registered here"
+    CATALOG = "its catalog"
+    MISSING_CATALOG = "a catalog, and it was opened by its path"
+    TRANSACTION = "a transaction over several tables"
+
+
+ASKED = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG})
+"""Those whose answer a snapshot has; whether a catalog also has to permit it is its own business."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: a kind of maintenance, and why it cannot be done without who decides."""
+
+    kind: Maintenance
+    because: str
+    in_transactions: bool = False
+    """Whether a transaction over several tables may do it, which ends in a commit of its own."""
+
+
+_RATIFIED = "what it says of a version must be what was ratified"
+RULES: tuple[Rule, ...] = (
+    Rule(Maintenance.CHECKPOINT, _RATIFIED),
+    Rule(Maintenance.LOG_COMPACTION, _RATIFIED),
+    Rule(Maintenance.CHECKSUM, _RATIFIED),
+    Rule(Maintenance.REPAIR, "what it writes anew must be what was ratified"),
+    Rule(Maintenance.MANIFESTS, "they list the files of the latest version"),
+    Rule(Maintenance.DATA_REORGANISATION, "it ends in a commit", in_transactions=True),
+    Rule(Maintenance.DATA_CLEANUP, "a version that is not published yet may need what would go"),
+    Rule(Maintenance.METADATA_CLEANUP, "a version that is not published yet may need what would go"),
+)
+_BY_KIND: Mapping[Maintenance, Rule] = MappingProxyType({rule.kind: rule for rule in RULES})
+
+
+def is_allowed(kind: Maintenance, decider: Decider) -> bool:
+    """Whether a table of such a decider may be maintained so, as far as this process is concerned."""
+    return decider in ASKED or (decider is Decider.TRANSACTION and _BY_KIND[kind].in_transactions)
+
+
+def require(kind: Maintenance, operation: str, decider: Decider, metadata: Metadata) -> None:
+    """Refuse an operation that has to ask somebody who cannot be asked here."""
+    if not is_allowed(kind, decider):
+        raise _refusal(_BY_KIND[kind], operation, decider, metadata)
+
+
+def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -> UserError:
+    named = coordination.of(metadata)
+    if decider is Decider.MISSING_OWNER and named is not None:
+        return coordination.without_owner(named, operation, because=rule.because)
+    if decider is Decider.TRANSACTION:
+        return InvalidRequest(
+            f"inside a transaction over several tables {operation} is not possible: do it before or after"
+        )
+    return InvalidRequest(
+        f"the table's commits are decided by {decider.value}, so {operation} is refused ({rule.because}): "
+        "open it by name, headgate.connect(…).table('schema.table')",
+        code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED", operation=operation,
+    )  # fmt: skip
