@@ -27,7 +27,7 @@ from headgate.table import checkpoint_files, checkpoint_rows, checkpointing
 from headgate.table.files import SCHEMA
 from headgate.table.opened import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, actions, protocol, published, table
-from tests.support.commits import add, metadata, remove
+from tests.support.commits import PROTOCOL, add, metadata, remove
 from tests.support.faulty_store import FaultyStore
 from tests.support.tables import open_filesystem
 
@@ -249,9 +249,8 @@ def test_an_empty_file_in_the_place_of_a_checkpoint_is_replaced() -> None:
 
 
 def test_v2_needs_the_feature_and_the_policy() -> None:
-    plain = protocol("domainMetadata", reader=("deletionVectors",))
     for features, properties in (
-        (plain, V2),
+        (PROTOCOL, V2),
         (V2_PROTOCOL, {}),
         (V2_PROTOCOL, {"delta_checkpointPolicy": "classic"}),
     ):

@@ -301,3 +301,26 @@ def test_a_clock_behind_the_table_does_not_turn_time_back() -> None:
     change = Change(Operation("WRITE"), (commits.add("a"),))
 
     assert transaction.begin(STATE, change, world=StillWorld(5)).timestamp == 1_001
+
+
+VERSION, MOMENT = "delta_inCommitTimestampEnablementVersion", "delta_inCommitTimestampEnablementTimestamp"
+HALVES = [{VERSION: "0"}, {MOMENT: "1"}, {VERSION: "x", MOMENT: "y"}]
+
+
+@pytest.mark.parametrize("half", HALVES, ids=["version", "moment", "no numbers"])
+def test_nothing_is_written_where_timestamps_do_not_say_since_when(half: dict[str, str]) -> None:
+    """As Delta Spark does; it reads such a table, and so do we."""
+    promised = commits.metadata(delta_enableInCommitTimestamps="true", **half)
+    state = replay.start(commits.commit(0, commits.MANAGED, promised, timestamp=1_000))
+    append = Change(Operation("WRITE"), (commits.add("ours.parquet"),), BLIND)
+
+    with pytest.raises(CorruptLog, match="does not say since when"):
+        transaction.begin(state, append, world=StillWorld())
+
+
+def test_a_winner_that_says_half_of_since_when_ends_the_attempt() -> None:
+    half = commits.metadata(delta_enableInCommitTimestamps="true", **{VERSION: "1"})
+    winner = commits.commit(1, half, timestamp=2_000)
+
+    with pytest.raises(CorruptLog, match="does not say since when"):
+        run(Scripted(Lost((winner,))))

@@ -145,19 +145,17 @@ READERS = {
     "catalogManaged", "catalogOwned-preview", "typeWidening", "typeWidening-preview",
     "variantType", "variantType-preview", "variantShredding", "variantShredding-preview",
 }  # fmt: skip
-OWNERS = {
-    "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
-    "managedCommit", "catalogManaged", "catalogOwned-preview",
-}  # fmt: skip
+OWNERS = {"coordinatedCommits-preview", "catalogManaged", "catalogOwned-preview"}
 REQUIRED = {
     **{key: {"inCommitTimestamp", "vacuumProtocolCheck"} for key in OWNERS},
     **{key: {"domainMetadata"} for key in ("rowTracking", "clustering")},
     **{key: {"columnMapping"} for key in ("icebergCompatV1", "icebergCompatV2")},
+    "icebergCompatV3": {"columnMapping", "rowTracking"},
     "variantShredding": {"variantType"},
 }
 NEVER_WRITTEN = {
     "catalogOwned-preview", "variantShredding", "variantShredding-preview", "icebergCompatV1",
-    "icebergCompatV2",
+    "icebergCompatV2", "icebergCompatV3", "materializePartitionColumns",
 }  # fmt: skip
 
 
@@ -249,9 +247,21 @@ def test_an_old_writer_version_stands_for_features(writer: int, added: set[str])
     assert implied(writer) - implied(writer - 1) == added
 
 
+def naming(name: str) -> Protocol:
+    """A protocol with a feature, and those that it requires."""
+    names, waiting = [], [name]
+    while waiting:
+        names.append(waiting.pop())
+        waiting += sorted(REQUIRED.get(names[-1], set()) - set(names))
+    return protocol(
+        readers=tuple(found for found in names if found in READERS),
+        writers=tuple(found for found in names if found not in READERS),
+    )
+
+
 @pytest.mark.parametrize("name", sorted(NEVER_WRITTEN))
 def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
-    named = protocol(**{"readers" if name in READERS else "writers": (name,)})
+    named = naming(name)
 
     features.check_maintainable(named, metadata())
     with pytest.raises(UnsupportedFeature) as caught:
@@ -291,9 +301,7 @@ def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metada
     ],
 )
 def test_what_rows_are_checked_for_can_be_written(name: str, using: Metadata) -> None:
-    named = protocol(**{"readers" if name in READERS else "writers": (name,)})
-
-    features.check_writable(named, using)
+    features.check_writable(naming(name), using)
 
 
 def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
@@ -347,3 +355,74 @@ def test_every_column_is_told_the_nested_ones_too() -> None:
     schema = schema_json.parse(nested("long")[0].schema_string)
 
     assert [field.name for field in features.fields_of(schema)] == ["c", "i"]
+
+
+_NEEDED_BY_PROPERTIES = {
+    "delta_appendOnly": ("true", "appendOnly"),
+    "delta_constraints_c": ("id > 0", "checkConstraints"),
+    "delta_enableChangeDataFeed": ("true", "changeDataFeed"),
+    "delta_columnMapping_mode": ("name", "columnMapping"),
+    "delta_enableDeletionVectors": ("true", "deletionVectors"),
+    "delta_enableRowTracking": ("true", "rowTracking"),
+    "delta_checkpointPolicy": ("v2", "v2Checkpoint"),
+    "delta_enableInCommitTimestamps": ("true", "inCommitTimestamp"),
+    "delta_enableTypeWidening": ("true", "typeWidening"),
+    "delta_enableVariantShredding": ("true", "variantShredding"),
+    "delta_enableIcebergCompatV1": ("true", "icebergCompatV1"),
+    "delta_enableIcebergCompatV2": ("true", "icebergCompatV2"),
+    "delta_enableIcebergCompatV3": ("true", "icebergCompatV3"),
+    "delta_coordinatedCommits_commitCoordinator-preview": ("x", "coordinatedCommits-preview"),
+    "delta_enableMaterializePartitionColumnsFeature": ("true", "materializePartitionColumns"),
+}
+
+
+@pytest.mark.parametrize("name", _NEEDED_BY_PROPERTIES)
+def test_a_property_whose_feature_the_protocol_lacks_refuses_reads(name: str) -> None:
+    """As Delta Spark does, and like it only of protocols that name their features."""
+    value, feature = _NEEDED_BY_PROPERTIES[name]
+
+    with pytest.raises(UnsupportedFeature, match=feature) as caught:
+        features.check_readable(protocol(), metadata(**{name: value}))
+    assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+    if feature != "columnMapping":
+        features.check_readable(PROTOCOL, metadata(**{name: value}))
+
+
+@pytest.mark.parametrize(
+    ("found", "feature"),
+    [
+        ({"type": "timestamp_ntz"}, "timestampNtz"),
+        ({"type": "variant"}, "variantType"),
+        ({"metadata": {"delta.invariants": "{}"}}, "invariants"),
+        ({"metadata": {"delta.generationExpression": "1"}}, "generatedColumns"),
+        ({"metadata": {"delta.identity.start": 1}}, "identityColumns"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_column_whose_feature_the_protocol_lacks_refuses_reads(
+    found: dict[str, object], feature: str
+) -> None:
+    column = {"name": "c", "type": "long", "nullable": True, "metadata": {}, **found}
+    schema = json.dumps({"type": "struct", "fields": [column]})
+
+    with pytest.raises(UnsupportedFeature, match=feature):
+        features.check_readable(protocol(), metadata(schema))
+    features.check_readable(PROTOCOL, metadata(schema))
+
+
+@pytest.mark.parametrize(
+    ("alone", "feature"),
+    [
+        ("rowTracking", "domainMetadata"),
+        ("clustering", "domainMetadata"),
+        ("icebergCompatV1", "columnMapping"),
+        ("coordinatedCommits-preview", "inCommitTimestamp"),
+    ],
+)
+def test_a_feature_without_the_one_it_requires_refuses_reads(alone: str, feature: str) -> None:
+    with pytest.raises(UnsupportedFeature, match=feature):
+        features.check_readable(protocol(writers=(alone,)), metadata())
+
+
+def test_columns_that_cannot_be_parsed_are_not_judged_by_their_features() -> None:
+    features.check_readable(protocol(), metadata("no schema"))

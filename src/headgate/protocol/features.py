@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from headgate.errors import UnsupportedFeature
+from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
@@ -47,6 +47,10 @@ def _field_key(prefix: str) -> Condition:
 
 def _type(name: str) -> Condition:
     return lambda metadata: name in _contents(metadata.schema_string).types
+
+
+def _coordinated(metadata: Metadata) -> bool:
+    return bool(metadata.configuration.get("delta.coordinatedCommits.commitCoordinator-preview"))
 
 
 def _column_mapping(metadata: Metadata) -> bool:
@@ -105,11 +109,11 @@ FEATURES: tuple[Feature, ...] = (
     Feature(VACUUM_PROTOCOL_CHECK, reader=True),
     Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
     Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
-    Feature("coordinatedCommits-preview", requires=_COORDINATION),
-    Feature("managedCommit-preview", requires=_COORDINATION),
-    Feature("managed-commit-preview", requires=_COORDINATION),
-    Feature("managed-commit-dev", requires=_COORDINATION),
-    Feature("managedCommit", requires=_COORDINATION),
+    Feature("coordinatedCommits-preview", needed=_coordinated, requires=_COORDINATION),
+    Feature("managedCommit-preview"),
+    Feature("managed-commit-preview"),
+    Feature("managed-commit-dev"),
+    Feature("managedCommit"),
     Feature("clustering", requires=("domainMetadata",)),
     Feature(
         "typeWidening", reader=True, needed=_property("delta.enableTypeWidening"),
@@ -134,6 +138,14 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "icebergCompatV2", needed=_property("delta.enableIcebergCompatV2"), can_write=False,
         requires=("columnMapping",),
+    ),
+    Feature(
+        "icebergCompatV3", needed=_property("delta.enableIcebergCompatV3"), can_write=False,
+        requires=("columnMapping", "rowTracking"),
+    ),
+    Feature(
+        "materializePartitionColumns", needed=_property("delta.enableMaterializePartitionColumnsFeature"),
+        can_write=False,
     ),
 )  # fmt: skip
 _BY_NAME = {feature.name: feature for feature in FEATURES}
@@ -170,6 +182,38 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
             code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
             features=("columnMapping",), operation="read",
         )  # fmt: skip
+    if undeclared := tuple(_undeclared(protocol, metadata)):
+        raise UnsupportedFeature(
+            f"the table's properties, columns or other features need {', '.join(undeclared)}, which its "
+            "protocol does not name, so clients differ in what its rows are: have the writer that did this add the "
+            "feature, or take away what needs it",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+            features=undeclared, operation="read",
+        )  # fmt: skip
+
+
+def _undeclared(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
+    """What a protocol that names its features should name too; Delta Spark does not read such a table.
+
+    Of a protocol that is only a pair of versions it asks nothing, whatever the properties say.
+    """
+    if protocol.writer_features is None:
+        return
+    listed = set(protocol.writer_features)
+    known = (feature for feature in FEATURES if feature.name in listed and not feature.only_if_asked)
+    required = {name for feature in known for name in feature.requires}
+    for feature in FEATURES:
+        if listed.isdisjoint({feature.name, *feature.formerly}) and (
+            feature.name in required or _needs(metadata, feature)
+        ):
+            yield feature.name
+
+
+def _needs(metadata: Metadata, feature: Feature) -> bool:
+    try:
+        return feature.needed(metadata) and feature.used(metadata)
+    except (CorruptLog, UnsupportedFeature):  # whoever needs the columns says so
+        return False
 
 
 def _check_well_formed(protocol: Protocol) -> None:

@@ -59,6 +59,8 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:
         features.check_writable(attempt.protocol, attempt.metadata)
+    if stamping.has_stamps(attempt.metadata):  # whoever switches them off may
+        _check_provenance(attempt.follows.metadata)
     written = attempt.writes.metadata
     if written is not None and identity.moves_marks_only(attempt.follows.metadata, written):
         attempt = replace(attempt, tags={**attempt.tags, identity.TAG: "true"})
@@ -95,6 +97,7 @@ def _adopt_the_metadata(race: Race) -> Attempt:
     if race.winner.metadata is None:
         return race.ours
     features.check_writable(race.after.protocol, race.after.metadata)
+    _check_provenance(race.after.metadata)
     if metadata_changes.tracks_rows_from_now(race.ours.follows.metadata, race.winner.metadata):
         return replace(race.ours, tags={**race.ours.tags, **NOT_PRESERVED})
     return race.ours
@@ -193,6 +196,12 @@ def _check_writable(state: State) -> None:
     if len(_WRITABLE) >= _MOST_REMEMBERED:
         _WRITABLE.clear()
     _WRITABLE[state.metadata.id] = asked
+
+
+def _check_provenance(metadata: Metadata) -> None:
+    """``CorruptLog`` unless a table with in-commit timestamps says since when, or from its beginning on."""
+    if stamping.has_stamps(metadata):
+        timestamps.enablement(metadata.configuration)
 
 
 def _stamped(attempt: Attempt, previous: EpochMillis | None, *, follows: State) -> Attempt:
