@@ -15,7 +15,7 @@ from headgate.catalog.group_api import GroupCatalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.protocol import codec, read_checks
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.attempt import BLIND, Attempt
 from headgate.settings import Publish, Settings
 from headgate.table import collected, combine, log, managed, tail, transaction
@@ -25,6 +25,7 @@ from headgate.table.committer import Frontier
 from headgate.table.create import Definition
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
+from headgate.table.site import Member
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
@@ -90,6 +91,7 @@ class Participant:
         self.route, self.opened = access.open(entry)
         self.world = RememberingWorld(access.world)
         self.collector = Collector(self.opened.store, frontier, refusal=refusal)
+        self.txn_id = TxnId(access.world.uuid())
         self.inside = OpenedTable(
             entry.location,
             self.opened.store,
@@ -100,6 +102,7 @@ class Participant:
             handlers=domains.registered,
             observer=self.collector,
             guard=InsideGuard(self.opened.guard, self.collector.spoil),
+            member=Member(entry.table_id, self.txn_id),
         )
         known = self.opened.known
         if known is not None and known.version <= frontier.latest:
@@ -122,7 +125,8 @@ class Participant:
         written, reads = self.collector.collected, self.collector.reads
         if written:
             change = combine.combine(self.pinned, written, reads)
-            change = replace(change, is_strict=serializable and reads != BLIND)
+            strict = serializable and reads != BLIND
+            change = replace(change, is_strict=strict, written_as=self.txn_id)
             reads = change.reads
             txn = transaction.begin(self.pinned.state, change, world=self.world, handlers=domains.registered)
             if not txn.may_be_left_out:

@@ -45,7 +45,7 @@ from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
 from headgate.table.routed import RoutedCommitter
 from headgate.table.served import Served
-from headgate.table.site import Site
+from headgate.table.site import Member, Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +208,7 @@ class Lake(Cloning, Governing):
             world=self._world,
             handlers=domains.registered,
             guard=CatalogGuard(self._catalog.permissions, self._catalog.leases, entry.table_id),
+            member=Member(entry.table_id),
         )
         return committer, opened
 

@@ -278,3 +278,6 @@ class _Facts:
 
     def foreign_keys(self) -> tuple[()]:
         return ()
+
+    def owns_application(self, principal: grants.Principal, app_id: str) -> bool:
+        return False

@@ -14,6 +14,7 @@ from headgate.protocol.actions import (
     CommitInfo,
     DeletionVector,
     DomainMetadata,
+    EpochMillis,
     Metadata,
     Protocol,
     RemoveFile,
@@ -90,6 +91,23 @@ class Case:
 
 def _path(path: str) -> Build:
     return lambda _: (msgspec.structs.replace(ADD, path=path),)
+
+
+def _numbered(**numbers: Any) -> Build:
+    return lambda _: (msgspec.structs.replace(ADD, **numbers),)
+
+
+def _txn(**numbers: int) -> Build:
+    return lambda _: (AppTransaction(**{"app_id": "a", "version": 1, **numbers}),)
+
+
+_ODD_NUMBERS = (
+    ("size", -1),
+    ("size", 2**50 + 1),
+    ("modification_time", -1),
+    ("default_row_commit_version", -1),
+)
+_ODD_NUMBERS_OF_TXNS = (("version", -1), ("version", 2**62 + 1), ("last_updated", -1))
 
 
 def _altering(rule: str, change: Callable[[Metadata], Metadata]) -> "Case":
@@ -189,6 +207,14 @@ CASES: tuple[Case, ...] = (
     ),
     *(Case("paths-inside", _path(path), kind="add") for path in _WAYS_OUT),
     Case("paths-inside", lambda _: (RemoveFile(path="../x", data_change=True),), kind="remove"),
+    *(Case("numbers", _numbered(**{name: value}), kind="add") for name, value in _ODD_NUMBERS),
+    *(Case("numbers", _txn(**{name: value}), kind="txn") for name, value in _ODD_NUMBERS_OF_TXNS),
+    Case(
+        "numbers",
+        lambda _: (RemoveFile(path="a", data_change=True, deletion_timestamp=EpochMillis(-1)),),
+        kind="remove",
+    ),
+    Case("ndjson", _numbered(stats='{"numRecords":1099511627777}')),
     *(Case("files-inside", _path(path), kind="add") for path in _FAR_FROM_HERE),
     Case("files-inside", lambda _: (RemoveFile(path="/x", data_change=True),), kind="remove"),
     Case(

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 
-from headgate.catalog import grants
+from headgate.catalog import fresh_paths, grants
 from headgate.catalog.api import TableId, TableName, Told
 from headgate.catalog.grants import Privilege
 from headgate.catalog.service import Catalog
@@ -16,6 +17,7 @@ from headgate.errors import (
 from headgate.protocol import codec
 from headgate.protocol.actions import (
     Action,
+    AddFile,
     CommitInfo,
     RemoveFile,
     TxnId,
@@ -44,8 +46,12 @@ class Place:
         return found
 
     def propose(self, *actions: Action, by: str = grants.OWNER, **info: object) -> object:
+        """Propose the next version; others put files without a folder where they are known to be new."""
         version = self.catalog.tail(self.table_id).latest + 1
         txn_id = f"{self.table_id} {by} {version}"
+        marked = fresh_paths.mark(self.table_id, TxnId(txn_id))
+        if by != grants.OWNER:
+            actions = tuple(_placed(action, marked) for action in actions)
         told = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), **info)  # type: ignore[arg-type]  # any field of it
         data = codec.encode((told, *actions))
         return self.catalog.acting_as(by).propose(inline(self.table_id, version, txn_id, data=data))
@@ -73,6 +79,12 @@ class Place:
         assert line is None or caught.value.fields["line"] == line
         assert "nothing was committed" in caught.value.message
         assert self.catalog.tail(self.table_id) == before
+
+
+def _placed(action: Action, marked: str) -> Action:
+    if isinstance(action, AddFile) and "/" not in action.path and action.deletion_vector is None:
+        return msgspec.structs.replace(action, path=f"{marked}/{action.path}")
+    return action
 
 
 FEATURES = ("domainMetadata", "deletionVectors", "changeDataFeed", "columnMapping")

@@ -166,7 +166,7 @@ MISREAD: tuple[Case, ...] = (
     Case("row-ids", lambda _: (_mark(2**63 - 1),), first=_tracked(), kind="domainMetadata"),
     Case("row-ids", lambda _: (_mark(6), _NUMBERED), first=_tracked(_mark(3)), kind="domainMetadata"),
     Case(
-        "row-ids",
+        "numbers",
         lambda _: (msgspec.structs.replace(_NUMBERED, base_row_id=-2),),
         first=_tracked(_mark(3)),
         kind="add",

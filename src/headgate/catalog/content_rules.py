@@ -10,6 +10,7 @@ from functools import cached_property
 import msgspec
 
 from headgate.catalog import inside, system_domains
+from headgate.catalog.action_numbers import LAST_MOMENT, out_of_range
 from headgate.catalog.api import Told
 from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol import commit_checks, features, properties, stamping, strict, vectors
@@ -35,7 +36,6 @@ from headgate.protocol.schema.types import Primitive
 from headgate.protocol.strict import Breach
 
 MALFORMED = "HEADGATE_COMMIT_MALFORMED"
-_LAST_MOMENT = 253_402_300_799_999  # the end of the year 9999
 _LONGEST_TXN_ID = 256
 _PREVIEW = "catalogOwned-preview"
 
@@ -177,7 +177,7 @@ def _unstamped(proposed: Proposed) -> Breach | None:
     stamp = info.in_commit_timestamp if isinstance(info, CommitInfo) else None
     if stamp is None:
         return Breach(1, "commitInfo", "it must have an inCommitTimestamp on a catalog-managed table")
-    if not 0 < stamp <= _LAST_MOMENT:
+    if not 0 < stamp <= LAST_MOMENT:
         return Breach(1, "commitInfo", f"inCommitTimestamp {stamp} is no moment that others can come after")
     return None
 
@@ -212,6 +212,13 @@ def _a_way_out(proposed: Proposed) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if isinstance(action, AddFile | RemoveFile | AddCdcFile) and (why := inside.odd(action.path)):
             return Breach(line, strict.KINDS[type(action)], f"the path {action.path!r} {why}")
+    return None
+
+
+def _numbers_of_nothing(proposed: Proposed) -> Breach | None:
+    for line, action in enumerate(proposed.actions, 1):
+        if why := out_of_range(action):
+            return Breach(line, strict.KINDS[type(action)], why)
     return None
 
 
@@ -339,6 +346,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "paths-inside", always, _a_way_out,
         "no path has a backslash, a control character, or a part of nothing but dots, or is in the log",
+    ),
+    Rule(
+        "numbers", always, _numbers_of_nothing,
+        "sizes, times, versions, row ids, offsets and counts are from 0 to what a table's sums can hold",
     ),
     Rule("vectors-inside", _has_vectors, _a_vector_elsewhere, "nor does that of a deletion vector"),
     Rule(

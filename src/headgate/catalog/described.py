@@ -32,6 +32,7 @@ from sqlalchemy import (
 
 from headgate.catalog import store
 from headgate.catalog.api import TableId, Told
+from headgate.catalog.grants import OWNER, Principal
 from headgate.protocol.actions import Action, AppTransaction, Commit, DomainMetadata, Version
 
 ActionT = TypeVar("ActionT", bound=Action)
@@ -72,6 +73,18 @@ _KEPT: CompoundSelect[Any] = union_all(
 """Domains and application transactions in one go, after a row that says that these are all; or nothing."""
 
 
+_LAST_TO_SET = (
+    select(store.commits.c.principal)
+    .select_from(app_transactions)
+    .outerjoin(
+        store.commits,
+        (app_transactions.c.table_id == store.commits.c.table_id)
+        & (app_transactions.c.version == store.commits.c.version),
+    )
+    .where(app_transactions.c.table_id == bindparam("id"), app_transactions.c.name == bindparam("name"))
+)
+
+
 def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
     """Keep what a commit that changes the table says of it; ``before`` is the last one that did."""
     store.describe(db, table_id, commit, before=before)
@@ -99,6 +112,12 @@ def told(db: Connection, table_id: TableId) -> Told | None:
         domains={action.domain: action for action in domains},
         txns={action.app_id: action for action in txns},
     )
+
+
+def last_to_set(db: Connection, table_id: TableId, app_id: str) -> Principal | None:
+    """For whom the last transaction of an application was ratified; None if none is written down."""
+    row = db.execute(_LAST_TO_SET, {"id": table_id, "name": _key(app_id)}).one_or_none()
+    return None if row is None else Principal(row.principal or OWNER)
 
 
 def _replace(

@@ -50,6 +50,7 @@ class Gate:
         self._asked = False
         self._held: dict[Principal, frozenset[Privilege]] = {}
         self._passed: dict[TxnId, Principal] = {}
+        self._applications: dict[str, Principal] = {}
 
     def refusal(
         self, proposal: Proposal, checked: Checked, standing: Standing, size: int
@@ -71,6 +72,7 @@ class Gate:
         if principal != OWNER and (limit := self._exceeded(principal)):
             return _over_quota(principal, limit)
         self._passed[proposal.txn_id] = principal
+        self._applications.update((txn.app_id, principal) for txn in checked.commit.txns)
         self._follow(checked)
         return None
 
@@ -105,6 +107,15 @@ class Gate:
         if self._keys is None:
             self._keys = agreements.keys(self._db, self._table_id)
         return self._keys
+
+    def owns_application(self, principal: Principal, app_id: str) -> bool:
+        if app_id not in self._applications:
+            found = described.last_to_set(self._db, self._table_id, app_id)
+            if found is None:  # by no commit that the catalog knows, which may not be all there were
+                told = self.before()
+                return told is not None and told.txns is not None
+            self._applications[app_id] = Principal(found)
+        return self._applications[app_id] == principal
 
     def _sources(self, checked: Checked) -> tuple[str, ...]:
         outside = any(inside.is_outside(path) for path in inside.paths(checked.actions))

@@ -3,9 +3,12 @@
 Derived from the actions, never from what the request or its commitInfo says about itself (T13). The one
 thing actions claim that cannot be seen from them is ``dataChange``: whoever may MAINTAIN is trusted to
 rewrite files with the same rows. So what adds or removes rows without a counterpart takes more than that.
+An append is what leaves all that was there as it was: a file that may be one of those, or the
+transaction of somebody else's application, takes CHANGE DATA.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from headgate.catalog.api import Told
@@ -26,17 +29,36 @@ from headgate.protocol.schema import evolution
 Need = tuple[Privilege, Action]
 
 
-def of(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """What is known of whoever proposes a commit, without which an append cannot be told from a change."""
+
+    is_fresh: Callable[[AddFile], bool]
+    """Whether it is surely a new file, with new rows."""
+    owns: Callable[[str], bool]
+    """Whether an application is theirs, or nobody's yet."""
+
+
+def of(actions: tuple[Action, ...], before: Told | None, proposer: Proposer) -> Iterator[Need]:
     """The privileges that a commit takes, each with an action for which it does.
 
     ``before`` is what the table is; where that is not known, whatever is written counts as a change.
     """
-    found = tuple(chain(_of_files(actions), _of_the_rest(actions, before)))
+    applications = _of_applications(actions, proposer)
+    found = tuple(chain(_of_files(actions, proposer), alterations(actions, before), applications))
     # Who restates what the table is, or says nothing, still takes a version, which readers wait for.
     yield from found or ((Privilege.APPEND, actions[0]),)
 
 
-def _of_the_rest(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
+def _of_applications(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]:
+    for action in actions:
+        if isinstance(action, AppTransaction):
+            # Whoever sets another's version has it skip batches, or write them twice.
+            yield (Privilege.APPEND if proposer.owns(action.app_id) else Privilege.CHANGE_DATA), action
+
+
+def alterations(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
+    """Those that it takes because it changes what the table is, or restates that with marks moved on."""
     for action in actions:
         match action:
             case Metadata():
@@ -47,13 +69,11 @@ def _of_the_rest(actions: tuple[Action, ...], before: Told | None) -> Iterator[N
                 continue  # follows from the files that are added
             case DomainMetadata():
                 yield Privilege.ALTER_PROPERTIES, action
-            case AppTransaction():
-                yield Privilege.APPEND, action
             case _:
                 continue
 
 
-def _of_files(actions: tuple[Action, ...]) -> Iterator[Need]:
+def _of_files(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]:
     added = next((action for action in actions if isinstance(action, AddFile)), None)
     removed = {action.path: action for action in actions if isinstance(action, RemoveFile)}
     for action in actions:
@@ -62,10 +82,10 @@ def _of_files(actions: tuple[Action, ...]) -> Iterator[Need]:
                 yield Privilege.CHANGE_DATA, action
             case RemoveFile(data_change=True):
                 yield Privilege.CHANGE_DATA, action
-            case AddFile(data_change=True, deletion_vector=None):
+            case AddFile(data_change=True, deletion_vector=None) if proposer.is_fresh(action):
                 yield Privilege.APPEND, action
             case AddFile(data_change=True):
-                # New files have no deleted rows: it is one that is there, or was, and hides some of it.
+                # One that is there, or was: it is replaced, brought back, or has some of its rows hidden.
                 yield Privilege.CHANGE_DATA, action
             case RemoveFile():
                 yield (Privilege.CHANGE_DATA if added is None else Privilege.MAINTAIN), action

@@ -10,13 +10,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.catalog import needs
+from headgate.catalog import fresh_paths, needs
 from headgate.catalog.agreements import COLUMN_NAMES, FREEZE, MAX_BYTES, MAX_FILES, ForeignKey
 from headgate.catalog.api import TableId, Told
 from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.errors import CommitRefused
-from headgate.protocol import strict
-from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata
+from headgate.protocol import domains, row_tracking, strict
+from headgate.protocol.actions import (
+    Action,
+    AddFile,
+    AppTransaction,
+    Commit,
+    DomainMetadata,
+    Metadata,
+    TxnId,
+)
 from headgate.protocol.actions import Protocol as ProtocolAction
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Struct
@@ -39,6 +47,10 @@ class Facts(Protocol):
 
     def foreign_keys(self) -> tuple[ForeignKey, ...]:
         """The foreign keys to it, and from it."""
+        ...
+
+    def owns_application(self, principal: Principal, app_id: str) -> bool:
+        """Whether the principal was the last to set the application's version, or nobody ever did."""
         ...
 
 
@@ -103,12 +115,49 @@ def _missing_privilege(review: Review) -> Refusal | None:
         return None
     held = review.facts.privileges(review.principal)
     before = review.before if _alters(review) is not None else None
-    for privilege, action in needs.of(review.actions, before):
+    if Privilege.CHANGE_DATA in held:  # then it does not matter whether an append is more than that
+        proposer = needs.Proposer(lambda _add: True, lambda _app_id: True)
+    else:
+        proposer = _proposer(review)
+    for privilege, action in needs.of(review.actions, before, proposer):
         if privilege not in held:
-            return review.refuse(
-                f"it takes {privilege.value}, which {review.principal} does not have", action
-            )
+            why = f"it takes {privilege.value}, which {review.principal} does not have"
+            return review.refuse(why + _hint(privilege, action, held), action)
     return None
+
+
+def _proposer(review: Review) -> needs.Proposer:
+    info = review.commit.info
+    marked = fresh_paths.mark(review.table_id, (info.txn_id if info is not None else None) or TxnId(""))
+    return needs.Proposer(
+        lambda add: fresh_paths.is_fresh(add.path, marked) and not _has_given_ids(review, add),
+        lambda app_id: review.facts.owns_application(review.principal, app_id),
+    )
+
+
+def _has_given_ids(review: Review, add: AddFile) -> bool:
+    """Whether its rows would have ids that other rows have."""
+    if add.base_row_id is None:
+        return False
+    known = (review.before.domains if review.before is not None else None) or {}
+    mark = known.get(domains.ROW_TRACKING)
+    return mark is not None and add.base_row_id <= row_tracking.marked(mark)
+
+
+def _hint(privilege: Privilege, action: Action, held: frozenset[Privilege]) -> str:
+    """Why what looks like an append takes more than that."""
+    if privilege is not Privilege.CHANGE_DATA or Privilege.APPEND not in held:
+        return ""
+    match action:
+        case AddFile(data_change=True, deletion_vector=None, path=path):
+            return (
+                f": {path!r}, or its row ids, may be there already, since its folder does not begin with the "
+                "mark of this transaction or its row ids with new ones"
+            )
+        case AppTransaction(app_id=app_id):
+            return f": the application {app_id!r} is somebody else's"
+        case _:
+            return ""
 
 
 _ALTERING = (Privilege.ALTER_SCHEMA, Privilege.ALTER_PROPERTIES, Privilege.ALTER_PROTOCOL)
@@ -122,7 +171,7 @@ def _alters(review: Review) -> Action | None:
 def _frozen_metadata(review: Review) -> Refusal | None:
     if review.facts.terms().get(FREEZE) != "true":
         return None
-    for privilege, action in needs.of(review.actions, review.before):
+    for privilege, action in needs.alterations(review.actions, review.before):
         if privilege in _ALTERING:
             return review.refuse(f"the rule {FREEZE} protects what the table is", action)
     return None

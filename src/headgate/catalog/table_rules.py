@@ -191,9 +191,6 @@ def _row_ids_given_again(proposed: Proposed) -> Breach | None:
     said = next((each for each in proposed.commit.domains if each.domain == domains.ROW_TRACKING), None)
     if said is not None and said.removed:
         return _mark_lost(proposed, said)
-    for add in proposed.commit.adds:
-        if add.base_row_id is not None and add.base_row_id < 0:
-            return proposed.breach(add, f"its row ids begin with {add.base_row_id}")
     known = (proposed.before.domains if proposed.before is not None else None) or {}
     last = known.get(domains.ROW_TRACKING)
     before = row_tracking.NO_MARK if last is None else row_tracking.marked(last)

@@ -4,7 +4,7 @@ They run before the first attempt and again after every rebase, which may have c
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
@@ -56,6 +56,9 @@ def _a_file_more_than_once(attempt: Attempt) -> str | None:
     for keys, done in ((added, "added"), (removed, "removed")):
         if len(set(keys)) < len(keys):
             return f"{_first_twice(keys)} is {done} twice"
+    paths = [(path, None) for path, _ in added]
+    if len(set(paths)) < len(paths):
+        return f"{_first_twice(paths)} is added with two deletion vectors, so its rows would be there twice"
     if both := set(added) & set(removed):
         return f"{min(path for path, _ in both)} is both added and removed, with the same deletion vector"
     return None
@@ -174,7 +177,7 @@ CHECKS: tuple[Check, ...] = (
 )  # fmt: skip
 
 
-def _first_twice(keys: list[FileKey]) -> str:
+def _first_twice(keys: Sequence[FileKey]) -> str:
     return next(path for (path, _), count in Counter(keys).items() if count > 1)
 
 

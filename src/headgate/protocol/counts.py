@@ -7,6 +7,8 @@ import msgspec
 from headgate.protocol.actions import AddFile
 
 _Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Rows = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
+"""More than any file has, and few enough that the sum of a million files can be held."""
 
 
 class Counts(msgspec.Struct, frozen=True, rename="camel"):
@@ -21,7 +23,7 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
 class _Whole(msgspec.Struct, frozen=True, rename="camel"):
     """Statistics as far as readers agree on what they look like."""
 
-    num_records: _Number | None = None
+    num_records: _Rows | None = None
     tight_bounds: bool | None = None
     min_values: dict[str, Any] | None = None
     max_values: dict[str, Any] | None = None

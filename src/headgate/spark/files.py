@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
 from headgate.protocol import identity
-from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
+from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata, TxnId
 from headgate.protocol.indexed import physical_paths
 from headgate.protocol.schema.mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
@@ -90,6 +90,8 @@ class Written:
     changes: tuple[AddCdcFile, ...] = ()
     farthest: Mapping[str, int] = field(default_factory=dict)
     """By name, the value of each identity column that is farthest in the direction of its step."""
+    txn_id: TxnId | None = None
+    """The transaction as which they are to be committed, so that they are known to be new."""
 
     @property
     def metrics(self) -> Mapping[str, str]:
@@ -134,12 +136,12 @@ def write_files(
     The files are in a folder of their own, which ``discard`` deletes. Raises ``ConstraintViolated`` if
     a row breaks a rule of the table; then no file is left.
     """
-    folder = table.world.uuid()
+    folder = table.new_folder()
     if options.optimize and identity.PREFIX in metadata.schema_string:
         # Values are given behind every shuffle, so that a task which is run again gives the same.
         df, options = _balanced(df, metadata), replace(options, optimize=False)
     arranged = arrange.arrange(df, metadata, extra=extra, rules=options.rules)
-    found = _written(table, arranged, folder, options)
+    found = _written(table, arranged, folder.name, options)
     indexed = physical_paths(metadata, clustering)
     adds = tuple(
         AddFile(
@@ -152,11 +154,12 @@ def write_files(
         )
         for file in found
     )
-    stored = paths.pattern(paths.folder(table.location, folder))
+    stored = paths.pattern(paths.folder(table.location, folder.name))
     farthest = spark_identity.farthest(
         [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
     )
-    return Written(folder, adds, sum(file.footer.num_rows for file in found), farthest=farthest)
+    rows = sum(file.footer.num_rows for file in found)
+    return Written(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
 
 
 def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: Options = PLAIN) -> Written:
@@ -177,6 +180,11 @@ def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: O
         for file in found
     )
     return Written(folder, (), sum(file.footer.num_rows for file in found), changes)
+
+
+def written_as(parts: Iterable[Written]) -> TxnId | None:
+    """The transaction for which the files of these parts were written."""
+    return next((part.txn_id for part in parts if part.txn_id is not None), None)
 
 
 def discard(store: Store, written: Written) -> None:

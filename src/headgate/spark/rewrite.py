@@ -194,6 +194,7 @@ def commit(target: Target, done: Done, operation: Operation, matching: Matching,
         rows=RowWork(Judge(target, matching, done.vectors), done.plan.changed, done.plan.seen),
         user_metadata=WriteOptions().said(target.spark),
         skip_if_empty=True,
+        written_as=files.written_as(done.folders),
     )
     try:
         return target.table.commit(change, base=target.base)

@@ -210,7 +210,7 @@ def incoming(df: DataFrame) -> Struct:
 def commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Sequence[Written]) -> Version:
     """Commit a change; if that is proven not to have happened, the files that were written for it go."""
     try:
-        return table.commit(change, base=base)
+        return table.commit(replace(change, written_as=files.written_as(written)), base=base)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         for part in written:

@@ -55,6 +55,7 @@ from headgate.table.integrity import Report, Subject
 from headgate.table.keeper import Keeper
 from headgate.table.reads import Observer
 from headgate.table.remembered import FileSchemas
+from headgate.table.site import Folder, Member
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Transaction
 
@@ -76,6 +77,7 @@ class OpenedTable:
         handlers: Callable[[], Handlers] = dict,
         guard: Guard | None = None,
         observer: Observer | None = None,
+        member: Member | None = None,
     ) -> None:
         self.location = location
         self.store = store
@@ -87,6 +89,7 @@ class OpenedTable:
         self._settings = settings
         self._handlers = handlers
         self._observer = observer
+        self._member = member
         self.file_schemas = FileSchemas()
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
@@ -166,8 +169,14 @@ class OpenedTable:
         frontier = self._committer.frontier(known=version)
         return log.choose(self.store, frontier, version), frontier
 
+    def new_folder(self) -> Folder:
+        """Where the files of one transaction are to be written."""
+        return Folder(self.world.uuid()) if self._member is None else self._member.new_folder(self.world)
+
     def commit(self, change: Change, *, base: Snapshot) -> Version:
         """Commit what an operation decided from ``base``; the version it became."""
+        if self._member is not None and self._member.txn_id is not None:
+            change = replace(change, written_as=None)  # that is what all of them will be together
         file_time = self._file_time(base.version) if change.enables_stamps(base.state) else None
         txn = transaction.begin(
             base.state, change, world=self.world, handlers=self._handlers, file_time=file_time

@@ -3,9 +3,21 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from headgate.catalog import fresh_paths
+from headgate.catalog.api import TableId
 from headgate.catalog.owner import FindOwner
 from headgate.clock import World
+from headgate.protocol.actions import TxnId
 from headgate.storage.api import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder for new files, which nobody else knows."""
+
+    name: str
+    txn_id: TxnId | None = None
+    """The transaction by which a catalog knows that the files in it are new to the table."""
 
 
 class Place(Protocol):
@@ -20,6 +32,10 @@ class Place(Protocol):
     @property
     def world(self) -> World: ...
 
+    def new_folder(self) -> Folder:
+        """Where the files of one transaction are to be written."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -30,3 +46,20 @@ class Site:
     world: World
     find: FindOwner | None = None
     """Where commit owners are found that the session's defaults may name; None if a catalog has the table."""
+
+    def new_folder(self) -> Folder:
+        return Folder(self.world.uuid())
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A table as its catalog knows it, for which folders are named."""
+
+    table_id: TableId
+    txn_id: TxnId | None = None
+    """The transaction of which everything is a part that is written here; else each has its own."""
+
+    def new_folder(self, world: World) -> Folder:
+        """A folder whose name proves that what is in it is new, to who commits it as this transaction."""
+        txn_id = self.txn_id or TxnId(world.uuid())
+        return Folder(f"{fresh_paths.mark(self.table_id, txn_id)}-{world.uuid()}", txn_id)

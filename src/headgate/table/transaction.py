@@ -50,6 +50,8 @@ class Change:
 
     Without a catalog nobody remembers ids: there an application transaction does the same.
     """
+    written_as: TxnId | None = None
+    """The transaction for which its files were written: as that one they are known to be new."""
     rows: RowWork | None = None
     """Which rows it is about, if it can say so; then only commits about the same rows are its rivals."""
     user_metadata: str | None = None
@@ -194,7 +196,8 @@ def begin(
         is_strict=change.is_strict,
     )
     prepared = rebase.prepare(attempt, file_time=file_time)
-    return Transaction(prepared, change.txn_id or TxnId(world.uuid()), change)
+    txn_id = change.txn_id or change.written_as or TxnId(world.uuid())
+    return Transaction(prepared, txn_id, change)
 
 
 def _check_contiguous(winners: Iterable[Commit], start: Version) -> None:
