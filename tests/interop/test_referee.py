@@ -1,0 +1,159 @@
+"""Delta Spark as referee: a table in two hands is the same table to both, whoever began."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import headgate
+from tests.support.delta_spark import DeltaSpark
+from tests.support.plain_rows import plain_rows
+from tests.support.referee import Engine, Feature, Site, Taken, play
+from tests.support.referee_features import FEATURES
+
+pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.timeout(900)]
+
+FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
+CHOSEN = [row for row in FEATURES if row.short or os.environ.get(FULL_LENGTH)]
+"""``make referee`` takes all of them."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A table after its steps."""
+
+    feature: Feature
+    site: Site
+    taken: Sequence[Taken]
+
+    @property
+    def versions(self) -> Sequence[int]:
+        latest = self.site.latest()
+        return range(latest + 1) if self.feature.past else [latest]
+
+
+@dataclass
+class Plays:
+    """Each table is played once, when a test first asks for it."""
+
+    site: Callable[[], Site]
+    done: dict[tuple[str, Engine], Played | Exception] = field(default_factory=dict)
+
+    def get(self, feature: Feature, first: Engine) -> Played:
+        key = feature.name, first
+        if key not in self.done:
+            site = self.site()
+            try:
+                self.done[key] = Played(feature, site, play(feature, first, site))
+            except Exception as exc:
+                self.done[key] = exc
+        found = self.done[key]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+@pytest.fixture(scope="module")
+def plays(spark: SparkSession, delta: DeltaSpark, tmp_path_factory: pytest.TempPathFactory) -> Plays:
+    return Plays(lambda: Site(tmp_path_factory.mktemp("referee"), spark, delta))
+
+
+@pytest.fixture
+def played(request: pytest.FixtureRequest, plays: Plays) -> Played:
+    return plays.get(*request.param)
+
+
+def each(features: Iterable[Feature]) -> pytest.MarkDecorator:
+    """Tables with these features, made by either."""
+    directions = [(row, first) for row in features for first in Engine]
+    names = [f"{row.name}, {first.value} begins" for row, first in directions]
+    return pytest.mark.parametrize("played", directions, ids=names, indirect=True)
+
+
+def ours(played: Played, version: int) -> tuple[list[tuple[str, str]], Counter[Any]]:
+    """Columns and rows at a version; ids of rows come last."""
+    frame = played.site.table.read(version=version, row_ids=played.feature.tracked, spark=played.site.spark)
+    columns = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+    return columns, Counter(plain_rows(frame))
+
+
+def theirs(played: Played, version: int) -> tuple[list[tuple[str, str]], Counter[Any]]:
+    ids = ", _metadata.row_id AS _row_id, _metadata.row_commit_version AS _row_commit_version"
+    asked = f"SELECT *{ids if played.feature.tracked else ''} FROM delta.`{played.site.path}`"
+    found = played.site.delta.sql(f"{asked} VERSION AS OF {version}")
+    return list(found.columns), found.counted
+
+
+@each(CHOSEN)
+def test_the_feature_is_there(played: Played) -> None:
+    assert played.feature.in_log(played.site.table)
+
+
+@each(CHOSEN)
+def test_both_read_the_same_rows_at_every_version(played: Played) -> None:
+    for version in played.versions:
+        assert ours(played, version) == theirs(played, version), f"version {version} of {played.taken}"
+
+
+@each(CHOSEN)
+def test_both_tell_the_same_history(played: Played) -> None:
+    history = plain_rows(played.site.table.history(spark=played.site.spark))
+
+    assert history == played.site.delta.sql(f"DESCRIBE HISTORY delta.`{played.site.path}`").rows
+
+
+@each(CHOSEN)
+def test_both_tell_the_same_details(played: Played) -> None:
+    frame = played.site.table.detail(spark=played.site.spark)
+    ours = dict(zip(frame.columns, plain_rows(frame)[0], strict=True))
+    theirs = played.site.delta.detail(played.site.path)
+
+    location = Path(theirs.pop("location").removeprefix("file:"))
+    assert (Path(ours.pop("location")), ours.pop("name")) == (location, f"delta.`{played.site.path}`")
+    assert theirs.pop("name") is None
+    assert ours == theirs
+
+
+@each(row for row in CHOSEN if row.feed)
+def test_both_tell_the_same_changes(played: Played) -> None:
+    latest = played.site.latest()
+    frame = played.site.table.changes(0, spark=played.site.spark)
+    theirs = played.site.delta.changes(played.site.path, 0, latest)
+
+    assert tuple(frame.columns) == tuple(name for name, _ in theirs.columns)
+    assert Counter(plain_rows(frame)) == theirs.counted
+
+
+@each(CHOSEN)
+def test_delta_finds_every_checksum_right(played: Played) -> None:
+    complaints = played.site.delta.verify(played.site.path)
+
+    assert set(complaints) <= set(range(played.site.latest() + 1))
+    assert set(complaints.values()) == {None}
+
+
+@each(CHOSEN)
+def test_headgate_finds_the_table_whole(played: Played) -> None:
+    report = headgate.check_path(played.site.path)
+
+    assert report.findings == ()
+
+
+@pytest.mark.parametrize("feature", [row for row in CHOSEN if row.past], ids=lambda row: row.name)
+def test_it_does_not_matter_who_begins(plays: Plays, feature: Feature) -> None:
+    """What either engine makes of a step are the same columns and rows."""
+    ways = [plays.get(feature, first) for first in Engine]
+
+    one, other = ([_after(way, taken) for taken in way.taken] for way in ways)
+    assert one == other
+
+
+def _after(played: Played, taken: Taken) -> tuple[Any, ...]:
+    version = taken.versions.stop - 1
+    frame = played.site.table.read(version=version, spark=played.site.spark)
+    return taken.name, frame.dtypes, Counter(plain_rows(frame))
