@@ -307,7 +307,8 @@ def test_rows_are_tracked_across_files(spark: SparkSession, tmp_path: Path) -> N
     ]  # fmt: skip
     write_log(
         tmp_path, [column("id", "long")], adds,
-        features=["deletionVectors"], writers=["rowTracking", "domainMetadata"], delta_enableRowTracking="true",
+        features=["deletionVectors"], writers=["rowTracking", "domainMetadata"],
+        delta_enableRowTracking="true",
         delta_rowTracking_materializedRowIdColumnName="_mid",
         delta_rowTracking_materializedRowCommitVersionColumnName="_mver",
     )  # fmt: skip

@@ -15,6 +15,8 @@ from headgate.table.opened import OpenedTable
 from tests.support.handmade import column, struct
 
 Line = dict[str, Any]
+STRING = pa.string()
+FIVE = tuple(range(5))
 PROTOCOL: Line = {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
 
 
@@ -116,12 +118,77 @@ def _damaged_compaction(place: Path) -> None:
     (place / "_delta_log" / f"{1:020d}.{2:020d}.compacted.json").write_bytes(b'{"add":{"path"\xff')
 
 
+def respelled(added: str, removed: str) -> Callable[[Path], None]:
+    """A file comes under one spelling of its path and goes under another; ``$`` is the table's folder."""
+
+    def make(place: Path) -> None:
+        add = data(place, "x y.parquet", range(30), path=added.replace("$", str(place)))
+        put_commits(place, [PROTOCOL, metadata(), add, data(place, "few.parquet", range(5))])
+        put_commits(place, [gone(removed.replace("$", str(place)))], start=1)
+
+    return make
+
+
+TEXTS = pa.map_(pa.string(), pa.string())
+
+
+def checkpointed(
+    text: pa.DataType = STRING, *, adds: Sequence[str] = ("few.parquet",), listed: Any = pa.list_
+) -> Callable[[Path], None]:
+    """Five rows, of which only a checkpoint knows, whose texts have this type of Arrow."""
+
+    def make(place: Path) -> None:
+        lines = [PROTOCOL, metadata(), data(place, "few.parquet", range(5))]
+        kind = pa.struct([("path", text), ("partitionValues", TEXTS), ("size", pa.int64()),
+                          ("modificationTime", pa.int64()), ("dataChange", pa.bool_())])  # fmt: skip
+        files = [{"add": {**lines[2]["add"], "path": path}} for path in adds]
+        put_checkpoint(place, [lines[0], lines[1], *files], text, kind, listed)
+        put_commits(place, [{"commitInfo": {}}], start=1)
+
+    return make
+
+
+def put_checkpoint(
+    place: Path, rows: Sequence[Line], text: pa.DataType, add: pa.DataType, listed: Any = pa.list_
+) -> None:
+    """The checkpoint of version 0."""
+    schema = pa.schema(
+        {
+            "protocol": pa.struct([("minReaderVersion", pa.int32()), ("minWriterVersion", pa.int32())]),
+            "metaData": pa.struct([
+                ("id", text), ("schemaString", text), ("partitionColumns", listed(pa.string())),
+                ("format", pa.struct([("provider", pa.string()), ("options", TEXTS)])),
+                ("configuration", TEXTS),
+            ]),
+            "add": add,
+        }
+    )  # fmt: skip
+    log = place / "_delta_log"
+    log.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), log / f"{0:020d}.checkpoint.parquet")
+
+
 ODD_TABLES: tuple[OddTable, ...] = (
-    OddTable("a compaction removes and adds one file", tuple(range(5)), compacted("remove-add")),
-    OddTable("a compaction adds and removes one file", tuple(range(5)), compacted("add-remove")),
-    OddTable("a compaction adds a file twice", tuple(range(5)), compacted("twice")),
-    OddTable("a compaction has two versions of an application", tuple(range(5)), compacted("txns")),
-    OddTable("a compaction has a domain twice", tuple(range(5)), compacted("domains")),
-    OddTable("a compaction has metaData twice", tuple(range(5)), compacted("metadata")),
-    OddTable("a compaction is damaged", tuple(range(5)), _damaged_compaction),
-)
+    OddTable("a compaction removes and adds one file", FIVE, compacted("remove-add")),
+    OddTable("a compaction adds and removes one file", FIVE, compacted("add-remove")),
+    OddTable("a compaction adds a file twice", FIVE, compacted("twice")),
+    OddTable("a compaction has two versions of an application", FIVE, compacted("txns")),
+    OddTable("a compaction has a domain twice", FIVE, compacted("domains")),
+    OddTable("a compaction has metaData twice", FIVE, compacted("metadata")),
+    OddTable("a compaction is damaged", FIVE, _damaged_compaction),
+    OddTable("a file is added as /x and removed as file:///x", FIVE,
+             respelled("$/x%20y.parquet", "file://$/x%20y.parquet")),
+    OddTable("a file is added as file:///x and removed as file:/x", FIVE,
+             respelled("file://$/x%20y.parquet", "file:$/x%20y.parquet")),
+    OddTable("a file is added encoded and removed encoded otherwise", FIVE,
+             respelled("x%20y.parquet", "%78%20y.parquet")),
+    OddTable("a file is removed by a way around", FIVE,
+             respelled("x%20y.parquet", "./a/..//x%20y.parquet")),
+    OddTable("a checkpoint has views of texts", FIVE, checkpointed(pa.string_view())),
+    OddTable("a checkpoint has large texts", FIVE, checkpointed(pa.large_string())),
+    OddTable("a checkpoint has texts in a dictionary", FIVE,
+             checkpointed(pa.dictionary(pa.int32(), pa.string()))),
+    OddTable("a checkpoint has bytes for texts", FIVE, checkpointed(pa.binary_view())),
+    OddTable("a checkpoint has large lists", FIVE, checkpointed(listed=pa.large_list)),
+    OddTable("a checkpoint adds a file twice", FIVE, checkpointed(adds=["few.parquet", "few.parquet"])),
+)  # fmt: skip

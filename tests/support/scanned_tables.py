@@ -112,7 +112,8 @@ def tracked(location: Path) -> Table:
     ]  # fmt: skip
     write_log(
         location, [column("id", "long")], adds,
-        features=["deletionVectors"], writers=["rowTracking", "domainMetadata"], delta_enableRowTracking="true",
+        features=["deletionVectors"], writers=["rowTracking", "domainMetadata"],
+        delta_enableRowTracking="true",
         delta_rowTracking_materializedRowIdColumnName="_mid",
         delta_rowTracking_materializedRowCommitVersionColumnName="_mver",
     )  # fmt: skip

@@ -185,8 +185,8 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
     if undeclared := tuple(_undeclared(protocol, metadata)):
         raise UnsupportedFeature(
             f"the table's properties, columns or other features need {', '.join(undeclared)}, which its "
-            "protocol does not name, so clients differ in what its rows are: have the writer that did this add the "
-            "feature, or take away what needs it",
+            "protocol does not name, so clients differ in what its rows are: have the writer that did this "
+            "add the feature, or take away what needs it",
             code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
             features=undeclared, operation="read",
         )  # fmt: skip

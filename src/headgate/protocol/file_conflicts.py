@@ -14,6 +14,7 @@ from headgate.protocol import predicate_text, predicates, skipping
 from headgate.protocol.actions import AddFile, Metadata, RemoveFile
 from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Reads, is_backfill
 from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.file_key import path_key
 from headgate.protocol.isolation import Isolation
 from headgate.protocol.predicates import Always, And, Never, Or, Predicate, Unknown
 from headgate.protocol.race import Race, Rule
@@ -70,8 +71,9 @@ def _winner_removed_a_file_we_read(race: Race) -> str | None:
     reads = race.ours.reads
     if reads.whole_table and race.winner.removes:
         return f"{_shown(race.winner.removes[0])} was removed, and this transaction read the whole table"
+    read = set(map(path_key, reads.files)) if race.winner.removes else ()
     for remove in race.winner.removes:
-        if remove.path in reads.files and not _is_settled(race, remove.path):
+        if path_key(remove.path) in read and not _is_settled(race, remove.path):
             return f"{_shown(remove)} was removed after this transaction read it"
     return None
 
@@ -79,9 +81,11 @@ def _winner_removed_a_file_we_read(race: Race) -> str | None:
 def _both_removed_a_file(race: Race) -> str | None:
     if not race.winner.removes or not race.ours.writes.removes:
         return None
-    ours = {remove.path for remove in race.ours.writes.removes}
+    ours = {path_key(remove.path) for remove in race.ours.writes.removes}
     shared = [
-        remove for remove in race.winner.removes if remove.path in ours and not _is_settled(race, remove.path)
+        remove
+        for remove in race.winner.removes
+        if path_key(remove.path) in ours and not _is_settled(race, remove.path)
     ]
     return f"{_shown(shared[0])} was removed by both transactions" if shared else None
 

@@ -1,13 +1,45 @@
-"""Which adds and removes concern the same file: those with its path and the same deleted rows."""
+"""Which adds and removes concern the same file: those of one place with the same deleted rows.
+
+Writers spell one place differently: ``/x``, ``file:/x`` and ``file:///x``, encoded or not, with dots. The key
+does not depend on where the table is, so a path that leads into it from outside is not a relative one, as in
+Delta Spark.
+"""
+
+import re
+from urllib.parse import unquote
 
 from headgate.protocol.actions import AddFile, DeletionVector, RemoveFile
 
 FileKey = tuple[str, str | None]
 
+ODD = r"[%:]|//|\./|^/"
+"""What a path has that is not its own key, as a regular expression of Java's and Python's."""
+LOCAL = r"^[Ff][Ii][Ll][Ee]:(?://(?:localhost)?(?=/)|(?!//))(?=/)"
+"""What a path on this machine's disks may begin with."""
+S3 = r"^s3[an]:"
+PLACE = r"^[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?"
+"""The scheme of a URI and whose it is, which dots do not lead out of."""
+HALF_ENCODED = r"%(?![0-9A-Fa-f]{2})"
+"""What shows that a path is not encoded at all."""
+UNDECODABLE = "\ufffd"
+"""Stands for bytes that are no text; a path with such ones is left as it is."""
+
+_LOCAL, _S3, _PLACE, _HALF_ENCODED = map(re.compile, (LOCAL, S3, PLACE, HALF_ENCODED))
+
 
 def of(action: AddFile | RemoveFile) -> FileKey:
     """The primary key of a file in the log (spec: action-reconciliation)."""
-    return action.path, vector_id(action.deletion_vector)
+    return path_key(action.path), vector_id(action.deletion_vector)
+
+
+def path_key(path: str) -> str:
+    """One spelling for all paths of a place."""
+    if "%" not in path and ":" not in path and "//" not in path and "./" not in path and path[:1] != "/":
+        return path
+    path = _S3.sub("s3:", _LOCAL.sub("", path))
+    found = _PLACE.match(path)
+    place = "" if found is None else found[0]
+    return place + _without_dots(_decoded(path[len(place) :]))
 
 
 def vector_id(vector: DeletionVector | None) -> str | None:
@@ -16,3 +48,20 @@ def vector_id(vector: DeletionVector | None) -> str | None:
         return None
     offset = "" if vector.offset is None else f"@{vector.offset}"
     return f"{vector.storage_type}{vector.path_or_inline_dv}{offset}"
+
+
+def _decoded(path: str) -> str:
+    if _HALF_ENCODED.search(path):
+        return path
+    decoded = unquote(path)
+    return path if UNDECODABLE in decoded else decoded
+
+
+def _without_dots(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return ("/" if path.startswith("/") else "") + "/".join(parts)

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.errors import CorruptLog
 from headgate.protocol import stats, vectors
 from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.file_key import path_key
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.vectors import DeletedRows
@@ -83,10 +84,10 @@ def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFi
                 if rows.cardinality:
                     yield _marked_file(_with_vector(after, _all_but(table, rows, after)), change, kind)
         for add in change.inserted:
-            if add.path not in rewritten:
+            if path_key(add.path) not in rewritten:
                 yield _marked_file(add, change, "insert")
         for remove in change.deleted:
-            if remove.path not in rewritten:
+            if path_key(remove.path) not in rewritten:
                 yield _marked_file(_as_add(table, remove), change, "delete")
 
 

@@ -19,12 +19,13 @@ from pyspark.sql.types import IntegerType, LongType, MapType, StringType, Struct
 
 from headgate.catalog.api import Inline, Staged
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UnsupportedFeature
-from headgate.protocol import names
+from headgate.protocol import file_key, names
 from headgate.protocol.actions import Commit, Version, sort
 from headgate.protocol.names import LogFile
 from headgate.protocol.segment import Segment
 from headgate.spark import paths
 from headgate.spark.file_filter import STATS, STATS_PARSED, FileFilter
+from headgate.spark.path_keys import path_key
 from headgate.table import checkpoints, files, log
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
@@ -249,10 +250,11 @@ class _Replay:
         )
         said = first.unionByName(found).unionByName(gone, allowMissingColumns=True)
         last = F.max_by(F.struct(*said.columns), F.struct(_STEP, _KIND)).alias("last")
-        words = said.groupBy("path", _vector_id(F.col("deletion_vector"))).agg(last).select("last.*")
+        key = path_key(F.col("path"))
+        words = said.groupBy(key, _vector_id(F.col("deletion_vector"))).agg(last).select("last.*")
         return _Changes(
             words.where(F.col(_KIND) == _ADDED).select(*files.SCHEMA.names),
-            words.select("path", "deletion_vector"),
+            words.select(key.alias("path"), "deletion_vector"),
         )
 
     def _lines(self) -> DataFrame:
@@ -301,9 +303,10 @@ def _vector(action: Column) -> Column:
     return F.when(vector.getField("storageType").isNotNull(), F.struct(*parts))
 
 
-def _same_file(left: str, right: str) -> Column:
-    ours, theirs = (_vector_id(F.col(f"{side}.deletion_vector")) for side in (left, right))
-    return (F.col(f"{left}.path") == F.col(f"{right}.path")) & ours.eqNullSafe(theirs)
+def _same_file(known: str, named: str) -> Column:
+    """That a file is one of those named, whose paths are keys."""
+    ours, theirs = (_vector_id(F.col(f"{side}.deletion_vector")) for side in (known, named))
+    return (path_key(F.col(f"{known}.path")) == F.col(f"{named}.path")) & ours.eqNullSafe(theirs)
 
 
 def _vector_id(vector: Column) -> Column:
@@ -314,13 +317,13 @@ def _vector_id(vector: Column) -> Column:
 
 
 def _named(commits: Sequence[Commit]) -> pa.Table:
-    """Every file that some commit adds or removes."""
+    """Every file that some commit adds or removes, by the key of its path."""
     every = [(add.path, add.deletion_vector) for commit in commits for add in commit.adds]
     every += [(remove.path, remove.deletion_vector) for commit in commits for remove in commit.removes]
     known = [None if vector is None else msgspec.structs.asdict(vector) for _, vector in every]
     return pa.table(
         {
-            "path": pa.array([path for path, _ in every], pa.string()),
+            "path": pa.array([file_key.path_key(path) for path, _ in every], pa.string()),
             "deletion_vector": pa.array(known, files.VECTOR),
         }
     )

@@ -14,6 +14,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     Version,
 )
+from headgate.protocol.file_key import path_key
 from headgate.protocol.replay import State
 from headgate.protocol.schema import evolution
 from headgate.storage import together
@@ -51,9 +52,10 @@ class Changes:
 
     @property
     def rewritten(self) -> Mapping[str, tuple[RemoveFile, AddFile]]:
-        """Files of which only the deleted rows changed, by path."""
-        gone = {remove.path: remove for remove in self.deleted}
-        return {add.path: (gone[add.path], add) for add in self.inserted if add.path in gone}
+        """Files of which only the deleted rows changed, by the key of their path."""
+        gone = {path_key(remove.path): remove for remove in self.deleted}
+        pairs = ((gone.get(path_key(add.path)), add) for add in self.inserted)
+        return {path_key(add.path): (remove, add) for remove, add in pairs if remove is not None}
 
 
 def resolve(store: Store, frontier: Frontier, newest: State, asked: Range) -> range:

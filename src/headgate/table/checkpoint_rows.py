@@ -5,7 +5,7 @@ of the commits only the keys of their files are remembered, and of the checkpoin
 nothing: its rows flow through.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from headgate.protocol.replay import State
 from headgate.protocol.segment import Segment
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
-from headgate.table import checkpoint_stats, checkpoints, log
+from headgate.table import checkpoint_stats, checkpoints, log, path_keys, plain_types
 from headgate.table.committer import Frontier
 
 _CHUNK_BYTES = 8 * 1024 * 1024
@@ -134,13 +134,13 @@ class _Rows:
         self._adds, self._removes = [], []
 
     def of_parquet(self, source: Source, path: str) -> Iterator[Batch]:
-        mentioned = pa.array({path for path, _ in self._seen}, pa.string())
+        mentioned = {path for path, _ in self._seen}
         try:
             file = pq.ParquetFile(_opened(source.store, path))
             present = [name for name in ("add", "remove") if name in file.schema_arrow.names]
             for batch in file.iter_batches(_BATCH, columns=present) if present else ():
                 for name in present:
-                    rows = batch.column(name)
+                    rows = plain_types.column(batch, name)
                     rows = self._undecided(rows.filter(pc.is_valid(pc.struct_field(rows, "path"))), mentioned)
                     if not len(rows):
                         continue
@@ -155,8 +155,8 @@ class _Rows:
                 code="DELTA_STATE_RECOVER_ERROR", version=source.version,
             ) from exc  # fmt: skip
 
-    def _undecided(self, rows: pa.StructArray, mentioned: pa.Array) -> pa.StructArray:
-        disputed = pc.is_in(pc.struct_field(rows, "path"), mentioned)
+    def _undecided(self, rows: pa.StructArray, mentioned: Collection[str]) -> pa.StructArray:
+        disputed = path_keys.are_among(pc.struct_field(rows, "path"), mentioned)
         if not pc.any(disputed).as_py():
             return rows
         keys = iter(_keys(rows.filter(disputed)))
@@ -222,7 +222,7 @@ def _keys(rows: pa.StructArray) -> Iterator[FileKey]:
         vector = (
             None if row is None else DeletionVector(**{_SNAKE[name]: value for name, value in row.items()})
         )
-        yield path, file_key.vector_id(vector)
+        yield file_key.path_key(path), file_key.vector_id(vector)
 
 
 def _struct(files: Sequence[Any], fields: Mapping[str, tuple[str, pa.DataType]]) -> pa.StructArray:

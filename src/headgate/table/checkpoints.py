@@ -36,8 +36,9 @@ from headgate.protocol.stats_json import Leaf
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
 from headgate.storage.together import in_order
+from headgate.table import plain_types
 from headgate.table.allocator import prefer_jemalloc
-from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, reconcile
+from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, once, reconcile
 from headgate.table.statistics import ROW, Statistics, row_numbers
 
 Kind = TypeVar("Kind", bound=Action)
@@ -69,6 +70,17 @@ _BATCH_OF_STATISTICS = 8 * 1024
 _AHEAD = 4
 _OFFSET = "offset"
 """Of a deletion vector, the one field that it may be without."""
+_DAMAGE = (
+    pa.ArrowException,
+    ObjectNotFound,
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+)
+"""What a library says of a file that is no parquet, or has other columns than a checkpoint."""
 _VECTOR_FIELDS = ("storageType", "pathOrInlineDv", _OFFSET, "sizeInBytes", "cardinality")
 
 
@@ -161,7 +173,7 @@ class _Piece:
             else:
                 file = pq.ParquetFile(pa.BufferReader(self.store.read(self.path)))
             yield file
-        except (pa.ArrowException, ObjectNotFound, OSError) as exc:
+        except _DAMAGE as exc:
             raise CorruptLog(
                 f"{self.path}, a part of the checkpoint of version {self.version}, cannot be read: {exc}",
                 code="DELTA_STATE_RECOVER_ERROR", version=self.version,
@@ -182,7 +194,7 @@ def _rows(file: pq.ParquetFile, column: str, never_null: str) -> Iterator[pa.Str
     groups = _row_groups(file, f"{column}.{never_null}")
     left = sum(groups.values())
     for batch in file.iter_batches(_BATCH, row_groups=list(groups), columns=[column]) if left else ():
-        rows = batch.column(column).drop_null()
+        rows = plain_types.column(batch, column).drop_null()
         yield rows
         left -= len(rows)
         if not left:
@@ -237,7 +249,7 @@ def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:
     footers: dict[str, pq.FileMetaData] = {}
     size = sum(piece.size for piece in pieces)
     if not any(piece.is_large for piece in pieces):
-        return LiveFiles(lambda: adds_of(pieces, (*_OTHERS, *_STATISTICS)), checkpoint_bytes=size)
+        return LiveFiles(lambda: once(adds_of(pieces, (*_OTHERS, *_STATISTICS))), checkpoint_bytes=size)
     parquet = [piece for piece in pieces if not piece.is_json]
 
     def numbered() -> pa.Table:
@@ -271,7 +283,7 @@ def _adds(
             return SCHEMA.empty_table()
         # In batches, because large buffers grow by copying.
         batches = file.iter_batches(_BATCH, row_groups=groups, columns=fields)
-        return _joined(_flattened(_present(batch.column("add"), wanted[0])) for batch in batches)
+        return _joined(_flattened(_present(plain_types.column(batch, "add"), wanted[0])) for batch in batches)
 
 
 def _check_same(piece: _Piece, file: pq.ParquetFile, footers: dict[str, pq.FileMetaData]) -> None:
@@ -295,11 +307,12 @@ def _statistics(
         fields = [f"add.{name}" for name in (required, *_fields_of(file, leaves, adds))]
         batches = file.iter_batches(_BATCH_OF_STATISTICS, row_groups=groups, columns=fields) if groups else ()
         for batch in _ahead(iter(batches)):
-            add = _present(batch.column("add"), required)
+            add = _present(plain_types.column(batch, "add"), required)
             present = {field.name: pc.struct_field(add, field.name) for field in add.type}
             texts = (
                 present["stats"].cast(pa.string()) if "stats" in present else pa.nulls(len(add), pa.string())
             )
+            texts.validate(full=True)
             parsed = {STATS_PARSED: present[STATS_PARSED]} if STATS_PARSED in present else {}
             yield pa.table({"stats": texts, **parsed})
 
@@ -366,6 +379,7 @@ def _flattened(add: pa.StructArray) -> pa.Table:
         for field in SCHEMA
     ]
     table = pa.table(complete, schema=SCHEMA)
+    table.validate(full=True)  # Arrow takes any bytes for text until somebody looks
     if STATS_PARSED in present:
         table = table.append_column(STATS_PARSED, pc.struct_field(add, STATS_PARSED))
     return table

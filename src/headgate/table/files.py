@@ -8,12 +8,14 @@ from itertools import accumulate
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, Commit, DeletionVector, Metadata
 from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.file_key import FileKey
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.protocol.stats_leaves import PARSED
-from headgate.table import statistics
+from headgate.table import path_keys, statistics
 from headgate.table.statistics import ROW, Statistics
 
 VECTOR = pa.struct(
@@ -37,7 +39,6 @@ SCHEMA = pa.schema(
         ("default_row_commit_version", pa.int64()),
     ]
 )
-Key = tuple[str, str | None]
 Columns = Callable[[], pa.Table]
 STATS_PARSED = PARSED
 """An optional column beyond SCHEMA: statistics that a checkpoint has as columns of their own."""
@@ -167,10 +168,10 @@ def reconcile(known: pa.Table, commits: Iterable[Commit]) -> pa.Table:
     """
     steps = list(commits)
     added = [add for commit in steps for add in commit.adds]
-    mentioned = {add.path for add in added}
+    mentioned = {file_key.path_key(add.path) for add in added}
     only_new = len(mentioned) == len(added) and not any(commit.removes for commit in steps)
-    mentioned.update(remove.path for commit in steps for remove in commit.removes)
-    is_mentioned = pc.is_in(known["path"], pa.array(mentioned, pa.string()))
+    mentioned.update(file_key.path_key(remove.path) for commit in steps for remove in commit.removes)
+    is_mentioned = path_keys.are_in(known["path"], mentioned)
     disputed = known.filter(is_mentioned)
     changed = table_of(added)
     if disputed.num_rows or not only_new:
@@ -180,34 +181,35 @@ def reconcile(known: pa.Table, commits: Iterable[Commit]) -> pa.Table:
     return pa.concat_tables([untouched, changed], promote_options="default")
 
 
+def once(files: pa.Table) -> pa.Table:
+    """The same files, of one that is there more than once the last."""
+    if pc.count_distinct(files["path"]).as_py() == files.num_rows:
+        return files
+    last = {key: row for row, key in enumerate(_keys(files))}
+    return files if len(last) == files.num_rows else files.take(sorted(last.values()))
+
+
 def _survivors(disputed: pa.Table, steps: Iterable[Commit]) -> pa.Array:
     """Which of the disputed rows, and of the adds counted on from there, are live in the end."""
-    live: dict[Key, int] = {key: row for row, key in enumerate(_keys(disputed))}
+    live: dict[FileKey, int] = {key: row for row, key in enumerate(_keys(disputed))}
     row = disputed.num_rows
     for commit in steps:
         for remove in commit.removes:
-            live.pop(_key(remove.path, remove.deletion_vector), None)
+            live.pop(file_key.of(remove), None)
         for add in commit.adds:
-            key = _key(add.path, add.deletion_vector)
+            key = file_key.of(add)
             live.pop(key, None)  # so that it comes after what was there before
             live[key] = row
             row += 1
     return pa.array(live.values(), pa.int64())
 
 
-def _key(path: str, vector: DeletionVector | None) -> Key:
-    if vector is None:
-        return path, None
-    offset = "" if vector.offset is None else f"@{vector.offset}"
-    return path, f"{vector.storage_type}{vector.path_or_inline_dv}{offset}"
-
-
-def _keys(files: pa.Table) -> Iterable[Key]:
-    vectors = files["deletion_vector"]
+def _keys(files: pa.Table) -> Iterable[FileKey]:
+    paths, vectors = map(file_key.path_key, files["path"].to_pylist()), files["deletion_vector"]
     if vectors.null_count == len(vectors):
-        return ((path, None) for path in files["path"].to_pylist())
+        return ((path, None) for path in paths)
     parsed = (None if row is None else DeletionVector(**row) for row in vectors.to_pylist())
-    return (_key(path, vector) for path, vector in zip(files["path"].to_pylist(), parsed, strict=True))
+    return ((path, file_key.vector_id(vector)) for path, vector in zip(paths, parsed, strict=True))
 
 
 def table_of(added: Sequence[AddFile]) -> pa.Table:

@@ -128,7 +128,8 @@ def keys(files: pa.Table) -> list[FileKey]:
     """By what each of some live files is known."""
     found = zip(files["path"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True)
     return [
-        (path, file_key.vector_id(DeletionVector(**vector) if vector else None)) for path, vector in found
+        (file_key.path_key(path), file_key.vector_id(DeletionVector(**vector) if vector else None))
+        for path, vector in found
     ]
 
 

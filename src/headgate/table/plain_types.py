@@ -1,0 +1,45 @@
+"""What type does a column of a checkpoint have, whatever the Arrow of its writer called it?
+
+Parquet knows one kind of text and one of list. Arrow knows several, some of which it can hardly compute
+with, and a file may say which of them its writer had.
+"""
+
+import pyarrow as pa
+
+_BYTES = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+    pa.types.is_fixed_size_list,
+)
+_VALUES = ("stats_parsed", "partitionValues_parsed")
+"""Fields with values of the table's columns, where bytes need not be text."""
+
+
+def column(batch: pa.RecordBatch, name: str) -> pa.StructArray:
+    """An action's column, its texts as texts and its lists as lists."""
+    found = batch.column(name)
+    wanted = plain(found.type)
+    return found if found.type == wanted else found.cast(wanted)
+
+
+def plain(kind: pa.DataType, *, texts: bool = True) -> pa.DataType:
+    """The type that Parquet has for these values; bytes that are ``texts`` become such."""
+    if pa.types.is_dictionary(kind):
+        return plain(kind.value_type, texts=texts)
+    if pa.types.is_struct(kind):
+        return pa.struct(
+            [pa.field(part.name, plain(part.type, texts=texts and part.name not in _VALUES)) for part in kind]
+        )
+    if pa.types.is_map(kind):
+        return pa.map_(plain(kind.key_type, texts=texts), plain(kind.item_type, texts=texts))
+    if any(is_list(kind) for is_list in _LISTS):
+        return pa.list_(plain(kind.value_type, texts=texts))
+    if any(is_text(kind) for is_text in _TEXTS):
+        return pa.string()
+    if any(is_bytes(kind) for is_bytes in _BYTES):
+        return pa.string() if texts else pa.binary()
+    return kind
