@@ -7,7 +7,7 @@ OPERATIONS ?= 200000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster lint format docs bench sim mutants linear chaos versions clean setup
+.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,9 @@ cluster: setup ## Run the tests of a Spark cluster with two workers, some of whi
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/cluster $(ARGS)
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 .venv/bin/python -m pytest tests/spark/test_operations.py $(ARGS)
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 HEADGATE_TESTS_ON_CONNECT=1 .venv/bin/python -m pytest tests/spark/connect/test_killed* tests/spark/connect/test_operations* tests/spark/connect/test_streaming* $(ARGS)
+
+referee: setup ## Have Delta Spark judge every feature: tables that both engines write by turns
+	@$(on_java) HEADGATE_TESTS_REFEREE=1 .venv/bin/python -m pytest tests/interop/test_delta_spark.py tests/interop/test_referee.py $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

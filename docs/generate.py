@@ -35,6 +35,9 @@ from headgate.spark.write_options import CONTRADICTIONS
 from headgate.table import authority
 from headgate.table.authority import Decider
 
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.support.referee_features import FEATURES as REFEREED  # noqa: E402 — found only by that path
+
 PAGES = Path(__file__).parent / "reference"
 TESTS = Path(__file__).parents[1] / "tests"
 _SCENARIO = re.compile(r"(?<![a-z0-9])s(\d{3})(?![a-z0-9])", re.IGNORECASE)
@@ -236,6 +239,16 @@ def _privileges() -> Iterator[str]:
         yield f"| `{privilege.value}` | {brings} |"
 
 
+def _referee() -> Iterator[str]:
+    yield "| feature | begun by | what happens, by turns | compared | in `make test` |"
+    yield "|---|---|---|---|---|"
+    for row in REFEREED:
+        begun = " and ".join(engine.value for engine in row.begun_by)
+        happens = ", ".join(step.name for step in (row.made, *row.steps))
+        short = "yes" if row.short else ""
+        yield f"| {row.name} | {begun} | {happens} | {', '.join(row.compared)} | {short} |"
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
     "checks": _checks,
@@ -256,6 +269,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "authority": _authority,
     "terms": _terms,
     "privileges": _privileges,
+    "referee": _referee,
 }
 
 

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,9 +83,12 @@ class DeltaSpark:
         """Call a method of ``DeltaTable``, where there is no SQL for it."""
         self._ask("call", str(path), method, list(arguments))
 
-    def verify(self, path: str | Path) -> Mapping[int, str | None]:
-        """What it has against each checksum of the log, by version; None if it is right."""
-        return dict(self._ask("verify", str(path)))
+    def verify(self, path: str | Path, versions: Iterable[int] | None = None) -> Mapping[int, str | None]:
+        """What it has against each checksum of the log, by version; None if it is right.
+
+        Only against those of ``versions``, if they are given.
+        """
+        return dict(self._ask("verify", str(path), None if versions is None else list(versions)))
 
     def checkpoint(self, path: str | Path) -> None:
         """Have it write a checkpoint."""

@@ -4,7 +4,8 @@ A step means the same to both, so who begins must not matter: what one does in t
 does in the other one, and rows and columns have to be the same after each.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -16,6 +17,7 @@ import headgate
 from headgate import Table
 from headgate.settings import Publish, Settings
 from tests.support.delta_spark import DeltaSpark
+from tests.support.plain_rows import Row, plain_rows
 
 AT_ONCE = Settings(publish=Publish.NOW)
 """A version has its checksum, and its checkpoint if one is due, when the commit returns."""
@@ -84,12 +86,22 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What an engine reads: names and types of columns, and rows."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: Counter[Row]
+
+
+@dataclass(frozen=True)
 class Taken:
-    """A step that was taken, and the versions it made."""
+    """A step that was taken, the versions it made, and what either reads then."""
 
     name: str
     by: Engine
     versions: range
+    ours: Seen
+    theirs: Seen
 
 
 @dataclass(frozen=True)
@@ -110,17 +122,47 @@ class Feature:
     short: bool = False
     """It is part of the suite that always runs."""
 
+    @property
+    def begun_by(self) -> Sequence[Engine]:
+        """Who can make such a table."""
+        return [engine for engine in Engine if self.made.by(engine)[0] is engine]
+
+    @property
+    def compared(self) -> Sequence[str]:
+        """What has to be the same to both."""
+        rows = "rows at every version" if self.past else "rows"
+        optional = {"ids of rows": self.tracked, "change feed": self.feed}
+        told = ["history", "detail", *(name for name, on in optional.items() if on), "checksums"]
+        return [rows, *told]
+
 
 def play(feature: Feature, first: Engine, site: Site) -> Sequence[Taken]:
     """Take the steps by turns, beginning with the one that makes the table."""
-    taken, turn = [], first
+    taken: list[Taken] = []
+    turn = first
     for step in (feature.made, *feature.steps):
         before = site.latest() if taken else -1
         by, act = step.by(turn)
         act(site)
-        taken.append(Taken(step.name, by, range(before + 1, site.latest() + 1)))
+        versions = range(before + 1, site.latest() + 1)
+        taken.append(Taken(step.name, by, versions, ours(feature, site), theirs(feature, site)))
         turn = turn.other
     return taken
+
+
+def ours(feature: Feature, site: Site, version: int | None = None) -> Seen:
+    """What Headgate reads, now or at a version."""
+    frame = site.table.read(version=version, row_ids=feature.tracked, spark=site.spark)
+    columns = tuple((each.name, each.dataType.simpleString()) for each in frame.schema.fields)
+    return Seen(columns, Counter(plain_rows(frame)))
+
+
+def theirs(feature: Feature, site: Site, version: int | None = None) -> Seen:
+    """What Delta Spark reads, with ids of rows under Headgate's names for them."""
+    ids = ", _metadata.row_id AS _row_id, _metadata.row_commit_version AS _row_commit_version"
+    then = "" if version is None else f" VERSION AS OF {version}"
+    found = site.delta.sql(f"SELECT *{ids if feature.tracked else ''} FROM delta.`{site.path}`{then}")
+    return Seen(found.columns, found.counted)
 
 
 # ---- steps -----------------------------------------------------------------------------------------------
@@ -263,7 +305,3 @@ def refused(name: str, ours: tuple[type[Exception], Act], theirs: tuple[type[Exc
 def only_ours(name: str, act: Act) -> Step:
     """What Delta Spark has no words for."""
     return Step(name, act, None)
-
-
-def joined(*parts: Iterable[Step]) -> tuple[Step, ...]:
-    return tuple(step for part in parts for step in part)
