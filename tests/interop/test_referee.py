@@ -61,7 +61,7 @@ def plays(spark: SparkSession, delta: DeltaSpark, tmp_path_factory: pytest.TempP
     return Plays(lambda: Site(tmp_path_factory.mktemp("referee"), spark, delta))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def played(request: pytest.FixtureRequest, plays: Plays) -> Played:
     return plays.get(*request.param)
 
