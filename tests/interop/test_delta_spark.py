@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate.settings import Publish, Settings
+from tests.support import delta_jars, delta_spark
 from tests.support.delta_spark import DeltaSpark, Refused
 from tests.support.plain_rows import Variant, dump, load, plain_rows
 
@@ -71,3 +72,18 @@ def test_it_does_not_write_upon_a_checksum_that_is_wrong(
 
     with pytest.raises(Refused, match="Number of files"):
         delta.sql(f"INSERT INTO delta.`{tmp_path}` VALUES (9)")
+
+
+@pytest.mark.parametrize("ci", ["", "true"], ids=["elsewhere", "on CI"])
+def test_where_it_cannot_be_had_tests_are_skipped_and_fail_on_ci(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ci: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CI", ci)
+
+    outcome = pytest.fail.Exception if ci and delta_jars.fits() else pytest.skip.Exception
+    with (
+        pytest.raises(outcome, match=r"Maven|runs on Spark"),
+        delta_spark.started(tmp_path, jars=tmp_path / "jars"),
+    ):
+        pass

@@ -20,6 +20,14 @@ pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.timeout(900)]
 FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
 CHOSEN = [row for row in FEATURES if row.short or os.environ.get(FULL_LENGTH)]
 """``make referee`` takes all of them."""
+BY_EITHER = [row for row in CHOSEN if len(row.begun_by) > 1]
+COUNTS = {
+    "WRITE": ["numOutputRows"],
+    "DELETE": ["numDeletedRows"],
+    "UPDATE": ["numUpdatedRows"],
+    "MERGE": ["numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"],
+}
+"""What is counted of each kind of operation."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +147,32 @@ def test_headgate_finds_the_table_whole(played: Played) -> None:
     assert report.findings == ()
 
 
-@pytest.mark.parametrize(
-    "feature", [row for row in CHOSEN if len(row.begun_by) > 1 and not row.tracked], ids=lambda row: row.name
-)
+@pytest.mark.parametrize("feature", BY_EITHER, ids=lambda row: row.name)
 def test_it_does_not_matter_who_begins(plays: Plays, feature: Feature) -> None:
     """What either engine makes of a step are the same columns and rows."""
-    ways = [plays.get(feature, first) for first in feature.begun_by]
+    one, other = (
+        [(taken.name, taken.ours.without_ids) for taken in way.taken] for way in _ways(plays, feature)
+    )
 
-    one, other = ([(taken.name, taken.ours) for taken in way.taken] for way in ways)
     assert one == other
+
+
+@pytest.mark.parametrize("feature", BY_EITHER, ids=lambda row: row.name)
+def test_both_call_what_they_do_the_same(plays: Plays, feature: Feature) -> None:
+    """And count the rows that they wrote, changed and deleted alike."""
+    one, other = ([_told(way, taken) for taken in way.taken] for way in _ways(plays, feature))
+
+    assert one == other
+
+
+def _ways(plays: Plays, feature: Feature) -> list[Played]:
+    return [plays.get(feature, first) for first in feature.begun_by]
+
+
+def _told(played: Played, taken: Taken) -> tuple[str, str, dict[str, str | None]] | None:
+    if not taken.versions:
+        return None
+    history = played.site.table.history(spark=played.site.spark)
+    row = history.where(f"version = {taken.versions[-1]}").collect()[0]
+    operation, metrics = row["operation"], row["operationMetrics"] or {}
+    return taken.name, operation, {name: metrics.get(name) for name in COUNTS.get(operation, ())}

@@ -26,7 +26,7 @@ _JARS = (
     ("io.unitycatalog", "unitycatalog-hadoop", "0.6.0"),
     ("org.locationtech.jts", "jts-core", "1.20.0"),
 )
-_PLACE = Path(sys.prefix) / f"delta-spark-{VERSION}"
+PLACE = Path(sys.prefix) / f"delta-spark-{VERSION}"
 _PATIENCE_SECONDS = 240
 _PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -49,25 +49,25 @@ def fits() -> bool:
     return pyspark.__version__.startswith(f"{SPARK}.")
 
 
-def fetch() -> Path:
+def fetch(place: Path = PLACE) -> Path:
     """The folder of the jars; Maven fetches them if they are not there, for one process at a time.
 
     Raises Unavailable where there is no Maven, Maven Central does not answer, or PySpark is another version.
     """
     if not fits():
         raise Unavailable(f"Delta Spark {VERSION} runs on Spark {SPARK}, and this is {pyspark.__version__}")
-    with open(_PLACE.with_suffix(".lock"), "w") as lock:
+    with open(place.parent / f"{place.name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not _PLACE.exists():
-            _fetch_into_place()
-    return _PLACE
+        if not place.exists():
+            _fetch_into(place)
+    return place
 
 
-def _fetch_into_place() -> None:
+def _fetch_into(place: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise Unavailable(f"Delta Spark {VERSION} is fetched by Maven, and there is no mvn on the PATH")
-    with tempfile.TemporaryDirectory(dir=_PLACE.parent) as name:
+    with tempfile.TemporaryDirectory(dir=place.parent) as name:
         folder = Path(name)
         folder.joinpath("pom.xml").write_text(
             _PROJECT.format("".join(_DEPENDENCY.format(*jar) for jar in _JARS))
@@ -83,7 +83,7 @@ def _fetch_into_place() -> None:
             raise Unavailable(f"Maven Central did not answer in {_PATIENCE_SECONDS} s") from None
         if ran.returncode:
             raise Unavailable(f"Maven did not get Delta Spark {VERSION}: {_why(ran.stdout)}")
-        os.replace(folder / "jars", _PLACE)
+        os.replace(folder / "jars", place)
 
 
 def _why(output: str) -> str:

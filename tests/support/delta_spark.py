@@ -120,13 +120,13 @@ class DeltaSpark:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[DeltaSpark]:
+def started(folder: Path, *, jars: Path = delta_jars.PLACE) -> Iterator[DeltaSpark]:
     """The peer, ready; its process and JVM are gone at the end.
 
     A test without it is skipped and says why; on CI, where it has to be, it fails.
     """
     try:
-        jars = delta_jars.fetch()
+        delta_jars.fetch(jars)
     except delta_jars.Unavailable as exc:
         (pytest.fail if os.environ.get("CI") and delta_jars.fits() else pytest.skip)(str(exc))
     environment = {**os.environ, "TZ": "UTC", "LC_ALL": "C.UTF-8"}

@@ -23,6 +23,9 @@ AT_ONCE = Settings(publish=Publish.NOW)
 """A version has its checksum, and its checkpoint if one is due, when the commit returns."""
 
 
+_IDS = ("_row_id", "_row_commit_version")
+
+
 class Engine(Enum):
     """Who takes a step."""
 
@@ -91,6 +94,13 @@ class Seen:
 
     columns: tuple[tuple[str, str], ...]
     rows: Counter[Row]
+
+    @property
+    def without_ids(self) -> "Seen":
+        """The user's columns alone: which row has which id is up to whoever gives them."""
+        own = [place for place, (name, _) in enumerate(self.columns) if name not in _IDS]
+        rows = Counter(tuple(row[place] for place in own) for row in self.rows.elements())
+        return Seen(tuple(self.columns[place] for place in own), rows)
 
 
 @dataclass(frozen=True)
