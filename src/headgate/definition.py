@@ -81,6 +81,7 @@ class Definition:
     def widen_column(self, column: str, to: str) -> int:
         """Give a column a wider type, ``widen_column("id", "BIGINT")``; the files stay as they are.
 
+        What is in arrays and maps is named as ``tags.element``, ``prices.key`` and ``prices.value``.
         Takes the property ``delta.enableTypeWidening``. Wider are: integers with more bytes, doubles for
         floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
         """

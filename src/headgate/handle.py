@@ -200,7 +200,7 @@ class Table(Definition):
             self._opened,
             snapshot,
             name=self.name,
-            modified=newest[0].timestamp,
+            committed=newest[0].timestamp,
         )
 
     def restore(self, *, version: int | None = None, timestamp: datetime | str | None = None) -> Restored:

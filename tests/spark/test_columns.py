@@ -146,6 +146,32 @@ def test_a_wider_column_has_old_and_new_values(spark: SparkSession, lake: Lake) 
     assert read(table, "id", where="id > 4000000000") == [(5_000_000_000,)]
 
 
+@pytest.mark.parametrize("mode", ["none", "name"])
+def test_what_is_in_arrays_and_maps_may_become_wider(spark: SparkSession, lake: Lake, mode: str) -> None:
+    properties = {
+        "delta.enableTypeWidening": "true",
+        "delta.columnMapping.mode": mode,
+        "delta.feature.timestampNtz": "supported",
+    }
+    columns = "id INT, a ARRAY<INT>, m MAP<INT, FLOAT>, s ARRAY<STRUCT<n: SMALLINT, d: ARRAY<DATE>>>"
+    table = lake.create_table("s.nested", columns, properties=properties)
+    row = "SELECT {} AS id, array({}) a, map({}, {}) m, array(named_struct('n', {}, 'd', array({}))) s"
+    table.append(spark.sql(row.format(1, 1, 1, "0.5F", "7S", "DATE'2026-01-02'")))
+
+    table.widen_column("a.element", "BIGINT")
+    table.widen_column("m.key", "BIGINT")
+    table.widen_column("m.value", "DOUBLE")
+    table.widen_column("s.element.n", "INT")
+    table.widen_column("s.element.d.element", "TIMESTAMP_NTZ")
+    moment = "TIMESTAMP_NTZ'2026-01-02 03:04:05'"
+    table.append(spark.sql(row.format(2, "5000000000L", "5000000000L", "0.5D", 7, moment)))
+
+    found = table.read().orderBy("id").collect()
+    assert [(one.a, one.m) for one in found] == [([1], {1: 0.5}), ([5_000_000_000], {5_000_000_000: 0.5})]
+    assert [one.s[0].d[0].hour for one in found] == [0, 3]
+    assert [one.s[0].n for one in found] == [7, 7]
+
+
 def test_without_mapping_a_column_keeps_its_name(table: Table) -> None:
     version = table.version()
 

@@ -1,5 +1,6 @@
 """Tables by name and by path: made, found, dropped; their past and their history."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -157,3 +158,16 @@ def test_detail_is_one_row_in_deltas_columns(lake: Lake, spark: SparkSession) ->
     assert "catalogManaged" in row.tableFeatures
     assert row.sizeInBytes == sum(file.stat().st_size for file in Path(table.location).rglob("*.parquet"))
     assert row.createdAt < row.lastModified
+
+
+def test_an_ordinary_table_is_described_as_delta_spark_does(spark: SparkSession, tmp_path: Path) -> None:
+    table = headgate.at_path(str(tmp_path / "t"), columns="id BIGINT")
+    table.append(spark.range(1))
+    commit = tmp_path / "t" / "_delta_log" / f"{1:020d}.json"
+    os.utime(commit, (1_900_000_000, 1_900_000_000))
+
+    [row] = table.detail().collect()
+
+    assert (row.minReaderVersion, row.minWriterVersion) == (1, 2)
+    assert row.tableFeatures == ["appendOnly", "invariants"]
+    assert row.lastModified.timestamp() == 1_900_000_000

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import column_changes, domain_lifecycle
+from headgate.protocol import column_changes, domain_lifecycle, features
 from headgate.protocol.actions import Metadata
 from headgate.protocol.column_changes import After, First, parse_path, shown
 from headgate.protocol.replay import State
@@ -410,6 +410,41 @@ def test_a_wider_type_is_written_down(path: str, to: DataType, history: list[dic
         inside = found.type if isinstance(found.type, Struct) else inside
     assert found.type == to
     assert found.metadata["delta.typeChanges"] == history
+
+
+DEEP = Map(Primitive("short"), Array(Primitive("integer"), contains_null=False), value_contains_null=False)
+
+
+@pytest.mark.parametrize(
+    ("path", "field_path", "after"),
+    [
+        ("m.KEY", "key", "map<long, array<integer>>"),
+        ("m.value.Element", "value.element", "map<short, array<long>>"),
+        ("lines.element.x.element", "element", "array<long>"),
+    ],
+)
+def test_what_is_in_arrays_and_maps_becomes_wider_too(path: str, field_path: str, after: str) -> None:
+    """Of a column that is in an array itself, the column says it."""
+    inner = Struct((Field("x", Array(Primitive("integer"), contains_null=False)),))
+    schema = Struct((Field("m", DEEP), Field("lines", Array(inner, contains_null=True))))
+    before = with_properties(state(schema, partitions=()), delta__enableTypeWidening="true")
+
+    found = schema_of(column_changes.retyped(before, parse_path(path), LONG))
+
+    columns = {column.name: column for column in features.fields_of(found)}
+    changed = columns["x" if "x" in path else "m"]
+    (told,) = changed.metadata["delta.typeChanges"]
+    assert (describe(changed.type), told["fieldPath"]) == (after, field_path)
+
+
+@pytest.mark.parametrize("path", ["m.element", "m.value.key", "m.value.element.x", "id.element", "lines.n"])
+def test_what_is_not_in_a_type_is_not_found(path: str) -> None:
+    schema = Struct((*SCHEMA.fields, Field("m", DEEP)))
+    before = with_properties(state(schema), delta__enableTypeWidening="true")
+
+    with pytest.raises(InvalidRequest, match="has no column") as refused:
+        column_changes.retyped(before, parse_path(path), LONG)
+    assert refused.value.code == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
 
 
 @pytest.mark.parametrize("to", [Primitive("integer"), STRING, Primitive("decimal(10,0)"), ADDRESS])

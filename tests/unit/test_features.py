@@ -259,6 +259,30 @@ def naming(name: str) -> Protocol:
     )
 
 
+@pytest.mark.parametrize(
+    ("found", "listed"),
+    [
+        (Protocol(min_reader_version=1, min_writer_version=2), {"appendOnly", "invariants"}),
+        (Protocol(min_reader_version=1, min_writer_version=7, writer_features=("x",)), {"x"}),
+        (
+            Protocol(
+                min_reader_version=3, min_writer_version=7, reader_features=("r",), writer_features=("w",)
+            ),
+            {"r", "w"},
+        ),
+    ],
+    ids=str,
+)
+def test_what_a_client_must_know_is_named_or_implied(found: Protocol, listed: set[str]) -> None:
+    assert features.supported(found) == listed
+
+
+def test_columns_are_mapped_only_if_readers_are_told() -> None:
+    untold, told = (Protocol(min_reader_version=reader, min_writer_version=5) for reader in (1, 2))
+
+    assert features.supported(told) - features.supported(untold) == {"columnMapping"}
+
+
 @pytest.mark.parametrize("name", sorted(NEVER_WRITTEN))
 def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
     named = naming(name)

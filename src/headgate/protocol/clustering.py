@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from headgate.errors import InvalidRequest
 from headgate.protocol import domain_lifecycle, indexed, stats
 from headgate.protocol.actions import DomainMetadata, Metadata
+from headgate.protocol.column_changes import shown
 from headgate.protocol.domain_lifecycle import Column
 from headgate.protocol.indexed import parse_names
 from headgate.protocol.schema import json as schema_json
@@ -43,6 +44,13 @@ def physical(names: Iterable[str], metadata: Metadata) -> tuple[Column, ...]:
     return columns
 
 
+def logical_names(columns: Iterable[Column], metadata: Metadata) -> tuple[str, ...]:
+    """The columns as users name them, given how the log keeps them."""
+    schema, mode = schema_json.parse(metadata.schema_string), mapping.mode(metadata)
+    logical = {theirs: ours for ours, theirs in mapping.physical_paths(schema, mode).items()}
+    return tuple(shown(logical.get(column, column)) for column in columns)
+
+
 def domain(names: Sequence[str], metadata: Metadata) -> DomainMetadata:
     """The domain of a table that is to be clustered by the columns of these names."""
     return domain_lifecycle.clustering(physical(names, metadata))
@@ -69,16 +77,20 @@ def _check_statistics(columns: Sequence[Column], found: Sequence[list[Field]], m
     for column, fields in zip(columns, found, strict=True):
         if not stats.has_bounds(fields[-1].type):
             raise InvalidRequest(
-                f"{'.'.join(column)!r} is {describe(fields[-1].type)}, of which there are no statistics to "
+                f"{_named(fields)!r} is {describe(fields[-1].type)}, of which there are no statistics to "
                 "skip files by: cluster by a column of numbers, text, dates or timestamps",
                 code="DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED",
             )
         if named and column not in with_statistics:
             raise InvalidRequest(
-                f"{'.'.join(column)!r} is not among the columns of {indexed.NAMED}, so there would be no "
+                f"{_named(fields)!r} is not among the columns of {indexed.NAMED}, so there would be no "
                 "statistics to skip files by: add it there",
                 code="DELTA_CLUSTERING_COLUMN_MISSING_STATS",
             )
+
+
+def _named(fields: Sequence[Field]) -> str:
+    return ".".join(field.name for field in fields)
 
 
 def cannot_be_partitioned() -> InvalidRequest:

@@ -14,7 +14,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import domain_lifecycle, identity, indexed, property_changes, references, type_changes
 from headgate.protocol.actions import Metadata
 from headgate.protocol.replay import State
-from headgate.protocol.schema import enforce, mapping, merge
+from headgate.protocol.schema import enforce, mapping, merge, nesting
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.merge import Allowed
@@ -149,7 +149,10 @@ def moved(state: State, path: Path, place: First | After) -> Metadata:
 
 
 def retyped(state: State, path: Path, to: DataType) -> Metadata:
-    """The metadata with a wider type for a column, which says what it was before; its files stay."""
+    """The metadata with a wider type for a column, or for what is in its arrays and maps; its files stay.
+
+    The column says what the type was before (spec: type-change-metadata).
+    """
     if state.metadata.configuration.get(_WIDENING, "").lower() != "true":
         raise InvalidRequest(
             f"the type of column {shown(path)} cannot change, because files have values of the one it has: "
@@ -163,22 +166,27 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
     def change(column: Field) -> Field:
         if identity.is_identity(column):
             raise InvalidRequest(
-                f"the type of the identity column {shown(path)} must stay BIGINT",
+                f"the type of the identity column {shown(of)} must stay BIGINT",
                 code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
             )
-        wanted = Struct((Field(column.name, to),))
+        whole = nesting.with_part(column.type, parts, to)
+        wanted = Struct((Field(column.name, whole),))
         after = column
         if not merge.incompatible(Struct((column,)), wanted, allowed):
             after = merge.merged(Struct((column,)), wanted, allowed).fields[0]
-        if describe(after.type) != describe(to):
+        if describe(after.type) != describe(whole):
             raise InvalidRequest(
-                f"column {shown(path)} is {describe(column.type)}, and {describe(to)} is not a wider type: "
+                f"column {shown(of)} is {describe(column.type)}, and {describe(whole)} is not a wider type: "
                 "write the values into a new column instead",
                 code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
             )
         return after
 
-    return _field_changed(state, path, change)
+    split = nesting.split(schema_json.parse(state.metadata.schema_string), path)
+    if split is None:
+        raise _not_found(path)
+    of, parts = split
+    return _field_changed(state, of, change)
 
 
 def made_nullable(state: State, path: Path) -> Metadata:

@@ -290,6 +290,18 @@ def named(protocol: Protocol) -> frozenset[str]:
     return frozenset(_demanded_of_writers(protocol))
 
 
+def supported(protocol: Protocol) -> frozenset[str]:
+    """The features that a client must know: those named, and those that the versions imply."""
+    listed = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
+    reader = protocol.min_reader_version
+    implied = {name for name in named(protocol) if name in listed or reader >= _least_reader(name)}
+    return frozenset(listed | implied)
+
+
+def _least_reader(name: str) -> int:
+    return _COLUMN_MAPPING_READER if _BY_NAME[name].reader else 1
+
+
 def needed(metadata: Metadata) -> frozenset[str]:
     """The features that the protocol of a table with this metadata must name."""
     return frozenset(feature.name for feature in FEATURES if feature.needed(metadata))

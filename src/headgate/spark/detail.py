@@ -1,12 +1,11 @@
 """What a table is, as a DataFrame of one row in Delta's columns."""
 
-from collections.abc import Sequence
-
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
+from headgate.errors import ObjectNotFound
+from headgate.protocol import clustering, domain_lifecycle, features, names
 from headgate.protocol.actions import EpochMillis
 from headgate.spark import state
 from headgate.table.opened import OpenedTable
@@ -36,11 +35,12 @@ COLUMNS = pa.schema(
 
 
 def frame(
-    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, *, name: str | None, modified: EpochMillis
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, *, name: str | None, committed: EpochMillis
 ) -> DataFrame:
-    """One row: the table at this version, last modified at this moment."""
+    """One row: the table at this version, which was committed at this moment."""
     metadata, protocol = snapshot.state.metadata, snapshot.state.protocol
     files, size = _totals(spark, table, snapshot)
+    clustered = domain_lifecycle.clustering_columns(snapshot.state.domains)
     row = {
         "format": "delta",
         "id": metadata.id,
@@ -48,17 +48,30 @@ def frame(
         "description": metadata.description,
         "location": table.location,
         "createdAt": None if metadata.created_time is None else metadata.created_time * 1000,
-        "lastModified": modified * 1000,
+        "lastModified": _modified(table, snapshot, committed) * 1000,
         "partitionColumns": list(metadata.partition_columns),
-        "clusteringColumns": clustering_columns(snapshot),
+        "clusteringColumns": list(clustering.logical_names(clustered, metadata)),
         "numFiles": files,
         "sizeInBytes": size,
         "properties": list(metadata.configuration.items()),
         "minReaderVersion": protocol.min_reader_version,
         "minWriterVersion": protocol.min_writer_version,
-        "tableFeatures": sorted({*(protocol.reader_features or ()), *(protocol.writer_features or ())}),
+        "tableFeatures": sorted(features.supported(protocol)),
     }
     return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
+
+
+def _modified(table: OpenedTable, snapshot: Snapshot, committed: EpochMillis) -> int:
+    """When the file of the version was written, as Delta Spark has it.
+
+    A catalog's versions are there before their files are, and to publish them modifies nothing.
+    """
+    if snapshot.state.protocol.is_catalog_managed:
+        return committed
+    try:
+        return table.store.head(names.published(snapshot.version)).modified_ms
+    except ObjectNotFound:
+        return committed
 
 
 def _totals(spark: SparkSession, table: OpenedTable, snapshot: Snapshot) -> tuple[int, int]:
@@ -66,12 +79,3 @@ def _totals(spark: SparkSession, table: OpenedTable, snapshot: Snapshot) -> tupl
         return state.totals(spark, table, snapshot.version)
     files = snapshot.files.without_stats
     return files.num_rows, pc.sum(files["size"]).as_py() or 0
-
-
-def clustering_columns(snapshot: Snapshot) -> Sequence[str]:
-    """The clustering columns by their stored names, nested ones with dots; both forms are read (P38)."""
-    domain = snapshot.state.domains.get("delta.clustering")
-    if domain is None:
-        return []
-    columns = msgspec.json.decode(domain.configuration).get("clusteringColumns", [])
-    return [column if isinstance(column, str) else ".".join(column) for column in columns]

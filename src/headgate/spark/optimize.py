@@ -7,7 +7,7 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle, packing, predicates
+from headgate.protocol import clustering, domain_lifecycle, packing, predicates
 from headgate.protocol.actions import AddFile
 from headgate.protocol.packing import Packed
 from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
@@ -52,7 +52,7 @@ def optimize(
     parameters = {
         "predicate": statements.predicate(where),
         "zOrderBy": _json(list(z_order_by)),
-        "clusterBy": _json([".".join(path) for path in clustered]),
+        "clusterBy": _json(clustering.logical_names(clustered, target.metadata)),
         "auto": "false",
     }
     return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters))

@@ -22,7 +22,7 @@ def cluster_by(table: OpenedTable, names: Sequence[str]) -> Version:
     if upgraded != protocol:
         actions = (upgraded, *actions)
     told = {
-        "oldClusteringColumns": ",".join(map(".".join, before)),
-        "newClusteringColumns": ",".join(map(".".join, after)),
+        "oldClusteringColumns": ",".join(clustering.logical_names(before, metadata)),
+        "newClusteringColumns": ",".join(clustering.logical_names(after, metadata)),
     }
     return table.commit(Change(Operation("CLUSTER BY", told, changes_data=False), actions), base=base)
