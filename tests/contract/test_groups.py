@@ -35,7 +35,14 @@ from headgate.catalog.group_api import (
 )
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
-from headgate.errors import CatalogUnavailable, HeadgateError, InvalidRequest, TableExists, TableNotFound
+from headgate.errors import (
+    CatalogUnavailable,
+    CorruptLog,
+    HeadgateError,
+    InvalidRequest,
+    TableExists,
+    TableNotFound,
+)
 from headgate.protocol.actions import Version
 from headgate.storage.api import Store
 from headgate.storage.locate import locate
@@ -246,7 +253,7 @@ def test_a_member_that_is_proposed_alone_afterwards_is_the_version_it_got_in_the
 def test_a_transaction_that_was_ratified_alone_is_in_no_group(case: Case) -> None:
     case.ratify(0, "g-0")
 
-    with pytest.raises(InvalidRequest, match="without this group"):
+    with pytest.raises(CorruptLog, match="without this group"):
         case.groups.propose_group(
             Group(GroupId("g"), (inline(case.ids[0], 2, "g-0"), inline(case.ids[1], 1, "g-1")))
         )

@@ -163,7 +163,7 @@ class SimulatedCatalog:
             for proposal, table, content, checked in asked:
                 answer = self._decided(table, proposal, content, checked)
                 if not isinstance(answer, _Ready):
-                    raise InvalidRequest(f"transaction {proposal.txn_id} was ratified without this group")
+                    raise CorruptLog(f"transaction {proposal.txn_id} was ratified without this group")
                 ready.append(answer)
                 versions[proposal.table_id] = answer.commit.version
             for each in ready:

@@ -151,10 +151,30 @@ def test_our_own_commit_at_the_lost_version_is_a_success() -> None:
     assert done.version == 1
 
 
-def test_a_later_winner_is_never_taken_for_ours() -> None:
-    mine_second = lambda txn: Lost((winner(1), winner(2, txn_id=txn.txn_id)))  # noqa: E731
+def test_our_txn_id_at_a_later_winner_is_reported_and_nothing_is_proposed_again() -> None:
+    committer = Scripted(lambda txn: Lost((winner(1), winner(2, txn_id=txn.txn_id))))
 
-    assert run(Scripted(mine_second, Ratified(Version(3)))).version == 3
+    with pytest.raises(CorruptLog, match=r"version 2 has the txnId .*, and it was proposed as version 1"):
+        run(committer)
+
+    assert len(committer.proposed) == 1
+
+
+def test_our_txn_id_at_two_versions_is_reported() -> None:
+    twice = lambda txn: Lost((replace(txn.commit), winner(2, txn_id=txn.txn_id)))  # noqa: E731
+
+    with pytest.raises(CorruptLog, match="version 1 has it, too"):
+        run(Scripted(twice))
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_success_at_a_version_that_was_not_proposed_is_not_claimed(version: int) -> None:
+    """Whoever has read something cannot leave the version open; the rebased proposal is for version 2."""
+    lost = Lost((commits.commit(1, timestamp=2_001),))
+    reads = Reads(files=frozenset({"x"}))
+
+    with pytest.raises(CorruptLog, match="it was proposed as version 2"):
+        run(Scripted(lost, Ratified(Version(version))), reads=reads)
 
 
 def test_a_proposal_nobody_answers_for_has_an_unknown_outcome() -> None:

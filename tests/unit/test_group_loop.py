@@ -8,6 +8,7 @@ from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
     ConcurrentWrite,
+    CorruptLog,
     GroupConflict,
     HeadgateError,
     InvalidRequest,
@@ -77,8 +78,8 @@ def run(catalog: Scripted, *, limits: Settings | None = None) -> dict[TableId, i
     return {table_id: known.version for table_id, known in done.items()}
 
 
-def lost_to(table_id: TableId, version: int) -> GroupLost[RatifiedCommit]:
-    winner = commits.commit(version, commits.add("theirs.parquet"), timestamp=3_000 + version)
+def lost_to(table_id: TableId, version: int, *, txn_id: str = "") -> GroupLost[RatifiedCommit]:
+    winner = commits.commit(version, commits.add("theirs.parquet"), timestamp=3_000 + version, txn_id=txn_id)
     info = winner.info
     assert info is not None
     assert info.txn_id is not None
@@ -99,6 +100,16 @@ def test_only_who_lost_moves_and_everyone_keeps_their_ids() -> None:
     assert [each.target for each in second.proposals] == [1, 2]
     assert [each.txn_id for each in first.proposals] == [each.txn_id for each in second.proposals]
     assert first.group_id == second.group_id
+
+
+def test_a_member_that_others_committed_alone_is_reported_and_not_committed_again() -> None:
+    ours = StillWorld().uuid()
+    catalog = Scripted(Unknown("lost"), about=(lost_to(ONE, 1, txn_id=ours),))
+
+    with pytest.raises(CorruptLog, match="has not ratified that one"):
+        run(catalog)
+
+    assert len(catalog.proposed) == 1
 
 
 def test_an_unanswered_group_that_was_ratified_is_found() -> None:

@@ -38,7 +38,14 @@ from headgate.catalog.group_api import Creation, Group, GroupLost, GroupOutcome,
 from headgate.catalog.ratify import Candidate, Losing, Plan, Terms
 from headgate.catalog.rules import Decision
 from headgate.catalog.store import Record
-from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest, SharedLog, UserError
+from headgate.errors import (
+    CommitUnknown,
+    CorruptLog,
+    HeadgateError,
+    InvalidRequest,
+    SharedLog,
+    UserError,
+)
 from headgate.protocol.actions import Commit, TxnId, Version
 
 group_members = Table(
@@ -185,10 +192,13 @@ def _planned(db: Connection, candidate: Candidate, terms: Terms) -> tuple[Candid
     if isinstance(answer, HeadgateError):
         raise _naming(answer, proposal.table_id)
     if isinstance(answer, Ratified) and not made.records:
-        raise InvalidRequest(
+        # No refusal: who is refused deletes what it wrote, and that version may have it.
+        raise CorruptLog(
             f"transaction {proposal.txn_id} of table {proposal.table_id} was ratified as version "
-            f"{answer.version} without this group: give each attempt at something new a txnId of its own"
-        )
+            f"{answer.version} without this group, so nothing of the group is ratified: keep its files, look "
+            "who committed that version, and give each attempt at something new a txnId of its own",
+            code="DELTA_TXN_LOG_FAILED_INTEGRITY", txn_id=proposal.txn_id, version=answer.version,
+        )  # fmt: skip
     return candidate, made
 
 

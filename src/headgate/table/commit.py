@@ -4,7 +4,7 @@ One loop serves every route. It ends in exactly one of three ways: the version t
 became, an error that proves it was not committed, or ``CommitUnknown``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -50,10 +50,12 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
         outcome, doubt = _propose(txn, committer, doubt)
         match outcome:
             case Ratified(version):
+                if not (txn.leaves_version_open and version > txn.target):
+                    txn.proposed.check(version)  # a version that it was proposed as (P13)
                 return _committed(txn, version, winners)
             case Lost(more):
-                if _is_ours(more, txn):
-                    return _committed(txn, txn.target, winners)
+                if (known := txn.proposed.version(more)) is not None:
+                    return _committed(txn, known, winners)
                 txn, winners, doubt = txn.rebased_onto(more), winners + more, NO_DOUBT
                 patience.lost(f"the last one to version {txn.target - 1}", winner=txn.target - 1)
             case Open() | Unknown():
@@ -142,12 +144,6 @@ def gave_up(doubt: Doubt, what: str, *, txn_id: str, target: object) -> Headgate
         "before running the operation again",
         txn_id=txn_id, target=target,
     )  # fmt: skip
-
-
-def _is_ours(winners: Sequence[Commit], txn: Transaction) -> bool:
-    # Only the first winner can be an earlier copy of this proposal (P13).
-    info = winners[0].info if winners else None
-    return info is not None and info.txn_id == txn.txn_id
 
 
 def _committed(txn: Transaction, version: Version, winners: tuple[Commit, ...]) -> Committed:

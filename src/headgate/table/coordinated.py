@@ -70,6 +70,7 @@ class CoordinatedCommitter:
         answer = with_room(lambda: self._owner.commit(self._table, proposal), self.publish)
         match answer:
             case RatifiedCommit(version=version):
+                txn.proposed.check(version)  # a staged file is of one version, so no other can be meant
                 return Ratified(version)
             case Lost():
                 # The owner has answered, so failing to read the winners leaves no doubt: it raises.
@@ -141,9 +142,8 @@ class CoordinatedCommitter:
 def _outcome(txn: Transaction, winners: tuple[Commit, ...]) -> Ratified | Lost[Commit] | None:
     if not winners:
         return None
-    first = winners[0].info
-    is_ours = first is not None and first.txn_id == txn.txn_id
-    return Ratified(txn.target) if is_ours else Lost(winners)
+    known = txn.proposed.version(winners)
+    return Lost(winners) if known is None else Ratified(known)
 
 
 def make_folder(store: Store, folder: str) -> None:

@@ -1,10 +1,12 @@
 """The route of ordinary Delta tables: whoever creates ``<v>.json`` first has version v."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from headgate.catalog.api import Lost, Open, Outcome, Ratified, Unknown
 from headgate.errors import (
+    CorruptLog,
     InvalidRequest,
     ObjectExists,
     ObjectNotFound,
@@ -65,9 +67,14 @@ class FilesystemCommitter:
             return Open()
         except StorageError as exc:  # even if there is no right to read: it may be ours
             return Unknown(exc.message)
-        if first.info is not None and first.info.txn_id == txn.txn_id:
-            return Ratified(txn.target)
-        return Lost((first, *self._after(txn.target, dated=dated)))
+        winners = [first]
+        if txn.proposed.version(winners) is None:
+            winners.extend(self._after(txn.target, dated=dated))
+        else:
+            with suppress(StorageError, CorruptLog):  # what cannot be read after it does not undo it
+                winners.extend(self._after(txn.target, dated=False))
+        known = txn.proposed.version(winners)
+        return Lost(tuple(winners)) if known is None else Ratified(known)
 
     def publish(self) -> Version:
         return self.frontier().latest

@@ -21,7 +21,7 @@ from headgate.catalog.group_api import (
 )
 from headgate.clock import World
 from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
-from headgate.protocol import read_checks
+from headgate.protocol import read_checks, txn_ids
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.attempt import Attempt
 from headgate.settings import Settings
@@ -46,6 +46,8 @@ class Member:
         """The same behind these commits; raises the conflict that forbids it."""
         match self.part:
             case Transaction() as txn:
+                if (known := txn.proposed.version(winners)) is not None:
+                    raise txn_ids.alone(txn.txn_id, known)
                 return replace(self, part=txn.rebased_onto(winners), winners=self.winners + winners)
             case Attempt() as reader:
                 return replace(self, part=read_checks.check(reader, winners), winners=self.winners + winners)

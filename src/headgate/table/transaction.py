@@ -23,6 +23,7 @@ from headgate.protocol.attempt import BLIND, Attempt, Reads
 from headgate.protocol.domains import Handlers
 from headgate.protocol.replay import State
 from headgate.protocol.row_work import RowWork
+from headgate.protocol.txn_ids import Proposed
 
 ENGINE = "Headgate/0.1.0"
 
@@ -96,6 +97,11 @@ class Transaction:
     def target(self) -> Version:
         """The version it would be."""
         return self.attempt.target
+
+    @property
+    def proposed(self) -> Proposed:
+        """By what it is known again."""
+        return Proposed(self.txn_id, self.target, is_given=self.change.txn_id is not None)
 
     @property
     def timestamp(self) -> EpochMillis:
