@@ -19,7 +19,7 @@ from headgate import IdentityGenerator, Lake, Table, identity_column
 from headgate.errors import ConstraintViolated, InvalidRequest, MetadataChanged
 from headgate.protocol import identity
 from headgate.protocol.identity import Identity
-from headgate.spark import files, identity_marks
+from headgate.spark import files, identity_marks, internal_names
 from headgate.spark import identity as spark_identity
 from headgate.table.transaction import Change, Operation
 from tests.support import duck
@@ -146,12 +146,11 @@ def test_spark_numbers_rows_as_the_paper_does(spark: SparkSession) -> None:
         (p, r) for p in (0, 1, 2, 3, 4, 7, 8, 1023, 1024, 99_999) for r in (0, 15, 16, 47, 48, 2**33 - 1)
     ]
     places += [(p, (1 << n) - 1 << identity.RUN) for p in (0, 5) for n in range(1, 29)]
-    frame = spark.createDataFrame([((p << 33) + r,) for p, r in places], f"{spark_identity.NUMBER} BIGINT")
+    own = internal_names.beside()
+    frame = spark.createDataFrame([((p << 33) + r,) for p, r in places], f"{own.number} BIGINT")
 
-    found = [
-        row[0]
-        for row in spark_identity.placed(frame).select(spark_identity.value("id", Identity(0, 1))).collect()
-    ]
+    value = spark_identity.value("id", Identity(0, 1), own.number)
+    found = [row[0] for row in spark_identity.placed(frame, own).select(value).collect()]
 
     assert found == [identity.place(p, r) for p, r in places]
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.spark import matches
-from headgate.spark.bind import POSITION
 from headgate.spark.matches import Found
 
 Row = tuple[int | None, int | None, int]
@@ -19,7 +18,7 @@ ROWS = st.lists(PLACES | st.tuples(st.none(), st.none(), st.just(2)), max_size=4
 def as_places(rows: Sequence[Row]) -> pa.Table:
     places = [None if file is None or index is None else file << 40 | index for file, index, _ in rows]
     kinds = [kind for _, _, kind in rows]
-    return pa.table({"place": pa.array(places, pa.int64()), matches.KIND: pa.array(kinds, pa.int8())})
+    return pa.table({"place": pa.array(places, pa.int64()), "kind": pa.array(kinds, pa.int8())})
 
 
 def as_words(rows: Sequence[Row]) -> pa.Table:
@@ -30,8 +29,8 @@ def as_words(rows: Sequence[Row]) -> pa.Table:
         words[key] = (bits | 1 << (0 if index is None else index % 64), count + 1)
     signed = [bits - (1 << 64) if bits >> 63 else bits for bits, _ in words.values()]
     columns = {
-        POSITION: pa.array([file for file, _, _ in words], pa.int32()),
-        matches.KIND: pa.array([kind for _, kind, _ in words], pa.int32()),
+        "file": pa.array([file for file, _, _ in words], pa.int32()),
+        "kind": pa.array([kind for _, kind, _ in words], pa.int32()),
         "word": pa.array([word for _, _, word in words], pa.int64()),
         "bits": pa.array(signed, pa.int64()),
         "count": pa.array([count for _, count in words.values()], pa.int64()),

@@ -140,12 +140,13 @@ def given(field: Field, incoming: Struct) -> Column:
 
 def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[PartitionColumn, ...]:
     found = [(schema.find(name), name) for name in metadata.partition_columns]
+    stored = [mapping.physical_name(field, mode) for field in schema.fields]
     return tuple(
         PartitionColumn(
             field.name,
             physical := mapping.physical_name(field, mode),
             field.type,
-            partition_folders.folder_name(position, physical, mapped=mode is not Mode.NONE),
+            partition_folders.folder_name(position, physical, stored, mapped=mode is not Mode.NONE),
         )
         for position, (field, _) in enumerate(found)
         if field is not None

@@ -45,10 +45,10 @@ def updated(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, 
     }
 
 
-def inserted(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, Column]:
+def inserted(schema: Struct, values: Values, *, alias: str = "", number: str) -> Mapping[str, Column]:
     """The columns of a new row: given ones, and those that have a default; the others are left out.
 
-    Rows for a table with identity columns must be numbered.
+    Rows for a table with identity columns must be numbered, in the column ``number``.
     """
     given = _assigned(schema, values, alias)
     new: dict[str, Column] = {}
@@ -57,7 +57,7 @@ def inserted(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str,
             identity.check_not_given(field)
             new[field.name] = _updated(field, F.lit(None).cast(columns.spark_type(field.type)), own)
         elif identity.is_identity(field):
-            new[field.name] = spark_identity.value(field.name, identity.of(field))
+            new[field.name] = spark_identity.value(field.name, identity.of(field), number)
         elif DEFAULT in field.metadata:
             new[field.name] = F.expr(field.metadata[DEFAULT])
     return new

@@ -18,11 +18,10 @@ from headgate.spark import binders, columns, deleted, file_index, origins, row_f
 from headgate.spark import schema as spark_schema
 from headgate.spark.binders import Asked, Scanned, Skipping
 from headgate.spark.file_index import ROW_INDEX
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.plan import Piece, RowTracking
 
 _METADATA, _IS_METADATA = "_metadata", "__metadata_col"
-ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
-POSITION, INDEX = "__headgate_position", "__headgate_index"
 
 
 @origins.untold
@@ -30,39 +29,53 @@ def bind(
     spark: SparkSession,
     schema: Struct,
     pieces: Iterable[tuple[Piece, Sequence[DeletedRows]]],
+    own: InternalNames,
     skip: Skipping | None = None,
     wanted: Predicate | None = None,
 ) -> DataFrame:
     """The rows of all pieces, each given with the rows deleted from each of its files.
 
-    ``skip`` tells which files later filters leave, where Spark can ask. Of the rows that are not
-    ``wanted`` some may be missing; to leave out all of them is for the caller.
+    ``own`` are the names of what is said of rows beside their columns. ``skip`` tells which files later
+    filters leave, where Spark can ask. Of the rows that are not ``wanted`` some may be missing; to leave
+    out all of them is for the caller.
     """
     shown, pieces = columns.visible(schema), list(pieces)
     for piece, _ in pieces:
         _check_names(piece)
     own_metadata = len(pieces) > 1 or any(piece.needs_rows for piece, _ in pieces)
+    own_metadata = own_metadata and not any(_has_row_index(piece) for piece, _ in pieces)
     asked = [Asked(piece, gone, own_metadata) for piece, gone in pieces]
     scans = [binders.scan(spark, _wanted(shown, part.piece), part, skip) for part in asked]
     hidden = all(scanned.metadata is not None for scanned in scans)
     rows = reduce(
         DataFrame.union,
         (
-            _rows(shown, piece, _live(shown, piece, scanned, wanted), with_metadata=hidden)
+            _rows(shown, piece, _live(shown, piece, scanned, wanted), own, with_metadata=hidden)
             for (piece, _), scanned in zip(pieces, scans, strict=True)
         ),
     )
-    return file_index.hide_last(rows) if hidden else rows
+    return _with_hidden_metadata(rows, own) if hidden else rows
+
+
+def _with_hidden_metadata(rows: DataFrame, own: InternalNames) -> DataFrame:
+    """The same with the last column as Spark's ``_metadata``; a column of the user may have that name too."""
+    shown = [spark_schema.column(name) for name in rows.columns[:-1]]
+    told = F.col(own.metadata).alias(_METADATA, metadata={_IS_METADATA: _METADATA})
+    return file_index.hide_last(rows.select(*shown, told))
 
 
 def _check_names(piece: Piece) -> None:
     """That rows are not numbered by a column of the table: Spark would take its values for their places."""
-    if piece.needs_rows and any(field.name.lower() == ROW_INDEX.name for field in piece.layout.fields):
+    if piece.needs_rows and _has_row_index(piece):
         raise UnsupportedFeature(
             f"the table has a column {ROW_INDEX.name!r}, by which name Spark numbers the rows of a file, and "
             "these rows must be numbered: write them to a table whose column has another name",
             features=("reservedColumnName",), operation="read",
         )  # fmt: skip
+
+
+def _has_row_index(piece: Piece) -> bool:
+    return any(field.name.lower() == ROW_INDEX.name for field in piece.layout.fields)
 
 
 def _wanted(schema: Struct, piece: Piece) -> StructType:
@@ -94,7 +107,9 @@ def _at(schema: Struct, piece: Piece, path: tuple[str, ...]) -> Column | None:
     return None
 
 
-def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool) -> DataFrame:
+def _rows(
+    schema: Struct, piece: Piece, scanned: Scanned, own: InternalNames, *, with_metadata: bool
+) -> DataFrame:
     if _is_as_shown(schema, piece) and not with_metadata:
         return scanned.rows
     chosen = [
@@ -102,15 +117,15 @@ def _rows(schema: Struct, piece: Piece, scanned: Scanned, *, with_metadata: bool
         for field, stored in zip(schema.fields, piece.layout.fields, strict=False)
     ]
     if piece.tracking is not None:
-        chosen += _tracked(piece.layout.fields[len(schema.fields) :], piece.tracking, scanned)
+        chosen += _tracked(piece.layout.fields[len(schema.fields) :], piece.tracking, scanned, own)
     if piece.located:
-        chosen += _places(piece, scanned)
+        chosen += _places(piece, scanned, own)
     if with_metadata and scanned.metadata is not None:
-        chosen.append(scanned.metadata.alias(_METADATA, metadata={_IS_METADATA: _METADATA}))
+        chosen.append(scanned.metadata.alias(own.metadata))
     if not scanned.gone:
         return scanned.rows.select(*chosen)
-    where = (scanned.ordinal.cast("int").alias(deleted.FILE), scanned.row.alias(deleted.ROW))
-    return deleted.without(scanned.rows.select(*chosen, *where), scanned.gone, guarded=scanned.guarded)
+    where = (scanned.ordinal.cast("int").alias(own.file), scanned.row.alias(own.row))
+    return deleted.without(scanned.rows.select(*chosen, *where), scanned.gone, own, guarded=scanned.guarded)
 
 
 def _shown(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:
@@ -129,18 +144,20 @@ def _named(column: Column, field: Field) -> Column:
     return column.alias(field.name, metadata=dict(field.metadata))
 
 
-def _tracked(stored: Sequence[Field], tracking: RowTracking, scanned: Scanned) -> list[Column]:
+def _tracked(
+    stored: Sequence[Field], tracking: RowTracking, scanned: Scanned, own: InternalNames
+) -> list[Column]:
     """What a file stores for rows that were moved into it; else it follows from the log."""
     own_id, own_version = (spark_schema.column(field.name) for field in stored)
     base = _lookup(tracking.base_ids, scanned.ordinal, ArrayType(LongType()))
     version = _lookup(tracking.versions, scanned.ordinal, ArrayType(LongType()))
     return [
-        F.coalesce(own_id, base + scanned.row).alias(ROW_ID),
-        F.coalesce(own_version, version).alias(ROW_COMMIT_VERSION),
+        F.coalesce(own_id, base + scanned.row).alias(own.row_id),
+        F.coalesce(own_version, version).alias(own.row_commit_version),
     ]
 
 
-def _places(piece: Piece, scanned: Scanned) -> list[Column]:
+def _places(piece: Piece, scanned: Scanned, own: InternalNames) -> list[Column]:
     """Where among all files that are read a row's own stands, and its index in that file."""
     stands: list[int] = piece.positions.to_pylist()
     in_order = stands == list(range(len(stands)))
@@ -149,7 +166,7 @@ def _places(piece: Piece, scanned: Scanned) -> list[Column]:
         if in_order
         else _lookup(stands, scanned.ordinal, ArrayType(IntegerType()))
     )
-    return [position.alias(POSITION), scanned.row.alias(INDEX)]
+    return [position.alias(own.position), scanned.row.alias(own.index)]
 
 
 def _lookup(values: Sequence[str | int | None], ordinal: Column, array: ArrayType) -> Column:

@@ -23,26 +23,24 @@ from headgate.protocol import skipping
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Unknown
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark import deleted, file_index, jvm_words, manifest, pushed, sessions
+from headgate.spark import deleted, file_index, internal_names, jvm_words, manifest, pushed, sessions
 from headgate.spark.file_index import ROW_INDEX, Listing
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
 from headgate.spark.plan import Piece
 
 SETTING = "spark.headgate.binder"
 _TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
-_FILE, _PLACE = "__headgate_ordinal", "__headgate_place"
-_PATH, _URI = "__headgate_path", "__headgate_uri"
-_SIZE, _MODIFIED = "__headgate_size", "__headgate_modified_ms"
 _MOST_WORDS = 4 * 1024 * 1024
 # As one text: every part of a column is several calls of the JVM.
-_LIKE_METADATA = f"""named_struct(
-    'file_path', {_PATH},
-    'file_name', substring_index({_URI}, '/', -1),
-    'file_size', {_SIZE},
+_LIKE_METADATA = """named_struct(
+    'file_path', {path},
+    'file_name', substring_index({uri}, '/', -1),
+    'file_size', {size},
     'file_block_start', CAST(NULL AS BIGINT),
     'file_block_length', CAST(NULL AS BIGINT),
-    'file_modification_time', timestamp_millis({_MODIFIED}),
-    'row_index', {ROW_INDEX.name}
+    'file_modification_time', timestamp_millis({modified_ms}),
+    'row_index', {row_index}
 )"""
 
 _log = logging.getLogger(__name__)
@@ -154,27 +152,28 @@ def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
 
 
 def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
-    piece, gone = asked.piece, asked.gone
+    piece, gone, own = asked.piece, asked.gone, internal_names.beside(asked.piece.layout)
     words = deleted.joined_words(gone, at_most=_MOST_WORDS) if gone else None
     numbers: list[tuple[str, Sequence[int]]] = []
     if words is not None:
-        numbers += [(_PLACE, words.places)]
+        numbers += [(own.place, words.places)]
     if piece.constants or piece.tracking or piece.located or (gone and words is None):
-        numbers += [(_FILE, range(len(piece.uris)))]
+        numbers += [(own.ordinal, range(len(piece.uris)))]
     if asked.own_metadata:
-        numbers += [(_SIZE, piece.sizes), (_MODIFIED, piece.modified_ms)]
+        numbers += [(own.size, piece.sizes), (own.modified_ms, piece.modified_ms)]
     if asked.own_metadata or piece.needs_rows:
         wanted = StructType([*wanted.fields, ROW_INDEX])
-    spelled = (_PATH, _URI) if asked.own_metadata else None
+    spelled = (own.path, own.uri) if asked.own_metadata else None
     listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled)
     rows = file_index.scan(spark, wanted, listing, None if skip is None else partial(skip.keep, piece))
-    row, metadata = F.col(ROW_INDEX.name), _metadata() if asked.own_metadata else None
+    row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
     if words is None:
-        return Scanned(rows, F.col(_FILE), row, gone, metadata)
-    live = deleted.is_live(jvm_words.at(spark, words.packed), F.col(_PLACE), row)
-    return Scanned(rows, F.col(_FILE), row, (), metadata, live)
+        return Scanned(rows, F.col(own.ordinal), row, gone, metadata)
+    live = deleted.is_live(jvm_words.at(spark, words.packed), F.col(own.place), row)
+    return Scanned(rows, F.col(own.ordinal), row, (), metadata, live)
 
 
-def _metadata() -> Column:
+def _metadata(own: InternalNames) -> Column:
     """Like Spark's; but which part of a file a task reads is not known outside its reader."""
-    return F.expr(_LIKE_METADATA)
+    named = {"path": own.path, "uri": own.uri, "size": own.size, "modified_ms": own.modified_ms}
+    return F.expr(_LIKE_METADATA.format(**named, row_index=ROW_INDEX.name))

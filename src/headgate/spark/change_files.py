@@ -13,13 +13,10 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import files, fitting, targets
 from headgate.spark import schema as spark_schema
-from headgate.spark.bind import INDEX, POSITION, ROW_ID
-from headgate.spark.edits import BEFORE, DELETES, UPDATES, Edits, Kind
+from headgate.spark.edits import DELETES, UPDATES, Edits, Kind
 from headgate.spark.files import Written
-from headgate.spark.matches import KIND
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.targets import Target
-
-_OURS = frozenset({POSITION, INDEX, KIND, BEFORE, ROW_ID})
 
 
 def are_needed(target: Target, edits: Edits, partly: object) -> bool:
@@ -35,19 +32,21 @@ def write(target: Target, edits: Edits, metadata: Metadata) -> Written:
     """Write the edits for readers of the feed."""
     if edits.rows is None:
         raise AssertionError("the feed needs the rows that change")
-    rows = edits.rows
+    rows, own = edits.rows, target.own
     deleted = edits.found.get(Kind.DELETED)
     if deleted is not None and deleted.count > deleted.distinct:
         # Several rows of a source may have asked for the same deletion.
-        in_place = F.col(POSITION).isNotNull()
-        rows = rows.where(in_place).dropDuplicates([POSITION, INDEX]).unionByName(rows.where(~in_place))
-    new = values(rows)
-    old = [F.col(BEFORE).getField(name).alias(name) for name in target.names]
+        in_place = F.col(own.position).isNotNull()
+        rows = (
+            rows.where(in_place).dropDuplicates([own.position, own.index]).unionByName(rows.where(~in_place))
+        )
+    new = values(target, rows)
+    old = [F.col(own.before).getField(name).alias(name) for name in target.names]
     parts = [
-        _marked(rows, UPDATES, old, "update_preimage"),
-        _marked(rows, UPDATES, new, "update_postimage"),
-        _marked(rows, DELETES, old, "delete"),
-        _marked(rows, (Kind.INSERTED,), new, "insert"),
+        _marked(rows, own, UPDATES, old, "update_preimage"),
+        _marked(rows, own, UPDATES, new, "update_postimage"),
+        _marked(rows, own, DELETES, old, "delete"),
+        _marked(rows, own, (Kind.INSERTED,), new, "insert"),
     ]
     schema = schema_json.parse(metadata.schema_string)
     alike = [fitting.typed(part, schema) for part in parts]
@@ -55,14 +54,18 @@ def write(target: Target, edits: Edits, metadata: Metadata) -> Written:
     return files.write_changes(joined.coalesce(1) if _is_small(edits) else joined, target.table, metadata)
 
 
-def values(rows: DataFrame) -> list[Column]:
+def values(target: Target, rows: DataFrame) -> list[Column]:
     """The columns of edited rows that are the table's."""
-    return [spark_schema.column(name) for name in rows.columns if name not in _OURS]
+    own = target.own
+    ours = (own.position, own.index, own.kind, own.before, own.row_id)
+    return [spark_schema.column(name) for name in rows.columns if name not in ours]
 
 
-def _marked(rows: DataFrame, kinds: tuple[Kind, ...], columns: list[Column], change: str) -> DataFrame:
+def _marked(
+    rows: DataFrame, own: InternalNames, kinds: tuple[Kind, ...], columns: list[Column], change: str
+) -> DataFrame:
     mark = F.lit(change).alias(files.CHANGE_TYPE.name)
-    return rows.where(F.col(KIND).isin(*map(int, kinds))).select(*columns, mark)
+    return rows.where(F.col(own.kind).isin(*map(int, kinds))).select(*columns, mark)
 
 
 def _is_small(edits: Edits) -> bool:

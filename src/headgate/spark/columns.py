@@ -11,11 +11,12 @@ from pyspark.sql.types import StructType
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.spark import internal_names
 from headgate.spark import schema as spark_schema
 from headgate.spark.layouts import VOID
 
 # Spark tells a struct without values from a null one by its fields, so it must be asked for one.
-_NO_FIELD = Field("__headgate_no_field", Primitive("boolean"))
+_NO_FIELD = "no_field"
 _COLLATIONS = "__COLLATIONS"
 _INTERNAL = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT")
 
@@ -115,7 +116,12 @@ def _visible_metadata(field: Field) -> Mapping[str, Any]:
 
 def _stored(layout: Struct, *, nested: bool = False) -> Struct:
     kept = tuple(Field(field.name, _stored_type(field.type)) for field in layout.fields if field.type != VOID)
-    return Struct(kept if kept or not nested else (_NO_FIELD,))
+    return Struct(kept if kept or not nested else (_absent_field(layout),))
+
+
+def _absent_field(layout: Struct) -> Field:
+    prefix = internal_names.free_prefix(internal_names.USUAL, (field.name for field in layout.fields))
+    return Field(f"{prefix}{_NO_FIELD}", Primitive("boolean"))
 
 
 def _stored_type(data_type: DataType) -> DataType:

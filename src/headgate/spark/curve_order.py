@@ -17,8 +17,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.curves import Curve
-from headgate.spark import origins, partition_keys
+from headgate.spark import internal_names, origins, partition_keys
 from headgate.spark import schema as spark_schema
+from headgate.spark.internal_names import InternalNames
 
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_PER_FILE = 20_000, 500_000, 100
 _SEED = 1
@@ -27,26 +28,24 @@ _SPARE_BITS = 5
 """Cells are this much finer than files, in bits, so that files can have about as many rows each."""
 _FEW_BITS = 16
 """Of so many cells, as bits, each one's number is looked up rather than computed."""
-_NUMBER, _STEP, _KEY = "__headgate_number", "__headgate_step", "__headgate_key"
-_BUCKET, _VALUE, _CUTS = "__headgate_bucket", "__headgate_value", "__headgate_cuts"
 
 
 @origins.untold
 def arranged(rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int) -> DataFrame:
     """The rows of ``rows``, about ``total`` of them, in at most so many partitions along the curve."""
-    bits = _bits(files, curve.dimensions)
-    sample = _sample(rows, by, total=total, files=files).persist()
+    bits, own = _bits(files, curve.dimensions), internal_names.beside(rows.columns)
+    sample = _sample(rows, by, own, total=total, files=files).persist()
     try:
-        values = [F.col(f"{_VALUE}{at}") for at in range(curve.dimensions)]
+        values = [F.col(f"{own.value}{at}") for at in range(curve.dimensions)]
         bounds = _bounds(sample, values, buckets=1 << bits)
-        numbered = _numbered(_bucketed(sample, (), values, bounds), (), curve, bits)
-        begins = _bounds(numbered, [F.col(_NUMBER)], buckets=files)[0]
+        numbered = _numbered(_bucketed(sample, (), values, bounds, own), (), curve, bits, own)
+        begins = _bounds(numbered, [F.col(own.number)], buckets=files)[0]
     finally:
         sample.unpersist()
     kept = [spark_schema.column(name) for name in rows.columns]
     find = _looked_up if bits * curve.dimensions <= _FEW_BITS else _searched
-    keyed = find(_bucketed(rows, kept, by, bounds), kept, curve, bits, begins)
-    return keyed.repartition(len(begins) + 1, F.col(_KEY)).select(*kept)
+    keyed = find(_bucketed(rows, kept, by, bounds, own), kept, curve, bits, begins, own)
+    return keyed.repartition(len(begins) + 1, F.col(own.key)).select(*kept)
 
 
 def _bits(files: int, dimensions: int) -> int:
@@ -54,10 +53,12 @@ def _bits(files: int, dimensions: int) -> int:
     return min(_MOST_BITS, max(_FEWEST_BITS, wanted))
 
 
-def _sample(rows: DataFrame, by: Sequence[Column], *, total: int, files: int) -> DataFrame:
+def _sample(
+    rows: DataFrame, by: Sequence[Column], own: InternalNames, *, total: int, files: int
+) -> DataFrame:
     """The values of some rows."""
     wanted = min(_MOST_SAMPLED, max(_FEWEST_SAMPLED, _SAMPLED_PER_FILE * files))
-    found = rows.select(*(column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)))
+    found = rows.select(*(column.alias(f"{own.value}{number}") for number, column in enumerate(by)))
     return found.sample(fraction=wanted / total, seed=_SEED) if total > wanted else found
 
 
@@ -74,30 +75,34 @@ def _cuts(values: Sequence[Any], buckets: int) -> list[Any]:
 
 
 def _bucketed(
-    rows: DataFrame, kept: Sequence[Column], by: Sequence[Column], bounds: Sequence[Sequence[Any]]
+    rows: DataFrame,
+    kept: Sequence[Column],
+    by: Sequence[Column],
+    bounds: Sequence[Sequence[Any]],
+    own: InternalNames,
 ) -> DataFrame:
     """The rows with the bucket of each value, found by halving: a projection for each step.
 
     One expression that has a branch for each bucket would be more code than the JVM compiles. None has
     a bound in it: what Spark compiles is the same for any, so it is compiled once.
     """
-    values = [F.col(f"{_VALUE}{number}") for number in range(len(by))]
-    buckets = [F.col(f"{_BUCKET}{number}") for number in range(len(by))]
-    cuts = [F.col(f"{_CUTS}{number}") for number in range(len(by))]
+    values = [F.col(f"{own.value}{number}") for number in range(len(by))]
+    buckets = [F.col(f"{own.bucket}{number}") for number in range(len(by))]
+    cuts = [F.col(f"{own.cuts}{number}") for number in range(len(by))]
     found = rows.select(
         *kept,
-        *(column.alias(f"{_VALUE}{number}") for number, column in enumerate(by)),
-        *(F.array(*map(F.lit, some)).alias(f"{_CUTS}{number}") for number, some in enumerate(bounds)),
-        *(_begun(column).alias(f"{_BUCKET}{number}") for number, column in enumerate(by)),
+        *(column.alias(f"{own.value}{number}") for number, column in enumerate(by)),
+        *(F.array(*map(F.lit, some)).alias(f"{own.cuts}{number}") for number, some in enumerate(bounds)),
+        *(_begun(column).alias(f"{own.bucket}{number}") for number, column in enumerate(by)),
     )
     for step in _steps(max(map(len, bounds))):
         narrowed = [
-            _narrowed(bucket, value, cut, step).alias(f"{_BUCKET}{number}") if bounds[number] else bucket
+            _narrowed(bucket, value, cut, step).alias(f"{own.bucket}{number}") if bounds[number] else bucket
             for number, (bucket, value, cut) in enumerate(zip(buckets, values, cuts, strict=True))
         ]
         found = found.select(*kept, *values, *cuts, *narrowed)
     first = F.lit(0)
-    placed = [F.coalesce(bucket, first).alias(f"{_BUCKET}{at}") for at, bucket in enumerate(buckets)]
+    placed = [F.coalesce(bucket, first).alias(f"{own.bucket}{at}") for at, bucket in enumerate(buckets)]
     return found.select(*kept, *placed)
 
 
@@ -118,7 +123,12 @@ def _narrowed(bucket: Column, value: Column, cuts: Column, step: int) -> Column:
 
 
 def _looked_up(
-    rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, begins: Sequence[int]
+    rows: DataFrame,
+    kept: Sequence[Column],
+    curve: Curve,
+    bits: int,
+    begins: Sequence[int],
+    own: InternalNames,
 ) -> DataFrame:
     """The rows with the key of their file, out of an array with that of every cell."""
     mask = (1 << bits) - 1
@@ -126,18 +136,23 @@ def _looked_up(
     places = [tuple(cell >> bits * at & mask for at in range(curve.dimensions)) for cell in cells]
     keys = partition_keys.of(len(begins) + 1)
     found = [keys[bisect_right(begins, curve.number(place, bits))] for place in places]
-    parts = (F.shiftleft(f"{_BUCKET}{at}", bits * at) for at in range(curve.dimensions))
-    return rows.select(*kept, F.get(_constants(found), reduce(Column.bitwiseOR, parts)).alias(_KEY))
+    parts = (F.shiftleft(f"{own.bucket}{at}", bits * at) for at in range(curve.dimensions))
+    return rows.select(*kept, F.get(_constants(found), reduce(Column.bitwiseOR, parts)).alias(own.key))
 
 
 def _searched(
-    rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, begins: Sequence[int]
+    rows: DataFrame,
+    kept: Sequence[Column],
+    curve: Curve,
+    bits: int,
+    begins: Sequence[int],
+    own: InternalNames,
 ) -> DataFrame:
     """The rows with the key of their file, by their number on the curve."""
-    numbered = _numbered(rows, kept, curve, bits)
-    parted = _bucketed(numbered, kept, [F.col(_NUMBER)], [begins])
+    numbered = _numbered(rows, kept, curve, bits, own)
+    parted = _bucketed(numbered, kept, [F.col(own.number)], [begins], own)
     keys = _constants(partition_keys.of(len(begins) + 1))
-    return parted.select(*kept, F.get(keys, F.col(f"{_BUCKET}0")).alias(_KEY))
+    return parted.select(*kept, F.get(keys, F.col(f"{own.bucket}0")).alias(own.key))
 
 
 def _constants(values: Sequence[int]) -> Column:
@@ -145,12 +160,15 @@ def _constants(values: Sequence[int]) -> Column:
     return F.from_json(F.lit(msgspec.json.encode(values).decode()), "array<int>")
 
 
-def _numbered(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) -> DataFrame:
+def _numbered(
+    rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, own: InternalNames
+) -> DataFrame:
     """The rows with their number on the curve: a projection for each bit, each using the one before twice."""
     width, mask = curve.dimensions, (1 << curve.dimensions) - 1
     table = F.expr(f"array({','.join(map(str, curve.table))})")
-    coordinates = [F.col(f"{_BUCKET}{number}") for number in range(width)]
-    found = rows.select(*kept, *coordinates, F.lit(0).alias(_STEP), F.lit(0).cast("bigint").alias(_NUMBER))
+    coordinates = [F.col(f"{own.bucket}{number}") for number in range(width)]
+    nothing = F.lit(0).alias(own.step), F.lit(0).cast("bigint").alias(own.number)
+    found = rows.select(*kept, *coordinates, *nothing)
     for bit in reversed(range(bits)):
         cell = sum(
             (
@@ -159,10 +177,10 @@ def _numbered(rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int) 
             ),
             F.lit(0),
         )
-        state = F.shiftright(F.col(_STEP), width)
+        state = F.shiftright(F.col(own.step), width)
         step = F.get(table, F.shiftleft(state, width).bitwiseOR(cell))
-        found = found.select(*kept, *coordinates, step.alias(_STEP), F.col(_NUMBER))
-        digits = F.col(_STEP).bitwiseAND(F.lit(mask)).cast("bigint")
-        number = F.shiftleft(F.col(_NUMBER), width).bitwiseOR(digits)
-        found = found.select(*kept, *coordinates, F.col(_STEP), number.alias(_NUMBER))
+        found = found.select(*kept, *coordinates, step.alias(own.step), F.col(own.number))
+        digits = F.col(own.step).bitwiseAND(F.lit(mask)).cast("bigint")
+        number = F.shiftleft(F.col(own.number), width).bitwiseOR(digits)
+        found = found.select(*kept, *coordinates, F.col(own.step), number.alias(own.number))
     return found

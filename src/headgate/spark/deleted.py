@@ -13,12 +13,11 @@ from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.vectors import DeletedRows, Inline, Stored
 from headgate.spark import schema as spark_schema
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.jvm_words import At
 from headgate.storage.api import Store
 from headgate.table import places
 
-FILE, ROW = "__headgate_file", "__headgate_row"
-_OF, _WORDS = "__headgate_deleted_from", "__headgate_deleted"
 _READERS = 16
 _HALF = 32
 
@@ -46,18 +45,22 @@ def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) 
     return [rows(vector, place) for vector, place in zip(wanted, found, strict=True)]
 
 
-def without(rows: DataFrame, deleted: Sequence[DeletedRows], *, guarded: bool = False) -> DataFrame:
-    """``rows``, which say in FILE and ROW where they are from, but those deleted and without the two.
+def without(
+    rows: DataFrame, deleted: Sequence[DeletedRows], own: InternalNames, *, guarded: bool = False
+) -> DataFrame:
+    """``rows``, which say in ``own.file`` and ``own.row`` where they are from, but those deleted and without
+    the two.
 
     Spark asks later conditions before the join that finds deleted rows, unless it is ``guarded``.
     """
-    marks = F.broadcast(rows.sparkSession.createDataFrame(_bitmaps(deleted)))
-    kept = [name for name in rows.columns if name not in (FILE, ROW)]
+    marks = F.broadcast(rows.sparkSession.createDataFrame(_bitmaps(deleted, own)))
+    kept = [name for name in rows.columns if name not in (own.file, own.row)]
     # Were a file without a bitmap, its deleted rows must not come back unseen.
-    words = F.coalesce(F.col(_WORDS), F.raise_error(F.lit("a deletion vector is missing from the scan")))
-    live = _bit(words, F.col(ROW)) == 0
+    words = F.coalesce(F.col(own.deleted), F.raise_error(F.lit("a deletion vector is missing from the scan")))
+    live = _bit(words, F.col(own.row)) == 0
     # By a condition: of a join by a name nobody could ask for ``_metadata``.
-    joined = rows.join(marks, F.col(FILE) == F.col(_OF), "left").where(live & _guard() if guarded else live)
+    is_same = F.col(own.file) == F.col(own.deleted_from)
+    joined = rows.join(marks, is_same, "left").where(live & _guard() if guarded else live)
     return joined.select(*map(spark_schema.column, kept))
 
 
@@ -102,14 +105,14 @@ def _bit(words: Column, row: Column) -> Column:
     return F.getbit(word.cast("bigint"), (row % 64).cast("int"))
 
 
-def _bitmaps(deleted: Sequence[DeletedRows]) -> pa.Table:
+def _bitmaps(deleted: Sequence[DeletedRows], own: InternalNames) -> pa.Table:
     words = [vector.words() for vector in deleted]
     ends = pa.array(accumulate(map(len, words), initial=0), pa.int32())
     joined = pa.py_buffer(b"".join(some.tobytes() for some in words))
     flat = pa.Array.from_buffers(pa.int64(), ends[-1].as_py(), [None, joined])
     return pa.table(
         {
-            _OF: pa.array(range(len(words)), pa.int32()),
-            _WORDS: pa.ListArray.from_arrays(ends, flat),
+            own.deleted_from: pa.array(range(len(words)), pa.int32()),
+            own.deleted: pa.ListArray.from_arrays(ends, flat),
         }
     )

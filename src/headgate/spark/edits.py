@@ -1,7 +1,8 @@
 """What a statement does to rows: which, where they are, and what they become.
 
-A DataFrame of edits has a row for each: POSITION and INDEX of the row it is about (null for a new
-one), its KIND, the columns of the table as they will be, and if a change feed asks, as they were.
+A DataFrame of edits has a row for each: position and index of the row it is about (null for a new
+one), its kind, the columns of the table as they will be, and if a change feed asks, as they were.
+What is not a column of the table has the names of ``Target.own``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,11 +15,9 @@ from pyspark.sql import functions as F
 from headgate.protocol.vectors import DeletedRows
 from headgate.spark import checkpoints, matches, targets
 from headgate.spark import schema as spark_schema
-from headgate.spark.bind import INDEX, POSITION, ROW_ID
-from headgate.spark.matches import KIND, Found
+from headgate.spark.matches import Found
 from headgate.spark.targets import Target
 
-BEFORE = "__headgate_before"
 Matching = Callable[[DataFrame], DataFrame]
 """Given rows of the target, those that a statement is about."""
 _NONE = Found()
@@ -77,10 +76,10 @@ def gather(target: Target, rows: DataFrame, *, keep: bool) -> Edits:
     will be needed."""
     most = target.most_rows()
     if not keep:
-        return Edits(matches.collect(rows, at_most=most))
+        return Edits(matches.collect(rows, target.own, at_most=most))
     # Without its lineage: were rows computed again, they might be others than those that were counted.
     kept = checkpoints.keep(rows)
-    return Edits(matches.collect(kept, at_most=most), kept)
+    return Edits(matches.collect(kept, target.own, at_most=most), kept)
 
 
 def deletions(target: Target, matching: Matching) -> Edits:
@@ -96,16 +95,17 @@ def deletions(target: Target, matching: Matching) -> Edits:
 
 def columns(target: Target, kind: Column, values: Mapping[str, Column], *, alias: str = "") -> list[Column]:
     """The columns of edits, given rows of the target, perhaps called ``alias``."""
-    place = [_named(alias, POSITION), _named(alias, INDEX), kind.cast("int").alias(KIND)]
+    own = target.own
+    place = [_named(alias, own.position), _named(alias, own.index), kind.cast("int").alias(own.kind)]
     new = [column.alias(name) for name, column in values.items()]
     if target.tracked:
-        new.append(_named(alias, ROW_ID))
+        new.append(_named(alias, own.row_id))
     return place + new
 
 
 def before(target: Target, *, alias: str = "") -> Column:
     """A row of the target as it was."""
-    return F.struct(*(_named(alias, name) for name in target.names)).alias(BEFORE)
+    return F.struct(*(_named(alias, name) for name in target.names)).alias(target.own.before)
 
 
 def _named(alias: str, name: str) -> Column:

@@ -14,7 +14,6 @@ from headgate.spark import arrange, columns
 from headgate.spark import schema as spark_schema
 from headgate.spark.checks import GENERATED
 from headgate.spark.edits import UPDATES, Kind
-from headgate.spark.matches import KIND
 
 
 def are_in(schema: Struct) -> bool:
@@ -22,10 +21,10 @@ def are_in(schema: Struct) -> bool:
     return any(GENERATED in field.metadata for field in schema.fields)
 
 
-def followed(rows: DataFrame, schema: Struct, own: Mapping[str, Column]) -> DataFrame:
+def followed(rows: DataFrame, schema: Struct, own: Mapping[str, Column], kind: Column) -> DataFrame:
     """Edited rows with every generated column, computed from the other columns as they will be stored.
 
-    ``own`` has, by name, in which rows the statement itself sets such a column.
+    ``own`` has, by name, in which rows the statement itself sets such a column, ``kind`` the kind of edit.
     """
     fields = arrange.without_void(spark_schema.nullable(schema)).fields
     computed = [field for field in fields if GENERATED in field.metadata]
@@ -33,7 +32,7 @@ def followed(rows: DataFrame, schema: Struct, own: Mapping[str, Column]) -> Data
         return rows
     found = spark_schema.present(rows)
     settled = {field.name: arrange.given(field, found) for field in fields}
-    new = F.col(KIND).isin(*map(int, (*UPDATES, Kind.INSERTED)))
+    new = kind.isin(*map(int, (*UPDATES, Kind.INSERTED)))
     values = {field.name: F.when(new, _value(field, own.get(field.name))) for field in computed}
     return rows.withColumns(settled).withColumns(values)
 

@@ -22,10 +22,10 @@ from headgate.protocol.identity import Identity
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.spark import failures
+from headgate.spark import failures, internal_names
 from headgate.spark import schema as spark_schema
+from headgate.spark.internal_names import InternalNames
 
-NUMBER, _A, _B = "__headgate_number", "__headgate_digits_a", "__headgate_digits_b"
 _PARTITION_BITS = 33
 """Where ``monotonically_increasing_id`` has the number of the partition."""
 _FAILURE = re.compile(r"HEADGATE_IDENTITY\[(.*?)\]HEADGATE", re.DOTALL)
@@ -57,35 +57,36 @@ def identity_column(
     return StructField(name, LongType(), nullable, said if comment is None else {**said, "comment": comment})
 
 
-def numbered(rows: DataFrame) -> DataFrame:
+def numbered(rows: DataFrame, own: InternalNames) -> DataFrame:
     """The rows with a number each, for ``value``; nothing may shuffle them before they are stored."""
-    return placed(rows.withColumn(NUMBER, F.monotonically_increasing_id()))
+    return placed(rows.withColumn(own.number, F.monotonically_increasing_id()), own)
 
 
-def placed(rows: DataFrame) -> DataFrame:
+def placed(rows: DataFrame, own: InternalNames) -> DataFrame:
     """The rows whose numbers say partition and place within it, as ``identity.place`` numbers them."""
-    partition = f"(shiftright({NUMBER}, {_PARTITION_BITS}) + 1L)"
-    row = f"({NUMBER} & {(1 << _PARTITION_BITS) - 1}L)"
+    number, a, b = own.number, own.digits_a, own.digits_b
+    partition = f"(shiftright({number}, {_PARTITION_BITS}) + 1L)"
+    row = f"({number} & {(1 << _PARTITION_BITS) - 1}L)"
     run = f"(shiftright({row}, {identity.RUN}) + 1L)"
     # Half way to the next number, a logarithm is never so near a whole one that rounding could matter.
     digits = {
-        name: F.expr(f"CAST(log2(CAST({number} AS DOUBLE) + 0.5D) AS INT)")
-        for name, number in ((_A, partition), (_B, run))
+        name: F.expr(f"CAST(log2(CAST({counted} AS DOUBLE) + 0.5D) AS INT)")
+        for name, counted in ((a, partition), (b, run))
     }
-    before = f"(CAST(2 * {_A} + {_B} - 1 AS BIGINT) * shiftleft(1L, {_A} + {_B}) + 1L)"
-    in_box = f"(({partition} - shiftleft(1L, {_A})) * shiftleft(1L, {_B}) + {run} - shiftleft(1L, {_B}))"
+    before = f"(CAST(2 * {a} + {b} - 1 AS BIGINT) * shiftleft(1L, {a} + {b}) + 1L)"
+    in_box = f"(({partition} - shiftleft(1L, {a})) * shiftleft(1L, {b}) + {run} - shiftleft(1L, {b}))"
     within = f"({row} & {(1 << identity.RUN) - 1}L)"
     place = F.expr(f"shiftleft({before} + {in_box}, {identity.RUN}) + {within}")
-    return rows.withColumns(digits).withColumn(NUMBER, place).drop(_A, _B)
+    return rows.withColumns(digits).withColumn(number, place).drop(a, b)
 
 
-def value(name: str, of: Identity) -> Column:
-    """The value of an identity column for rows that are ``numbered``."""
+def value(name: str, of: Identity, number: str) -> Column:
+    """The value of an identity column for rows that are ``numbered``, under that name."""
     most = min(of.left, identity.LARGEST // abs(of.step)) - 1
     if most < 0:
         raise identity.exhausted(of, name)
     told = f"HEADGATE_IDENTITY[{name}]HEADGATE"
-    place = F.col(NUMBER)
+    place = F.col(number)
     given = F.lit(of.following).cast("bigint") + F.lit(of.step).cast("bigint") * place
     return F.when(place > F.lit(most).cast("bigint"), F.raise_error(F.lit(told)).cast("bigint")).otherwise(
         given
@@ -96,7 +97,9 @@ def filled(rows: DataFrame, columns: Mapping[str, Identity]) -> DataFrame:
     """The rows with values of their own in these columns."""
     if not columns:
         return rows
-    return numbered(rows).withColumns({name: value(name, of) for name, of in columns.items()}).drop(NUMBER)
+    own = internal_names.beside(rows.columns)
+    values = {name: value(name, of, own.number) for name, of in columns.items()}
+    return numbered(rows, own).withColumns(values).drop(own.number)
 
 
 def violation(failure: Exception) -> InvalidRequest | None:

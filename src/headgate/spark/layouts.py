@@ -17,7 +17,8 @@ from headgate.protocol import features
 from headgate.protocol.schema import mapping
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark import footers, parquet_schema
+from headgate.spark import footers, internal_names, parquet_schema
+from headgate.spark.internal_names import InternalNames
 from headgate.table import places
 from headgate.table.opened import OpenedTable
 
@@ -38,6 +39,13 @@ class Columns:
     """Names in files of the ids and commit versions of rows, if these are asked for."""
     located: bool = False
     """Whether each row is to say which of the files it is from, and which of its rows it is."""
+    named: InternalNames | None = None
+    """What is said of rows beside their columns, if names must be free beside other columns too."""
+
+    @property
+    def own(self) -> InternalNames:
+        """The names of what is said of rows beside their columns."""
+        return self.named or internal_names.beside(self.schema)
 
     @property
     def usual(self) -> Struct:

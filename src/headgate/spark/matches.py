@@ -18,11 +18,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.vectors import DeletedRows
-from headgate.spark.bind import INDEX, POSITION
+from headgate.spark.internal_names import InternalNames
 
-KIND = "__headgate_kind"
-"""What is to be done with a row; see ``Kind`` in ``edits``."""
-_PLACE, _WORD, _BITS, _COUNT = "place", "word", "bits", "count"
+_FILE, _KIND, _PLACE, _WORD, _BITS, _COUNT = "file", "kind", "place", "word", "bits", "count"
 _INDEX_BITS = 40
 """A place is the position of a file and, in so many bits, the index of a row."""
 _MOST_PLACES = 16_000_000
@@ -51,28 +49,31 @@ class Found:
         return self.rows.get(position, _NONE)
 
 
-def collect(rows: DataFrame, *, at_most: int | None = None) -> Mapping[int, Found]:
-    """The rows of each kind, given rows that have POSITION, INDEX and KIND; ``at_most`` so many, if known."""
+def collect(rows: DataFrame, own: InternalNames, *, at_most: int | None = None) -> Mapping[int, Found]:
+    """The rows of each kind, given rows with position, index and kind; ``at_most`` so many, if known."""
     if at_most is not None and at_most <= _MOST_PLACES:
-        return _of_places(_places(rows).toArrow())
-    return _of_words(_words(rows).toArrow())
+        return _of_places(_places(rows, own).toArrow())
+    return _of_words(_words(rows, own).toArrow())
 
 
-def _places(rows: DataFrame) -> DataFrame:
-    file = f"shiftleft(CAST({POSITION} AS BIGINT), {_INDEX_BITS})"
-    return rows.selectExpr(f"{file} | {INDEX} AS {_PLACE}", f"CAST({KIND} AS TINYINT) AS {KIND}")
+def _places(rows: DataFrame, own: InternalNames) -> DataFrame:
+    file = f"shiftleft(CAST({own.position} AS BIGINT), {_INDEX_BITS})"
+    return rows.selectExpr(f"{file} | {own.index} AS {_PLACE}", f"CAST({own.kind} AS TINYINT) AS {_KIND}")
 
 
-def _words(rows: DataFrame) -> DataFrame:
-    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), (F.col(INDEX) % 64).cast("int"))
-    return rows.groupBy(POSITION, KIND, F.shiftright(INDEX, 6).alias(_WORD)).agg(
+def _words(rows: DataFrame, own: InternalNames) -> DataFrame:
+    found = rows.selectExpr(
+        f"{own.position} AS {_FILE}", f"{own.kind} AS {_KIND}", f"{own.index} AS {_PLACE}"
+    )
+    bit = F.call_function("shiftleft", F.lit(1).cast("bigint"), (F.col(_PLACE) % 64).cast("int"))
+    return found.groupBy(_FILE, _KIND, F.shiftright(_PLACE, 6).alias(_WORD)).agg(
         F.bit_or(bit).alias(_BITS), F.count(F.lit(1)).alias(_COUNT)
     )
 
 
 def _of_places(found: pa.Table) -> Mapping[int, Found]:
     # The rows of a task are in order, and a stable sort makes use of that.
-    kinds, places = _numbers(found, KIND), _numbers(found, _PLACE)
+    kinds, places = _numbers(found, _KIND), _numbers(found, _PLACE)
     result = {}
     for kind in np.unique(kinds):
         some = np.sort(places[kinds == kind], kind="stable")
@@ -86,10 +87,10 @@ def _of_places(found: pa.Table) -> Mapping[int, Found]:
 
 
 def _of_words(found: pa.Table) -> Mapping[int, Found]:
-    found = found.sort_by([(KIND, "ascending"), (POSITION, "ascending")])
-    files, words, bits, counts = (_numbers(found, name) for name in (POSITION, _WORD, _BITS, _COUNT))
+    found = found.sort_by([(_KIND, "ascending"), (_FILE, "ascending")])
+    files, words, bits, counts = (_numbers(found, name) for name in (_FILE, _WORD, _BITS, _COUNT))
     result = {}
-    for kind, of_kind in _runs(_numbers(found, KIND)):
+    for kind, of_kind in _runs(_numbers(found, _KIND)):
         result[kind] = Found(
             int(counts[of_kind].sum()),
             {

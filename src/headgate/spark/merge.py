@@ -38,10 +38,10 @@ from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.assignments import Values
 from headgate.spark.edits import INSERTS, UPDATES, Edits, Kind
-from headgate.spark.matches import KIND, Found
+from headgate.spark.matches import Found
 from headgate.spark.merge_clauses import Clause, Condition, When
 from headgate.spark.merge_columns import Evolved
-from headgate.spark.merge_source import ROW, Source
+from headgate.spark.merge_source import Source
 from headgate.spark.once import Batch
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -50,7 +50,6 @@ from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Operation
 
-_CLAUSE = "__headgate_clause"
 _MOST_NUMBERS = 1_000_000
 """How many numbers of rows are sent to where they are looked up."""
 
@@ -179,45 +178,48 @@ def _execute(merge: Merge) -> Result:
 def _sides(merge: Merge, base: Snapshot) -> tuple[Source, Target]:
     """The source, computed, and the target, as far as it can be concerned."""
     whole = targets.find(merge.spark, merge.table, base, Always())
+    whole = whole.beside(spark_schema.of_frame(merge.source))
+    row = whole.own.source_row
     # With one file, or if rows without a match are wanted too, there is nothing to choose from.
     several = whole.files.num_rows > 1 or bool(base.state.metadata.partition_columns)
     if not several or merge.has(When.NOT_MATCHED_BY_SOURCE):
-        return merge_source.take(merge.source, merge.source_alias, ()), whole
+        return merge_source.take(merge.source, merge.source_alias, (), row), whole
     schema = whole.columns.schema
     side = Side(merge.target_alias, schema)
     said = merge_source.part(merge.spark, merge.source, merge.source_alias, merge.condition, side)
-    source = merge_source.take(merge.source, merge.source_alias, said.equal)
+    source = merge_source.take(merge.source, merge.source_alias, said.equal, row)
     wanted = merge_source.concerned(merge.spark, source, said, schema)
-    return source, targets.find(merge.spark, merge.table, base, wanted)
+    target = targets.find(merge.spark, merge.table, base, wanted)
+    return source, target.beside(source.schema)
 
 
 def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> Edits:
-    most = target.most_rows()
+    most, own = target.most_rows(), target.own
     kept = checkpoints.keep(_joined(merge, target, source, evolved, most))
     # Unless rows match several times, which is refused or deletes them.
-    found = matches.collect(kept, at_most=None if most is None else most + source.count)
+    found = matches.collect(kept, own, at_most=None if most is None else most + source.count)
     if not merge.has(When.NOT_MATCHED):
-        return Edits(found, kept.drop(ROW))
+        return Edits(found, kept.drop(source.row))
     clause = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED)
-    matched = _matched(kept, source, sum(some.count for some in found.values()))
-    alone = source.aliased.join(matched, F.col(ROW) == F.col(_CLAUSE), "left_anti")
-    chosen = alone.withColumn(_CLAUSE, clause).where(F.col(_CLAUSE).isNotNull())
+    matched = _matched(kept, source, own.clause, sum(some.count for some in found.values()))
+    alone = source.aliased.join(matched, F.col(source.row) == F.col(own.clause), "left_anti")
+    chosen = alone.withColumn(own.clause, clause).where(F.col(own.clause).isNotNull())
     if any(map(identity.is_identity, evolved.schema.fields)):
-        chosen = spark_identity.numbered(chosen)
+        chosen = spark_identity.numbered(chosen, own)
     values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
     with failures.told(spark_identity.violation):
-        edited = chosen.select(*merge_columns.of_new_row(values), spark_schema.column(_CLAUSE))
+        edited = chosen.select(*merge_columns.of_new_row(values, evolved), F.col(own.clause))
         inserted = merge_columns.followed(edited, merge.clauses, INSERTS, evolved, merge)
         new, (count,) = observed.keep(inserted, {"inserted": F.count(F.lit(1))})
     if count:
         found = {**found, Kind.INSERTED: Found(count)}
-    rows = kept.drop(ROW).unionByName(new, allowMissingColumns=True)
-    return Edits(found, rows.where(F.col(KIND) != int(Kind.SEEN)))
+    rows = kept.drop(source.row).unionByName(new, allowMissingColumns=True)
+    return Edits(found, rows.where(F.col(own.kind) != int(Kind.SEEN)))
 
 
-def _matched(kept: DataFrame, source: Source, count: int) -> DataFrame:
-    """The numbers of the source's rows that match, of which ``kept`` has so many at most."""
-    numbers = kept.where(F.col(ROW).isNotNull()).select(F.col(ROW).alias(_CLAUSE))
+def _matched(kept: DataFrame, source: Source, name: str, count: int) -> DataFrame:
+    """The numbers of the source's rows that match, under this name, of which ``kept`` has so many at most."""
+    numbers = kept.where(F.col(source.row).isNotNull()).select(F.col(source.row).alias(name))
     if count <= _MOST_NUMBERS:
         return F.broadcast(numbers)
     return F.broadcast(numbers.distinct()) if source.count <= _MOST_NUMBERS else numbers.distinct()
@@ -225,23 +227,24 @@ def _matched(kept: DataFrame, source: Source, count: int) -> DataFrame:
 
 def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved, most: int | None) -> DataFrame:
     """The rows of the target that match, or that nothing matches if a clause is about them, edited."""
-    how = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner"
+    how, own = "left" if merge.has(When.NOT_MATCHED_BY_SOURCE) else "inner", target.own
+    is_matched = F.col(source.row).isNotNull()
     rows = merge_columns.extended(target, evolved)
     if how == "inner":
         rows = key_marks.without_strangers(rows, most, source)
     joined = rows.alias(merge.target_alias).join(source.to_join, assignments.expression(merge.condition), how)
     matched = merge_clauses.first_true(merge.clauses, When.MATCHED)
     alone = merge_clauses.first_true(merge.clauses, When.NOT_MATCHED_BY_SOURCE)
-    joined = joined.withColumn(_CLAUSE, F.when(F.col(ROW).isNotNull(), matched).otherwise(alone))
-    seen = F.col(ROW).isNotNull() if merge.has(When.NOT_MATCHED) else F.lit(False)  # noqa: FBT003
-    joined = joined.where(F.col(_CLAUSE).isNotNull() | seen)
+    joined = joined.withColumn(own.clause, F.when(is_matched, matched).otherwise(alone))
+    seen = is_matched if merge.has(When.NOT_MATCHED) else F.lit(False)  # noqa: FBT003
+    joined = joined.where(F.col(own.clause).isNotNull() | seen)
     kinds = {number: F.lit(int(clause.kind)) for number, clause in enumerate(merge.clauses)}
-    kind = merge_columns.case(F.col(_CLAUSE), kinds)
+    kind = merge_columns.case(F.col(own.clause), kinds)
     values = merge_columns.by_clause(joined, merge.clauses, UPDATES, evolved, merge)
     columns = edits.columns(target, F.coalesce(kind, F.lit(int(Kind.SEEN))), values, alias=merge.target_alias)
     if target.has(targets.CHANGE_FEED):
         columns.append(edits.before(target, alias=merge.target_alias))
-    edited = joined.select(*columns, *map(spark_schema.column, (ROW, _CLAUSE)))
+    edited = joined.select(*columns, F.col(source.row), F.col(own.clause))
     return merge_columns.followed(edited, merge.clauses, UPDATES, evolved, merge)
 
 

@@ -46,6 +46,18 @@ class Clause:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The columns of the two sides of a MERGE, and what both are called."""
+
+    schema: Struct
+    source: Struct
+    target_alias: str
+    source_alias: str | None
+    number: str
+    """The column that numbers new rows, where the table has identity columns."""
+
+
 _MUST_HAVE_CONDITIONS = {
     When.MATCHED: ("WHEN MATCHED", "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"),
     When.NOT_MATCHED: ("WHEN NOT MATCHED", "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION"),
@@ -96,16 +108,15 @@ def first_true(clauses: Sequence[Clause], when: When) -> Column:
     return F.lit(None).cast("int") if chosen is None else chosen
 
 
-def values(
-    clause: Clause, schema: Struct, source: Struct, *, aliases: tuple[str, str | None], evolves: bool
-) -> Mapping[str, Column]:
+def values(clause: Clause, sides: Sides, *, evolves: bool) -> Mapping[str, Column]:
     """The columns of a row after an UPDATE or INSERT clause."""
-    target_alias, source_alias = aliases
+    schema, source, target_alias = sides.schema, sides.source, sides.target_alias
     given: Values = clause.values
     if clause.star:
         pairs = [(found, same) for found in schema.fields if (same := source.find(found.name)) is not None]
-        given = {_quoted(found.name): _column(source_alias, same.name) for found, same in pairs}
+        given = {_quoted(found.name): _column(sides.source_alias, same.name) for found, same in pairs}
         if evolves and clause.kind is Kind.UPDATED:
+            aliases = (target_alias, sides.source_alias)
             given = {_quoted(found.name): _over(found, same, *aliases) for found, same in pairs}
         missing = [
             found.name
@@ -122,7 +133,7 @@ def values(
                 code="DELTA_MERGE_UNRESOLVED_EXPRESSION",
             )
     if clause.kind is Kind.INSERTED:
-        return assignments.inserted(schema, given, alias=target_alias)
+        return assignments.inserted(schema, given, alias=target_alias, number=sides.number)
     return assignments.updated(schema, given, alias=target_alias)
 
 

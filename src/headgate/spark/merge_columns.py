@@ -19,12 +19,11 @@ from headgate.spark import assignments, columns, fitting, generated, merge_claus
 from headgate.spark import schema as spark_schema
 from headgate.spark.edits import Kind
 from headgate.spark.files import Written
-from headgate.spark.matches import KIND
-from headgate.spark.merge_clauses import Clause, When
+from headgate.spark.internal_names import InternalNames
+from headgate.spark.merge_clauses import Clause, Sides, When
 from headgate.spark.merge_source import Source
 from headgate.spark.targets import Target
 
-_CLAUSE = "__headgate_clause"
 _CASTS = Allowed(casts=True)
 
 
@@ -45,6 +44,8 @@ class Evolved:
 
     schema: Struct
     source: Struct
+    own: InternalNames
+    """The names of what is said of rows beside the columns of both sides."""
     metadata: Metadata | None = None
     protocol: Protocol | None = None
     """The protocol that they demand, if it is another."""
@@ -66,10 +67,10 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
     """The columns of the table after the MERGE: with evolution, those of the source that it uses come in."""
     schema = target.columns.schema
     if not evolves:
-        return Evolved(schema, source.schema)
+        return Evolved(schema, source.schema, target.own)
     used = _used(clauses, source.schema, schema)
     if not used.fields:
-        return Evolved(schema, source.schema)
+        return Evolved(schema, source.schema, target.own)
     before = target.base.state.protocol
     wish = Wish(spark_schema.unbound(used), can_merge=True, casts=True)
     version = target.base.version + 1 if before.has(type_changes.PREVIEW) else None
@@ -78,13 +79,13 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
     )
     metadata = planned.metadata
     if metadata is None:
-        return Evolved(schema, source.schema)
+        return Evolved(schema, source.schema, target.own)
     mapped = assign.HIGHEST in metadata.configuration
     enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
     after = upgrade.of_changed_table(before, metadata)
     features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
-    return Evolved(wanted, source.schema, metadata, None if after == before else after)
+    return Evolved(wanted, source.schema, target.own, metadata, None if after == before else after)
 
 
 def _used(clauses: Sequence[Clause], source: Struct, table: Struct) -> Struct:
@@ -140,7 +141,8 @@ def by_clause(
     fitted = _fitted(rows, said, evolved.schema, evolves=asked.evolves)
     return {
         field.name: case(
-            F.col(_CLAUSE), {n: some[field.name] for n, some in fitted.items() if field.name in some}
+            F.col(evolved.own.clause),
+            {n: some[field.name] for n, some in fitted.items() if field.name in some},
         )
         for field in evolved.schema.fields
         if any(field.name in some for some in fitted.values())
@@ -151,34 +153,33 @@ def followed(
     rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
 ) -> DataFrame:
     """Edited rows of these clauses with the generated columns that their clause does not set."""
+    clause, kind = evolved.own.clause, F.col(evolved.own.kind)
     if not generated.are_in(evolved.schema):
-        return rows.drop(_CLAUSE)
+        return rows.drop(clause)
     said = _said(clauses, kinds, evolved, asked)
     givers = {
         field.name: [number for number, values in said.items() if field.name in values]
         for field in evolved.schema.fields
     }
-    own = {name: F.col(_CLAUSE).isin(numbers) for name, numbers in givers.items() if numbers}
-    return generated.followed(rows, evolved.schema, own).drop(_CLAUSE)
+    own = {name: F.col(clause).isin(numbers) for name, numbers in givers.items() if numbers}
+    return generated.followed(rows, evolved.schema, own, kind).drop(clause)
 
 
 def _said(
     clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
 ) -> Mapping[int, Mapping[str, Column]]:
     """By the number of its clause, what each column becomes."""
-    aliases = (asked.target_alias, asked.source_alias)
+    sides = Sides(evolved.schema, evolved.source, asked.target_alias, asked.source_alias, evolved.own.number)
     return {
-        number: merge_clauses.values(
-            clause, evolved.schema, evolved.source, aliases=aliases, evolves=asked.evolves
-        )
+        number: merge_clauses.values(clause, sides, evolves=asked.evolves)
         for number, clause in enumerate(clauses)
         if clause.kind in kinds
     }
 
 
-def of_new_row(values: Mapping[str, Column]) -> list[Column]:
+def of_new_row(values: Mapping[str, Column], evolved: Evolved) -> list[Column]:
     """The columns of an edit that inserts."""
-    kind = F.lit(int(Kind.INSERTED)).cast("int").alias(KIND)
+    kind = F.lit(int(Kind.INSERTED)).cast("int").alias(evolved.own.kind)
     return [kind, *(column.alias(name) for name, column in values.items())]
 
 

@@ -19,7 +19,6 @@ from headgate.protocol.schema.types import Primitive, Struct
 from headgate.spark import expressions, observed, statements
 from headgate.spark import schema as spark_schema
 
-ROW = "__headgate_source_row"
 Name = tuple[str, ...]
 Equal = tuple[TargetColumn, Name]
 _FEW_KEYS = 1_000
@@ -32,9 +31,10 @@ _EPOCH, _DATE = date(1970, 1, 1), Primitive("date")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source, each row with a number of its own in ROW."""
+    """The source, each row with a number of its own under ``row``."""
 
     rows: DataFrame
+    row: str
     schema: Struct
     alias: str | None
     count: int
@@ -67,10 +67,11 @@ def part(
     return predicate_sql.of_join(sql, target, side, time_zone=time_zone)
 
 
-def take(df: DataFrame, alias: str | None, equal: Sequence[Equal]) -> Source:
+def take(df: DataFrame, alias: str | None, equal: Sequence[Equal], row: str) -> Source:
     """Compute the source: whatever it depends on, every part of the MERGE sees the same rows.
 
-    ``equal`` has its columns of which the least and the greatest value are wanted.
+    ``row`` is a name that is free on both sides. ``equal`` has its columns of which the least and the
+    greatest value are wanted.
     """
     schema = spark_schema.of_frame(df)
     keys = {name: theirs for mine, name in equal if (theirs := _ordered(mine, name, schema)) is not None}
@@ -83,12 +84,12 @@ def take(df: DataFrame, alias: str | None, equal: Sequence[Equal]) -> Source:
     ends = [_asked(end(_column(key)), theirs) for key, theirs in keys.items() for end in (F.min, F.max)]
     asked = {f"a{place}": each for place, each in enumerate((F.count(F.lit(1)), length, *ends))}
     rows, (count, texts_bytes, *found) = observed.keep(
-        df.withColumn(ROW, F.monotonically_increasing_id()), asked
+        df.withColumn(row, F.monotonically_increasing_id()), asked
     )
     size = texts_bytes + count * len(df.columns) * _BYTES_PER_VALUE
     pairs = zip(keys.items(), zip(found[::2], found[1::2], strict=True), strict=True)
     told = {key: pair for (key, theirs), values in pairs if (pair := _told(values, theirs)) is not None}
-    return Source(rows, schema, alias, count, size, told, equal)
+    return Source(rows, row, schema, alias, count, size, told, equal)
 
 
 def concerned(spark: SparkSession, source: Source, said: JoinPart, schema: Struct) -> Predicate:

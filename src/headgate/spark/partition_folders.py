@@ -7,7 +7,7 @@ because Spark escapes each sign of it, and names of folders have few bytes.
 """
 
 from base64 import urlsafe_b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol import partitions
 from headgate.protocol.schema.types import DataType, Primitive, describe
+from headgate.spark import internal_names
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _ENCODED = "%"
@@ -49,13 +50,14 @@ def text(column: Column, data_type: DataType) -> Column:
             return column.cast("string")
 
 
-def folder_name(position: int, name: str, *, mapped: bool) -> str:
+def folder_name(position: int, name: str, stored: Collection[str], *, mapped: bool) -> str:
     """The name for the folders of a column, its own where every file system can have it.
 
-    Not that of a mapped column: the physical name of a column says nothing to a person.
+    Not that of a mapped column: the physical name of a column says nothing to a person. Columns that are
+    ``stored`` beside it have other names.
     """
     plain = name.isascii() and name.isprintable() and not mapped
-    return name if plain else f"partition-{position}"
+    return name if plain else f"{internal_names.free_prefix('partition', stored, '-')}{position}"
 
 
 def values(path: str, columns: Sequence[PartitionColumn]) -> Mapping[str, str | None]:

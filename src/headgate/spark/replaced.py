@@ -19,13 +19,12 @@ from headgate.protocol.attempt import Reads
 from headgate.protocol.predicates import Predicate, Unknown
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
-from headgate.protocol.schema.types import Field
+from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.sql_strings import quote
-from headgate.spark import columns, texts
+from headgate.spark import columns, internal_names, texts
 from headgate.table.snapshot import Snapshot
 
 _FEW = 100
-_NUMBER = "__headgate_partition"
 Values = tuple[str | None, ...]
 
 
@@ -95,19 +94,20 @@ def _matching(
     if not distinct:
         return []
     fields = partition_fields(metadata)
+    own = internal_names.beside(Struct(fields)).partition
     places = [f"c{position}" for position in range(len(fields))]
     known = [dict(zip(places, values, strict=True), n=number) for number, values in enumerate(distinct)]
     types = ", ".join(["n: bigint", *(f"{place}: string" for place in places)])
     listed = F.from_json(F.lit(msgspec.json.encode(known).decode()), f"array<struct<{types}>>")
     rows = spark.range(1).select(F.inline(listed))
     typed: DataFrame = rows.select(
-        F.col("n").alias(_NUMBER),
+        F.col("n").alias(own),
         *(
             texts.compared(F.col(place).cast(columns.spark_type(field.type)), field)
             for place, field in zip(places, fields, strict=True)
         ),
     )
-    return [row[_NUMBER] for row in typed.where(condition).select(_NUMBER).collect()]
+    return [row[0] for row in typed.where(condition).select(own).collect()]
 
 
 def _any_of(wanted: Iterable[Values], fields: Sequence[Field], metadata: Metadata) -> Predicate:

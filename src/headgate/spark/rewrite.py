@@ -30,10 +30,8 @@ from headgate.protocol.schema.types import Struct
 from headgate.protocol.vectors import DeletedRows
 from headgate.spark import change_files, files, fitting, row_counts, targets, vectors_written
 from headgate.spark import schema as spark_schema
-from headgate.spark.bind import ROW_COMMIT_VERSION, ROW_ID
 from headgate.spark.edits import UPDATES, Edits, Kind, Matching
 from headgate.spark.files import Written
-from headgate.spark.matches import KIND
 from headgate.spark.targets import Target
 from headgate.spark.vectors_written import VectorFiles
 from headgate.spark.write_options import WriteOptions
@@ -219,7 +217,7 @@ def _rows_to_write(target: Target, edits: Edits, decided: Plan, schema: Struct) 
     new = edits.count(*UPDATES, Kind.INSERTED)
     parts = []
     if new and edits.rows is not None:
-        kinds = F.col(KIND).isin(*map(int, (*UPDATES, Kind.INSERTED)))
+        kinds = F.col(target.own.kind).isin(*map(int, (*UPDATES, Kind.INSERTED)))
         parts.append(edits.rows.where(kinds).select(*_new_columns(target, edits.rows)))
     if decided.rewritten:
         kept = [
@@ -241,10 +239,10 @@ def _rows_to_write(target: Target, edits: Edits, decided: Plan, schema: Struct) 
 
 def _new_columns(target: Target, rows: DataFrame) -> list[Column]:
     """Those of new and updated rows; an updated row keeps its id and is of the version to be."""
-    chosen = change_files.values(rows)
+    chosen = change_files.values(target, rows)
     if target.tracked:
         own_id, version = target.tracked
-        chosen.append(F.col(ROW_ID).alias(own_id.name))
+        chosen.append(F.col(target.own.row_id).alias(own_id.name))
         chosen.append(F.lit(None).cast("bigint").alias(version.name))
     return chosen
 
@@ -254,6 +252,6 @@ def copied_columns(target: Target) -> list[Column]:
     chosen = [spark_schema.column(name) for name in target.names]
     if target.tracked:
         own_id, version = target.tracked
-        chosen.append(F.col(ROW_ID).alias(own_id.name))
-        chosen.append(F.col(ROW_COMMIT_VERSION).alias(version.name))
+        chosen.append(F.col(target.own.row_id).alias(own_id.name))
+        chosen.append(F.col(target.own.row_commit_version).alias(version.name))
     return chosen

@@ -1,6 +1,7 @@
 """The rows of a snapshot, as a DataFrame."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -15,12 +16,15 @@ from headgate.protocol.schema import mapping
 from headgate.spark import bind, binders, deleted, expressions, layouts, plan, state
 from headgate.spark.binders import Skipping
 from headgate.spark.file_filter import FileFilter
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
 from headgate.spark.plan import ScanPlan
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 
 Condition = Column | str
+ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
+"""What a user who asks for the ids of rows finds them under."""
 
 _TRACKING = "delta.enableRowTracking"
 _TRACKED = (
@@ -45,6 +49,8 @@ def read(
     """
     _check_session(spark, snapshot.state.protocol)
     columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
+    if row_ids:
+        columns = replace(columns, named=_shown_ids(columns))
     wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
     files, bounds = selected(spark, table, snapshot, columns, wanted)
     table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
@@ -69,9 +75,21 @@ def rows(
         spark,
         scan.schema,
         ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces),
+        columns.own,
         skip,
         wanted,
     )
+
+
+def _shown_ids(columns: Columns) -> InternalNames:
+    """The names under which a user is shown the ids of rows, which his own columns must leave free."""
+    taken = [name for name in (ROW_ID, ROW_COMMIT_VERSION) if columns.schema.find(name) is not None]
+    if taken:
+        raise InvalidRequest(
+            f"the table has a column {taken[0]!r}, the name under which row_ids gives what it knows of rows: "
+            "read without row_ids, or rename the column"
+        )
+    return replace(columns.own, row_id=ROW_ID, row_commit_version=ROW_COMMIT_VERSION)
 
 
 def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:

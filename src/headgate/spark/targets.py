@@ -14,8 +14,9 @@ from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Meta
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Always, Predicate
 from headgate.protocol.schema import mapping
-from headgate.protocol.schema.types import Field, Primitive
-from headgate.spark import scan, state
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.spark import internal_names, scan, state
+from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
 from headgate.table import whole_files
 from headgate.table.files import table_of
@@ -48,6 +49,17 @@ class Target:
         return self.base.state.metadata
 
     @property
+    def own(self) -> InternalNames:
+        """The names of what is said of rows beside the table's columns."""
+        return self.columns.own
+
+    def beside(self, source: Struct) -> "Target":
+        """The same, with names of our own that are free beside these columns too."""
+        return replace(
+            self, columns=replace(self.columns, named=internal_names.beside(self.columns.schema, source))
+        )
+
+    @property
     def names(self) -> list[str]:
         """The names of the table's columns."""
         return [field.name for field in self.columns.schema.fields]
@@ -70,7 +82,7 @@ class Target:
         return replace(self, bounds=self.bounds.only(pc.invert(left_out)))
 
     def rows(self, *, selected: bool = False) -> DataFrame:
-        """The rows of the files, each with POSITION and INDEX, and its id if rows are tracked.
+        """The rows of the files, each with its position and index, and its id if rows are tracked.
 
         Of those that the predicate does not select some may be missing if only the others are ``selected``.
         """

@@ -76,5 +76,5 @@ def _search(target: Target, matching: edits.Matching, assigned: Mapping[str, Col
         if (given := found.find(field.name)) is not None:
             enforce.check_assigned(field.name, given.type, field.type)
     changed = assignments.typed(changed, schema)
-    own = {name: F.lit(True) for name in assigned}  # noqa: FBT003
-    return edits.gather(target, generated.followed(changed, schema, own), keep=True)
+    own, kind = {name: F.lit(True) for name in assigned}, F.col(target.own.kind)  # noqa: FBT003
+    return edits.gather(target, generated.followed(changed, schema, own, kind), keep=True)
