@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -26,6 +27,23 @@ STAMPS = "delta.enableInCommitTimestamps"
 
 def metadata(table: Table) -> Metadata:
     return table.log.snapshot().state.metadata
+
+
+def columns(table: Table) -> dict[str, tuple[int, str]]:
+    """By its path, the id and the physical name of each column."""
+    found = {}
+
+    def walk(inside: Struct, path: str) -> None:
+        for field in inside.fields:
+            found[path + field.name] = (
+                field.metadata["delta.columnMapping.id"],
+                field.metadata["delta.columnMapping.physicalName"],
+            )
+            if isinstance(field.type, Struct):
+                walk(field.type, f"{path}{field.name}.")
+
+    walk(schema_json.parse(metadata(table).schema_string), "")
+    return found
 
 
 def clustered_by(table: Table) -> list[list[str]]:
@@ -145,6 +163,51 @@ def test_an_overwrite_ends_clustering_only_with_the_schema(spark: SparkSession, 
     assert clustered_by(table) == [["v"]]
     table.overwrite(frame, overwrite_schema=True)
     assert clustered_by(table) == []
+
+
+def test_an_overwrite_of_the_schema_by_the_same_one_ends_clustering_too(
+    spark: SparkSession, lake: Lake
+) -> None:
+    table = lake.create_table("s.c", "id BIGINT, v STRING", cluster_by=["id"])
+    frame = spark.sql("SELECT 1L AS id, 'x' AS v")
+
+    table.overwrite(frame, overwrite_schema=True, cluster_by=["id"])
+    assert clustered_by(table) == [["id"]]
+    table.overwrite(frame, overwrite_schema=True)
+    assert clustered_by(table) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"replace_where": "id = 1"}, {"partition_overwrite": "dynamic"}])
+def test_an_overwrite_that_keeps_the_schema_keeps_the_clustering(
+    spark: SparkSession, lake: Lake, options: Any
+) -> None:
+    table = lake.create_table("s.c", "id BIGINT, v STRING", cluster_by=["id"])
+    frame = spark.sql("SELECT 1L AS id, 'x' AS v")
+
+    table.overwrite(frame, cluster_by=["id"], **options)
+    with pytest.raises(InvalidRequest, match="overwrite with overwrite_schema=True") as caught:
+        table.overwrite(frame, cluster_by=["v"], **options)
+    assert caught.value.code == "DELTA_CLUSTERING_COLUMNS_MISMATCH"
+    assert clustered_by(table) == [["id"]]
+
+
+@pytest.mark.parametrize("mode", ["name", "id"])
+def test_a_column_that_becomes_another_by_an_overwrite_gets_another_id(
+    spark: SparkSession, lake: Lake, mode: str
+) -> None:
+    mapped = {"delta.columnMapping.mode": mode}
+    table = lake.create_table("s.m", "id BIGINT, v STRING, s STRUCT<a: INT, b: INT>", properties=mapped)
+    before = columns(table)
+
+    table.overwrite(
+        spark.sql("SELECT 1L AS id, 2.5D AS v, named_struct('a', 3, 'c', 4) AS s"), overwrite_schema=True
+    )
+
+    after = columns(table)
+    assert after["id"] == before["id"] and after["s.a"] == before["s.a"]
+    assert not {after[name] for name in ("v", "s", "s.c")} & set(before.values())
+    assert rows.of_frame(table.read()) == [{"id": 1, "v": 2.5, "s": {"a": 3, "c": 4}}]
+    assert table.read(version=0).count() == 0
 
 
 def test_ids_of_columns_are_not_given_again(spark: SparkSession, lake: Lake) -> None:

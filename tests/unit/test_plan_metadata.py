@@ -256,9 +256,9 @@ def test_mapped_columns_keep_their_ids_and_new_ones_get_new_ones() -> None:
 
     assert merged is not None and overwritten is not None
     assert _ids(merged) == {"id": 1, "gone": 2, "s": 3, "s.x": 4, "s.y": 5, "new": 6}
-    assert _ids(overwritten) == {"ID": 1, "s": 3, "s.x": 4, "s.y": 5, "new": 6}
-    for changed in (merged, overwritten):
-        assert changed.configuration["delta.columnMapping.maxColumnId"] == "6"
+    assert _ids(overwritten) == {"ID": 1, "s": 5, "s.x": 4, "s.y": 6, "new": 7}
+    for changed, highest in ((merged, "6"), (overwritten, "7")):
+        assert changed.configuration["delta.columnMapping.maxColumnId"] == highest
         last = schema_json.parse(changed.schema_string).fields[-1]
         assert str(last.metadata[PHYSICAL_NAME]).startswith("col-")
 

@@ -164,12 +164,33 @@ def test_columns_that_were_there_keep_what_they_had_and_others_say_nothing() -> 
     assert kept.fields[3] == extra
 
 
-def test_a_column_of_another_type_keeps_its_id_and_what_it_says_of_itself() -> None:
+def test_a_column_of_another_type_gets_another_id_and_keeps_what_it_says_of_itself() -> None:
     now = Struct((column("a", 9, Struct((column("x", 8),)), comment="c"),))
 
     (kept,) = assign.kept(now, Struct((column("a", 1, comment="old"),))).fields
 
-    assert kept == column("a", 1, Struct((column("x", 8),)), comment="c")
+    assert kept == column("a", None, Struct((column("x", 8),)), comment="c")
+
+
+def test_fields_of_a_struct_with_other_fields_keep_their_ids_and_it_does_not() -> None:
+    before = Struct((column("a", 1, Struct((column("x", 2), column("y", 3)))),))
+    now = Struct((column("a", None, Struct((column("X", None), column("z", None)))),))
+
+    (kept,) = assign.kept(now, before).fields
+
+    assert kept == column("a", None, Struct((column("X", 2), column("z", None))))
+
+
+def test_what_may_be_null_changes_no_id() -> None:
+    strict = Array(Map(LONG, LONG, value_contains_null=False), contains_null=False)
+    loose = Array(Map(LONG, LONG, value_contains_null=True), contains_null=True)
+
+    (kept,) = assign.kept(Struct((column("a", None, loose),)), Struct((column("a", 1, strict),))).fields
+    (other,) = assign.kept(
+        Struct((column("a", None, Array(LONG, contains_null=True)),)), Struct((column("a", 1, strict),))
+    ).fields
+
+    assert ID in kept.metadata and ID not in other.metadata
 
 
 def test_ids_and_names_of_another_table_are_taken_away_everywhere() -> None:

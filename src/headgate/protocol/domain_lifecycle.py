@@ -73,12 +73,13 @@ def after_clone(live: Live, source: Live, *, protocol: Protocol) -> tuple[Domain
 
 
 def check_restated(live: Live, columns: Sequence[Column]) -> None:
-    """Refuse an append that names other clustering columns; naming the same changes nothing."""
+    """Refuse a write that names other clustering columns than it keeps; naming the same changes nothing."""
     present = clustering_columns(live)
     if tuple(columns) != present:
         raise InvalidRequest(
-            f"the table is clustered by {_shown(present)}, and an append cannot change that to "
-            f"{_shown(columns)}: leave it out, or alter the table",
+            f"the table is clustered by {_shown(present)}, and only a write that replaces all rows and the "
+            f"schema can change that to {_shown(columns)}: leave it out, overwrite with "
+            "overwrite_schema=True, or alter the table",
             code="DELTA_CLUSTERING_COLUMNS_MISMATCH",
         )
 

@@ -315,13 +315,13 @@ def _check_removable(base: Snapshot) -> None:
 
 
 def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetadata, ...]:
-    """What becomes of the clustering: with a new schema it ends, unless columns are named."""
+    """What becomes of the clustering: with overwrite_schema it ends, unless columns are named."""
     live = prepared.base.state.domains
+    replaces = options.overwrite_schema and not options.replaces_some
     if options.cluster_by is None:
-        ends = prepared.planned.outcome is Outcome.OVERWRITE
-        return domain_lifecycle.after_replace(live, ()) if ends else ()
+        return domain_lifecycle.after_replace(live, ()) if replaces else ()
     columns = clustering.physical(options.cluster_by, prepared.metadata)
-    if options.replaces_some or not options.overwrite_schema:
+    if not replaces:
         domain_lifecycle.check_restated(live, columns)
         return ()
     return domain_lifecycle.after_replace(live, (domain_lifecycle.clustering(columns),))

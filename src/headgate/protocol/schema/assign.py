@@ -71,7 +71,10 @@ def changed(before: Metadata, after: Metadata) -> Metadata:
 
 
 def kept(schema: Struct, before: Struct) -> Struct:
-    """The schema, columns that were there before, by their names, with the ids and names they had."""
+    """The schema, columns that were there before, by their names, with the ids and names they had.
+
+    Not those whose type is another: whoever goes by the id would take their values for those of before.
+    """
     return Struct(tuple(_kept_field(field, before.find(field.name)) for field in schema.fields))
 
 
@@ -113,10 +116,27 @@ def _highest(data_type: DataType) -> int:
 def _kept_field(field: Field, before: Field | None) -> Field:
     if before is None:
         return field
-    had = {key: value for key, value in before.metadata.items() if key in (ID, PHYSICAL_NAME)}
+    keys = (ID, PHYSICAL_NAME) if _is_same_type(field.type, before.type) else ()
+    had = {key: value for key, value in before.metadata.items() if key in keys}
     return replace(
         field, type=_kept_type(field.type, before.type), metadata={**_unmapped(field.metadata), **had}
     )
+
+
+def _is_same_type(now: DataType, before: DataType) -> bool:
+    """Whether both have the same parts, whichever of them may be null."""
+    match now, before:
+        case Struct(fields), Struct(others):
+            return len(fields) == len(others) and all(
+                part.name.lower() == other.name.lower() and _is_same_type(part.type, other.type)
+                for part, other in zip(fields, others, strict=True)
+            )
+        case Array(element, _), Array(other, _):
+            return _is_same_type(element, other)
+        case Map(key, value, _), Map(other_key, other_value, _):
+            return _is_same_type(key, other_key) and _is_same_type(value, other_value)
+        case _:
+            return now == before
 
 
 def _kept_type(now: DataType, before: DataType) -> DataType:
