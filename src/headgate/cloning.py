@@ -8,9 +8,10 @@ from pathlib import Path
 
 from headgate.catalog.api import TableEntry, TableId, TableName
 from headgate.errors import TableNotFound, VersionNotFound
-from headgate.handle import Table, millis
+from headgate.handle import Table
 from headgate.making import Making
 from headgate.naming import parse_name
+from headgate.spark import moments
 from headgate.storage.locate import locate
 from headgate.table import clone as cloned
 from headgate.table import places
@@ -55,7 +56,7 @@ class Cloning(Making):
         are copied. Whoever commits to it meanwhile wins: ``ConcurrentWrite``.
         """
         found, target = self._source(source), parse_name(name)
-        moment = None if timestamp is None else millis(timestamp)
+        moment = None if timestamp is None else moments.millis(timestamp)
         snapshot = found.opened.snapshot(version=version, timestamp=moment)
         cloning = Source(found.called, found.opened, snapshot)
         wish = Wish(shallow=shallow, properties=properties or {})

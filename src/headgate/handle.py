@@ -1,7 +1,7 @@
 """A table as its user holds it: each method is one call into the layer that does the work."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -10,12 +10,12 @@ from typing_extensions import Unpack
 
 from headgate.definition import Definition
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import EpochMillis
 from headgate.spark import (
     changes,
     delete,
     detail,
     history,
+    moments,
     optimize,
     scan,
     sessions,
@@ -38,8 +38,6 @@ from headgate.table.manifests import Generated
 from headgate.table.opened import OpenedTable
 from headgate.table.restore import Restored
 from headgate.table.vacuum import Vacuumed, Wish
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Table(Definition):
@@ -163,15 +161,18 @@ class Table(Definition):
         row_ids: bool = False,
         spark: SparkSession | None = None,
     ) -> DataFrame:
-        """The rows now, at a version, or as of a moment (a datetime or ISO text; without a zone, UTC).
+        """The rows now, at a version, or as of a moment: a datetime, or ISO text.
 
+        Without a zone a datetime is in that of this process, in which PySpark gives the timestamps of the
+        history, and a text in that of the Spark session.
         A moment before the earliest version that can be read is refused, or with ``or_earliest`` means it.
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
         """
-        moment = None if timestamp is None else millis(timestamp)
+        spark = spark or sessions.active()
+        moment = None if timestamp is None else moments.millis(timestamp, spark)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
-        return scan.read(spark or sessions.active(), self._opened, snapshot, where=where, row_ids=row_ids)
+        return scan.read(spark, self._opened, snapshot, where=where, row_ids=row_ids)
 
     def changes(
         self,
@@ -185,8 +186,9 @@ class Table(Definition):
         Besides the table's columns there are ``_change_type``, ``_commit_version`` and
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
         """
-        asked = Range(_bound(start), None if end is None else _bound(end))
-        return changes.read(spark or sessions.active(), self._opened, asked)
+        spark = spark or sessions.active()
+        asked = Range(_bound(start, spark), None if end is None else _bound(end, spark))
+        return changes.read(spark, self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
@@ -209,7 +211,7 @@ class Table(Definition):
         The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
         ``ConcurrentWrite``, and nothing happened.
         """
-        moment = None if timestamp is None else millis(timestamp)
+        moment = None if timestamp is None else moments.millis(timestamp)
         return restore.restore(self._opened, version=version, timestamp=moment)
 
     def optimize(
@@ -293,17 +295,5 @@ class Table(Definition):
         return self._destination
 
 
-def _bound(given: int | datetime | str) -> int | Moment:
-    return given if isinstance(given, int) else Moment(millis(given))
-
-
-def millis(moment: datetime | str) -> EpochMillis:
-    """A moment, as a datetime or as ISO text, as the log counts it."""
-    try:
-        parsed = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-    except ValueError as exc:
-        raise InvalidRequest(
-            f"{moment!r} is not a moment: write it like 2026-01-31T12:00:00Z", code="DELTA_TIMESTAMP_INVALID"
-        ) from exc
-    aware = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
-    return EpochMillis((aware - _EPOCH) // timedelta(milliseconds=1))
+def _bound(given: int | datetime | str, spark: SparkSession) -> int | Moment:
+    return given if isinstance(given, int) else Moment(moments.millis(given, spark))
