@@ -20,7 +20,7 @@ from headgate.errors import (
     MetadataChanged,
     SchemaMismatch,
 )
-from headgate.spark import files
+from headgate.spark import files, parquet_options
 from headgate.spark.files import Written
 from tests.support import rows
 
@@ -252,7 +252,7 @@ def test_a_session_setting_that_a_write_needs_is_put_back(
 ) -> None:
     name = "spark.sql.parquet.outputTimestampType"
     before = spark.conf.get(name)
-    monkeypatch.setattr(files, "_honours_write_options", lambda version: False)
+    monkeypatch.setattr(parquet_options, "_honours_write_options", lambda version: False)
 
     table.append(spark.range(1))
 

@@ -21,7 +21,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from headgate.spark import catalyst_json
+from headgate.spark import catalyst_json, parquet_options
 from headgate.spark.jvm_answers import Answering
 from headgate.spark.jvm_arrays import Arrays, Functions, packed
 
@@ -29,12 +29,6 @@ Skip = Callable[[str], bytes | None]
 """Which files the filters in a question leave, a byte for each; None if it cannot be said."""
 
 _log = logging.getLogger(__name__)
-_OPTIONS = {
-    # The session may have these on, and rows would be lost without a word.
-    "ignoreMissingFiles": "false",
-    "ignoreCorruptFiles": "false",
-    "mergeSchema": "false",
-}
 # Spark's parquet reader fills a column of this name; it is what its _metadata.row_index is made of.
 ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
 _LONGEST_QUESTION = 1 << 20
@@ -105,7 +99,7 @@ class _Driver:
         datasources = jvm.org.apache.spark.sql.execution.datasources
         self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
         self.weak = jvm.java.lang.ref.WeakReference
-        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(_OPTIONS)
+        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(dict(parquet_options.READ))
         self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
         self.plans = self.catalyst.trees.TreePattern.PLAN_EXPRESSION()
         self.list, self.answering = self.catalyst.expressions.CreateArray, Answering(gateway, f, _INDEX)

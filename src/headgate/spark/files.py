@@ -5,16 +5,15 @@ there. Their statistics come from the footers, read here on the driver. Spark do
 local files, so that is done here too, before anybody can commit them.
 """
 
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from urllib.parse import quote
 
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
@@ -30,6 +29,7 @@ from headgate.spark import (
     footers,
     observed,
     origins,
+    parquet_options,
     partition_folders,
     paths,
     sessions,
@@ -43,12 +43,11 @@ from headgate.storage.locate import is_local
 from headgate.storage.settle import settle, settling
 from headgate.table.site import Place
 
-_TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _SUCCESS = ("_SUCCESS", "._SUCCESS.crc")
 _OPTIONS = {
     # Spark's default, INT96, has no bounds in the footer.
-    _TIMESTAMPS: "TIMESTAMP_MICROS",
+    parquet_options.TIMESTAMPS: parquet_options.MICROS,
     "spark.sql.variant.inferShreddingSchema": "false",
     _MARK_SUCCESS: "false",
     # With 2, files of a task that failed while it finished would be among those of the others.
@@ -58,7 +57,6 @@ _FOOTER_READERS = 8
 _ROWS = "rows"
 CHANGES = "_change_data"
 CHANGE_TYPE = Field("_change_type", Primitive("string"))
-_session_conf = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +231,7 @@ def _write_parquet(arranged: Arranged, folder: str, options: Options, counted: O
         settings["maxRecordsPerFile"] = str(options.max_records)
     if options.compression is not None:
         settings["compression"] = options.compression
-    with _session_timestamps(rows.sparkSession):
+    with parquet_options.for_writing(rows.sparkSession):
         rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(folder)
 
 
@@ -258,29 +256,6 @@ def _check_whole(table: Place, found: Sequence[_File], rows: int) -> None:
             "there; nothing was committed: put the table where driver and executors all see it, such as a "
             "bucket or a folder that they share"
         )
-
-
-@contextmanager
-def _session_timestamps(spark: SparkSession) -> Iterator[None]:
-    """Before 4.2 Spark takes this option from the session only, so there writes wait for each other."""
-    if _honours_write_options(spark.version):
-        yield
-        return
-    with _session_conf:
-        before = spark.conf.get(_TIMESTAMPS, None)
-        spark.conf.set(_TIMESTAMPS, _OPTIONS[_TIMESTAMPS])
-        try:
-            yield
-        finally:
-            if before is None:
-                spark.conf.unset(_TIMESTAMPS)
-            else:
-                spark.conf.set(_TIMESTAMPS, before)
-
-
-def _honours_write_options(version: str) -> bool:
-    major, minor = version.split(".")[:2]
-    return (int(major), int(minor)) >= (4, 2)
 
 
 def _is_data(item: ObjectMeta) -> bool:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest, StorageError
-from headgate.spark import scratch, sessions
+from headgate.spark import parquet_options, scratch, sessions
 from headgate.spark.plan import Piece
 
 _IGNORE = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
@@ -29,10 +29,7 @@ _DECOY = "the-manifest-was-ignored.parquet"
 _OPTIONS = {
     # Else Spark would infer partition columns from folder names.
     "recursiveFileLookup": "true",
-    # The session may have these on, and rows would be lost without a word.
-    "ignoreMissingFiles": "false",
-    "ignoreCorruptFiles": "false",
-    "mergeSchema": "false",
+    **parquet_options.READ,
 }
 _YEAR_10000_MS = 253_402_300_800_000
 

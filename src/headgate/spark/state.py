@@ -23,7 +23,7 @@ from headgate.protocol import file_key, names
 from headgate.protocol.actions import Commit, Version, sort
 from headgate.protocol.names import LogFile
 from headgate.protocol.segment import Segment
-from headgate.spark import paths
+from headgate.spark import parquet_options, paths
 from headgate.spark.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.path_keys import path_key
 from headgate.table import checkpoints, files, log
@@ -38,10 +38,7 @@ SHIPPED_BYTES = 32 * 1024 * 1024
 _OPTIONS = {
     # Else Spark would infer partition columns from folder names.
     "recursiveFileLookup": "true",
-    # The session may have these on, and files would be lost without a word.
-    "ignoreMissingFiles": "false",
-    "ignoreCorruptFiles": "false",
-    "mergeSchema": "false",
+    **parquet_options.READ,
 }
 _VECTOR = StructType(
     [
