@@ -30,6 +30,7 @@ from headgate.protocol.race import Fix, Rule
 from headgate.protocol.rebase import STEPS
 from headgate.protocol.reserved import RESERVED
 from headgate.protocol.schema.merge import RULES as MERGES
+from headgate.protocol.sql_functions import FUNCTIONS, Place
 from headgate.settings import Settings
 from headgate.spark.write_options import CONTRADICTIONS
 from headgate.table import authority
@@ -217,6 +218,14 @@ def _authority() -> Iterator[str]:
         yield f"| {row.kind.value} | {' | '.join(cells)} | {row.because} |"
 
 
+def _functions() -> Iterator[str]:
+    yield "| functions | where | names |"
+    yield "|---|---|---|"
+    for row in FUNCTIONS:
+        where = ", ".join(f"{place.value}s" for place in Place if place in row.places)
+        yield f"| {row.kind} | {where} | {', '.join(f'`{name}`' for name in sorted(row.names))} |"
+
+
 def _policies() -> Iterator[str]:
     yield "| policy | what it holds commits to |"
     yield "|---|---|"
@@ -265,6 +274,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "merges": _merges,
     "write_options": _write_options,
     "ratified": _ratified,
+    "functions": _functions,
     "policies": _policies,
     "authority": _authority,
     "terms": _terms,

@@ -65,6 +65,14 @@ def test_nothing_is_left_to_do_in_a_comment() -> None:
     assert not [path for path in MODULES if marks.search(path.read_text())]
 
 
+def test_text_of_a_table_becomes_an_expression_in_one_place() -> None:
+    evaluated = re.compile(r"(F\.expr|selectExpr|\.sql)\([^\n]*(metadata|configuration)")
+    found = [path.stem for path in MODULES if evaluated.search(path.read_text())]
+
+    assert found == []
+    assert "stored_expressions.check" in (SOURCE / "spark" / "stored_sql.py").read_text()
+
+
 def test_the_path_of_a_write_in_the_architecture_page_exists() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text()
     hops = re.findall(r"^\| \d+ \| `([\w/.]+\.py)` \| `([\w.]+)` \|", page, re.MULTILINE)

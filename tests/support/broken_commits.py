@@ -257,6 +257,15 @@ CASES: tuple[Case, ...] = (
     _altering("stays-stamped", lambda old: with_properties(old, delta_enableInCommitTimestamps=None)),
     _altering("no-wishes", lambda old: with_properties(old, delta_feature_deletionVectors="supported")),
     _altering("no-wishes", lambda old: with_properties(old, delta_minReaderVersion="1")),
+    Case(
+        "stored-expressions",
+        lambda told: (
+            with_features(told.protocol, "checkConstraints"),
+            with_properties(told.metadata, delta_constraints_c="reflect('a', 'b') IS NULL"),
+        ),
+        line=3,
+        kind="metaData",
+    ),
     _altering("columns", lambda old: columns(old, ID, WRITER, Field("ID", Primitive("long")))),
     _altering("columns", lambda old: columns(old, ID, WRITER, *_WIDE.fields)),
     _altering("columns", lambda old: msgspec.structs.replace(old, schema_string="{}")),

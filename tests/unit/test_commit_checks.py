@@ -39,6 +39,13 @@ def by_day(**keys: Any) -> State:
 BY_DAY = by_day()
 BY_DAY_MAPPED = by_day(**{"delta.columnMapping.id": 7, "delta.columnMapping.physicalName": "col-7"})
 APPEND_ONLY = table(["set:delta.appendOnly=true"])
+HOSTILE = replace(
+    STATE,
+    protocol=upgrade.with_features(STATE.protocol, ("checkConstraints",)),
+    metadata=msgspec.structs.replace(
+        STATE.metadata, configuration={**STATE.metadata.configuration, "delta.constraints.c": "f(1) > 0"}
+    ),
+)
 RELAXED = table(["set:delta.isolationLevel=WriteSerializable"])
 TAKEN = table(
     [
@@ -102,6 +109,7 @@ BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
     "vectors-enabled": [(STATE, (MARKED, GONE)), (STATE, (MARKED,)), (STATE, (QUIETLY_MARKED, REARRANGED))],
     "vectors-wide-bounds": [(VECTORS, (TIGHT, GONE))],
     "isolation-level": [(STATE, (RELAXED.metadata,))],
+    "stored-expressions": [(STATE, (HOSTILE.protocol, HOSTILE.metadata))],
     "commit-owner": [
         (TAKEN, (with_properties(TAKEN, commitCoordinator="two"),)),
         (TAKEN, (with_properties(TAKEN, commitCoordinatorConf='{"a":"b"}'),)),
@@ -127,6 +135,7 @@ KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
     "vectors-enabled": (STATE, (msgspec.structs.replace(MARKED, data_change=False),)),
     "vectors-wide-bounds": (VECTORS, (msgspec.structs.replace(TIGHT, data_change=False),)),
     "isolation-level": (RELAXED, (msgspec.structs.replace(RELAXED.metadata, name="other"),)),
+    "stored-expressions": (HOSTILE, (msgspec.structs.replace(HOSTILE.metadata, name="other"),)),
     "commit-owner": (RELEASED, (with_properties(RELEASED, commitCoordinator="one", tableConf="{}"),)),
     "commit-owner-feature": (TAKEN, (A,)),
     "commit-owner-timestamps": (RELEASED, (RELEASED.metadata,)),

@@ -13,7 +13,15 @@ from headgate.catalog import inside, system_domains
 from headgate.catalog.action_numbers import LAST_MOMENT, out_of_range
 from headgate.catalog.api import Told
 from headgate.errors import CorruptLog, HeadgateError
-from headgate.protocol import commit_checks, features, properties, stamping, strict, vectors
+from headgate.protocol import (
+    commit_checks,
+    features,
+    properties,
+    stamping,
+    stored_expressions,
+    strict,
+    vectors,
+)
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -316,6 +324,12 @@ def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
     return None
 
 
+def _text_that_must_not_be_evaluated(proposed: Proposed) -> Breach | None:
+    metadata = proposed_metadata(proposed)
+    found = stored_expressions.first_breach(metadata)
+    return None if found is None else proposed.breach(metadata, stored_expressions.told(*found))
+
+
 def _forged_domain(proposed: Proposed) -> Breach | None:
     for action in proposed.commit.domains:
         if why := system_domains.breach(action, proposed.commit.adds):
@@ -376,6 +390,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "partition-columns", writes_metadata, _partition_columns_that_are_none,
         "partition columns are columns", "DELTA_INVALID_PARTITIONING_SCHEMA",
+    ),
+    Rule(
+        "stored-expressions", writes_metadata, _text_that_must_not_be_evaluated,
+        "constraints, defaults and generated columns call only [functions that are allowed](stored-sql.md)",
+        stored_expressions.CODE,
     ),
     Rule(
         "system-domains", writes_domains, _forged_domain,

@@ -266,7 +266,7 @@ def _files_of_others(proposed: Proposed) -> Breach | None:
     return None
 
 
-_ASKED_ALREADY = ("one-protocol-one-metadata", "files-once", "applications-once")
+_ASKED_ALREADY = ("one-protocol-one-metadata", "files-once", "applications-once", "stored-expressions")
 
 
 def _as_writers_check(check: commit_checks.Check) -> Callable[[Proposed], Breach | None]:

@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import coordination, counts, domains, file_key, isolation, partitioning
+from headgate.protocol import (
+    coordination,
+    counts,
+    domains,
+    file_key,
+    isolation,
+    partitioning,
+    stored_expressions,
+)
 from headgate.protocol.actions import AddFile, AppTransaction, Metadata, Protocol
 from headgate.protocol.attempt import CLONE, RESTORE, Attempt
 from headgate.protocol.file_key import FileKey
@@ -137,6 +145,12 @@ def _a_lower_isolation_level(attempt: Attempt) -> str | None:
     return f"it sets {isolation.PROPERTY} to {asked!r}, and {Isolation.SERIALIZABLE} is all that can be set"
 
 
+def _new_text_that_must_not_be_evaluated(attempt: Attempt) -> str | None:
+    written = attempt.writes.metadata
+    found = None if written is None else stored_expressions.first_breach(written, attempt.follows.metadata)
+    return None if found is None else stored_expressions.told(*found)
+
+
 def _an_owner_that_cannot_take_the_table(attempt: Attempt) -> str | None:
     return coordination.breach(attempt.follows.metadata, attempt.metadata)
 
@@ -163,6 +177,7 @@ CHECKS: tuple[Check, ...] = (
         "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED",
     ),
     Check("isolation-level", _a_lower_isolation_level, "DELTA_INVALID_ISOLATION_LEVEL"),
+    Check("stored-expressions", _new_text_that_must_not_be_evaluated, stored_expressions.CODE),
     Check(
         "commit-owner", _an_owner_that_cannot_take_the_table,
         "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS",

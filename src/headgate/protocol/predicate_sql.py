@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import comparisons, literals, predicates, sql_casts, sql_strings
+from headgate.protocol import comparisons, literals, predicates, sql_casts, sql_strings, sql_tokens
 from headgate.protocol.literals import Literal
 from headgate.protocol.predicates import (
     Always,
@@ -101,7 +101,7 @@ def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> J
 
 
 def _tree(detached: sql_strings.Detached) -> exp.Expr | None:
-    if _UNREAD.search(detached.sql):
+    if _UNREAD.search(detached.sql) or sql_tokens.is_too_deep(detached.sql):
         return None
     try:
         return sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)

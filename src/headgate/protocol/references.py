@@ -4,9 +4,13 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from headgate.protocol import sql_tokens
+
 
 def columns(expression: str) -> frozenset[str] | None:
     """The top-level columns an expression names, in lower case; None if it cannot be told."""
+    if sql_tokens.is_too_deep(expression):
+        return None
     try:
         tree = sqlglot.parse_one(expression, dialect="databricks")
     except (SqlglotError, RecursionError):

@@ -19,13 +19,13 @@ from headgate.protocol.schema import enforce, mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark import checks, columns, fitting, partition_folders, texts
+from headgate.protocol.stored_expressions import DEFAULT, GENERATED
+from headgate.spark import checks, columns, fitting, partition_folders, stored_sql, texts
 from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.checks import Rule
 from headgate.spark.partition_folders import PartitionColumn
 
-DEFAULT = "CURRENT_DEFAULT"
 _FIELD_ID = "parquet.field.id"
 _VOID = Primitive("void")
 
@@ -119,9 +119,9 @@ def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame
     absent = {name: of for name, of in identity.columns(wanted).items() if incoming.find(name) is None}
     rows = spark_identity.filled(df.select(*chosen, *voids, *kept), absent)
     computed = {
-        field.name: F.expr(field.metadata[checks.GENERATED]).cast(columns.spark_type(field.type))
+        field.name: stored_sql.generated(field).cast(columns.spark_type(field.type))
         for field in wanted.fields
-        if checks.GENERATED in field.metadata and incoming.find(field.name) is None
+        if GENERATED in field.metadata and incoming.find(field.name) is None
     }
     return rows.withColumns(computed) if computed else rows
 
@@ -133,7 +133,7 @@ def given(field: Field, incoming: Struct) -> Column:
         fitted = fitting.fitted(spark_schema.column(found.name), found.type, field.type)
         return texts.compared(texts.stored(fitted, field), field)
     if DEFAULT in field.metadata:
-        default = F.expr(field.metadata[DEFAULT]).cast(columns.spark_type(field.type))
+        default = stored_sql.default(field).cast(columns.spark_type(field.type))
         return texts.compared(texts.stored(default, field), field)
     return texts.compared(F.lit(None).cast(columns.spark_type(field.type)), field)
 

@@ -15,10 +15,9 @@ from pyspark.sql.types import NullType
 from headgate.errors import InvalidRequest
 from headgate.protocol import identity, predicates
 from headgate.protocol.schema.types import Field, Struct
-from headgate.spark import columns
+from headgate.protocol.stored_expressions import DEFAULT, GENERATED
+from headgate.spark import columns, stored_sql
 from headgate.spark import identity as spark_identity
-from headgate.spark.arrange import DEFAULT
-from headgate.spark.checks import GENERATED
 
 Values = Mapping[str, Column | str]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
@@ -59,7 +58,7 @@ def inserted(schema: Struct, values: Values, *, alias: str = "", number: str) ->
         elif identity.is_identity(field):
             new[field.name] = spark_identity.value(field.name, identity.of(field), number)
         elif DEFAULT in field.metadata:
-            new[field.name] = F.expr(field.metadata[DEFAULT])
+            new[field.name] = stored_sql.default(field)
     return new
 
 

@@ -8,21 +8,19 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import msgspec
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.errors import ConstraintViolated
 from headgate.protocol.actions import Metadata
+from headgate.protocol.properties import CONSTRAINT
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.spark import columns, failures
+from headgate.protocol.stored_expressions import GENERATED, INVARIANT
+from headgate.spark import columns, failures, stored_sql
 from headgate.spark import schema as spark_schema
 
 Condition = Callable[[Column], Column]
 
-GENERATED = "delta.generationExpression"
-INVARIANT = "delta.invariants"
-_CONSTRAINT = "delta.constraints."
 _SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
 _RULE = re.compile(r"HEADGATE_RULE\((\d+)\)\[(.*?)\]HEADGATE", re.DOTALL)
 _CAST = re.compile(r"HEADGATE_CAST\(([^)]*(?:\([^)]*\))?)\)\[(.*?)\]HEADGATE", re.DOTALL)
@@ -89,23 +87,23 @@ def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViola
 
 def _constraints(metadata: Metadata) -> Iterator[Rule]:
     for key, expression in sorted(metadata.configuration.items()):
-        if key.startswith(_CONSTRAINT):
-            name = key[len(_CONSTRAINT) :]
+        if key.lower().startswith(CONSTRAINT):
+            name = key[len(CONSTRAINT) :]
             yield Rule(
                 f"CHECK {name} ({expression})",
                 f"the CHECK constraint {name!r} of the table, {expression}, is not true for a row",
-                ~F.coalesce(F.expr(expression), F.expr("false")),
+                ~stored_sql.constraint(expression, name),
             )
 
 
 def _invariants(field: Field) -> Iterator[Rule]:
     if INVARIANT not in field.metadata:
         return
-    expression = msgspec.json.decode(field.metadata[INVARIANT])["expression"]["expression"]
+    expression, is_met = stored_sql.invariant(field)
     yield Rule(
         f"INVARIANT {field.name} ({expression})",
         f"the invariant of column {field.name!r}, {expression}, is not true for a row",
-        ~F.coalesce(F.expr(expression), F.expr("false")),
+        ~is_met,
     )
 
 
@@ -113,7 +111,7 @@ def _generated(field: Field) -> Iterator[Rule]:
     if GENERATED not in field.metadata:
         return
     expression = field.metadata[GENERATED]
-    computed = F.expr(expression).cast(columns.spark_type(field.type))
+    computed = stored_sql.generated(field).cast(columns.spark_type(field.type))
     yield Rule(
         f"Generated Column ({field.name} <=> {expression})",
         f"column {field.name!r} is generated as {expression}, and a row has another value for it",

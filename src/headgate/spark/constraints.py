@@ -7,11 +7,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType
 
 from headgate.errors import ConstraintViolated, InvalidRequest
-from headgate.protocol import features, upgrade
+from headgate.protocol import features, stored_expressions, upgrade
 from headgate.protocol.actions import Action, Metadata, Version
 from headgate.protocol.attempt import Reads
 from headgate.protocol.properties import CONSTRAINT
-from headgate.spark import scan
+from headgate.protocol.sql_functions import Place
+from headgate.spark import scan, stored_sql
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -33,6 +34,7 @@ def add(spark: SparkSession, table: OpenedTable, name: str, expression: str) -> 
             f"there is already a constraint {name!r} ({present[1]}): drop it first, or choose another name",
             code="DELTA_CONSTRAINT_ALREADY_EXISTS",
         )
+    stored_expressions.check(expression, Place.CONSTRAINT, name)
     _check_rows(scan.read(spark, table, base), name, expression)
     properties = {**base.state.metadata.configuration, CONSTRAINT + name.lower(): expression}
     operation = Operation("ADD CONSTRAINT", {"name": name, "expr": expression})
@@ -72,8 +74,7 @@ def _check_rows(rows: DataFrame, name: str, expression: str) -> None:
             "that is true or false",
             code="DELTA_NON_BOOLEAN_CHECK_CONSTRAINT",
         )
-    # What is neither true nor false is not true.
-    broken = rows.where(~F.coalesce(F.expr(expression), F.expr("false")))
+    broken = rows.where(~stored_sql.constraint(expression, name))
     some = broken.limit(_SHOWN + 1).collect()
     if some:
         count = f"{len(some)}" if len(some) <= _SHOWN else f"more than {_SHOWN}"

@@ -10,9 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.schema.types import Field, Struct
-from headgate.spark import arrange, columns
+from headgate.protocol.stored_expressions import GENERATED
+from headgate.spark import arrange, columns, stored_sql
 from headgate.spark import schema as spark_schema
-from headgate.spark.checks import GENERATED
 from headgate.spark.edits import UPDATES, Kind
 
 
@@ -38,5 +38,5 @@ def followed(rows: DataFrame, schema: Struct, own: Mapping[str, Column], kind: C
 
 
 def _value(field: Field, own: Column | None) -> Column:
-    value = F.expr(field.metadata[GENERATED]).cast(columns.spark_type(field.type))
+    value = stored_sql.generated(field).cast(columns.spark_type(field.type))
     return value if own is None else F.when(own, spark_schema.column(field.name)).otherwise(value)

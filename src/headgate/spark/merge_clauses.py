@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol import identity
 from headgate.protocol.schema.types import DataType, Field, Struct
+from headgate.protocol.stored_expressions import GENERATED
 from headgate.spark import assignments, statements
 from headgate.spark.assignments import Values
-from headgate.spark.checks import GENERATED
 from headgate.spark.edits import Kind
 
 Condition = Column | str | None

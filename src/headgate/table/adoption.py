@@ -30,7 +30,7 @@ from headgate.errors import (
     TableExists,
     TableNotFound,
 )
-from headgate.protocol import coordination, features, names, stamping, upgrade
+from headgate.protocol import coordination, features, names, stamping, stored_expressions, upgrade
 from headgate.protocol.actions import Action, EpochMillis, Protocol, Version
 from headgate.protocol.properties import STAMPS
 from headgate.protocol.property_changes import CATALOG_KEPT, TABLE_ID
@@ -170,6 +170,7 @@ def _recognised(registry: Registry, base: State, place: str, name: TableName) ->
 
 def _check_adoptable(base: State) -> None:
     features.check_writable(base.protocol, base.metadata)
+    stored_expressions.check_new(base.metadata)
     named = coordination.of(base.metadata)
     if named is not None or coordination.leftover_features(base.protocol):
         owner = repr(named.owner) if named is not None else "a commit owner"

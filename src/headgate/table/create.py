@@ -16,6 +16,7 @@ from headgate.protocol import (
     row_tracking,
     session_defaults,
     stamping,
+    stored_expressions,
     upgrade,
 )
 from headgate.protocol.actions import (
@@ -129,6 +130,7 @@ def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
 
 def content(opening: Opening, contents: Contents, *, world: World) -> bytes:
     """The first commit of a table that starts so and has these rows."""
+    stored_expressions.check_new(opening.metadata)
     now = EpochMillis(world.now_ms())
     info = CommitInfo(
         in_commit_timestamp=now if stamping.has_stamps(opening.metadata) else None,
