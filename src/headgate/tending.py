@@ -91,6 +91,19 @@ class Tending:
         allowed = self._catalog.permissions.of(self._table_id(table))
         return tuple(kind.value for kind in Maintenance if kind in allowed)
 
+    def accept_version(self, table: str, version: int) -> int:
+        """Make what others published without the catalog, up to this version, versions on your own behalf.
+
+        Where the catalog refuses them from somebody unknown, as after a backup of it was restored, nothing
+        is committed until this is done, or they are set aside. They are reviewed as if you proposed them.
+        The latest version then.
+        """
+        return self._catalog.accept_version(_name(table), Version(version))
+
+    def set_aside_version(self, table: str, version: int) -> str:
+        """Move a file away that is in the place of a version and is none; its path from then on."""
+        return self._catalog.set_aside_version(_name(table), Version(version))
+
     def worker(self, policy: WorkerPolicy | None = None) -> Worker:
         """Who does what is due for the tables: ``run_once()`` now, or ``run()`` again and again."""
         holder = f"worker {self._world.uuid()}"
@@ -101,10 +114,14 @@ class Tending:
             self._listeners.pop().close()
 
     def _table_id(self, table: str) -> TableId:
-        schema, dot, name = table.partition(".")
-        if not dot:
-            raise InvalidRequest(f"{table!r} is not a table's name: write it as schema.table")
-        return self._catalog.resolve(TableName(schema, name)).table_id
+        return self._catalog.resolve(_name(table)).table_id
+
+
+def _name(table: str) -> TableName:
+    schema, dot, name = table.partition(".")
+    if not dot:
+        raise InvalidRequest(f"{table!r} is not a table's name: write it as schema.table")
+    return TableName(schema, name)
 
 
 def _kind(kind: str | Kind) -> Kind:

@@ -43,7 +43,7 @@ from headgate.table import create, log, publish
 from headgate.table.create import Definition
 from tests.support.broken_commits import with_features, with_properties
 from tests.support.catalogs import a_catalog
-from tests.support.proposals import content, inline, staged, stamp
+from tests.support.proposals import content, fresh, inline, staged, stamp
 from tests.support.tables import SCHEMA, create_managed, named_file
 
 CANARY = "hunter2canary"
@@ -249,7 +249,7 @@ def t10_versions_that_are_never_published(scene: Scene) -> bool:
     eve = scene.eve
     scene.catalog.granting.limit_unpublished(f"eve of {scene.name}", 3)
     return all(
-        scene.ratified(inline(scene.victim, version, f"{version} {scene.name}"), by=eve)
+        scene.ratified(fresh(scene.victim, version, f"{version} {scene.name}"), by=eve)
         for version in range(1, 6)
     )
 
@@ -412,14 +412,14 @@ def test_t10_who_publishes_may_go_on(scene: Scene) -> None:
     eve = scene.eve
     scene.catalog.granting.limit_unpublished(f"eve of {scene.name}", 2)
     for version in (1, 2):
-        eve.propose(inline(scene.victim, version, f"{version} {scene.name}"))
+        eve.propose(fresh(scene.victim, version, f"{version} {scene.name}"))
     with pytest.raises(TooManyUnpublished, match="publish"):
-        eve.propose(inline(scene.victim, 3, f"3 {scene.name}"))
+        eve.propose(fresh(scene.victim, 3, f"3 {scene.name}"))
     scene.catalog.propose(inline(scene.victim, 3, f"owner {scene.name}"))
 
     publish.publish(scene.store, eve, scene.victim)
 
-    assert eve.propose(inline(scene.victim, 4, f"4 {scene.name}")) == Ratified(Version(4))
+    assert eve.propose(fresh(scene.victim, 4, f"4 {scene.name}")) == Ratified(Version(4))
 
 
 def test_t15_a_refused_credential_is_in_no_error_text_and_in_no_log(

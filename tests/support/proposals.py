@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
+from headgate.catalog import fresh_paths
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
 from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
@@ -28,6 +29,13 @@ def content(version: int, txn_id: str, *, at: int | None = None) -> bytes:
 def inline(table_id: TableId, version: int, txn_id: str, *, data: bytes | None = None) -> Proposal:
     """An inline proposal."""
     return Proposal(table_id, Version(version), TxnId(txn_id), Inline(data or content(version, txn_id)))
+
+
+def fresh(table_id: TableId, version: int, txn_id: str) -> Proposal:
+    """An inline proposal of a file that is known to be new, as an append must be."""
+    info = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id))
+    add = named_file(f"{fresh_paths.mark(table_id, TxnId(txn_id))}/a")
+    return inline(table_id, version, txn_id, data=codec.encode((info, add)))
 
 
 def open_version(table_id: TableId, version: int, txn_id: str, *, data: bytes | None = None) -> Proposal:

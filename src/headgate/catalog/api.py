@@ -295,6 +295,8 @@ class CommitRecord:
     in_commit_timestamp: EpochMillis
     size: int
     sha256: str
+    principal: str | None = None
+    """For whom it was ratified: None for the lake's owner, ``external`` if nobody knows who published it."""
 
 
 class TableServing(Protocol):

@@ -33,6 +33,9 @@ Principal = NewType("Principal", str)
 OWNER = Principal("owner")
 """The lake's owner, who needs no grants."""
 
+EXTERNAL = Principal("external")
+"""Whoever published a version without the catalog. Nobody acts under this name, but it can be granted to."""
+
 _LONGEST_NAME = 255
 
 
@@ -125,6 +128,16 @@ def named(name: str) -> Principal:
     return Principal(name)
 
 
+def acting(name: str) -> Principal:
+    """A principal on whose behalf something is done; refused if nobody can be that one."""
+    if name == EXTERNAL:
+        raise InvalidRequest(
+            f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
+            "another name"
+        )
+    return named(name)
+
+
 def parsed(privilege: Privilege | str) -> Privilege:
     """A privilege by its name, in any case."""
     if isinstance(privilege, Privilege):
@@ -143,11 +156,11 @@ def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[P
         return frozenset(Privilege)
     tables = store.tables.c
     row = db.execute(
-        select(tables.schema_name, tables.owner).where(tables.table_id == table_id)
+        select(tables.schema_name, tables.owner, tables.shares_log).where(tables.table_id == table_id)
     ).one_or_none()
     if row is None:
         return frozenset()
-    if row.owner == principal:
+    if row.owner == principal or (principal == EXTERNAL and (row.shares_log or not _is_governed(db))):
         return frozenset(Privilege)
     return _granted(db, principal, (LAKE, On(Scope.SCHEMA, row.schema_name), On(Scope.TABLE, table_id)))
 
@@ -257,6 +270,12 @@ def proposer_of(db: Connection, table_id: TableId, version: Version) -> Principa
         select(commits.principal).where(commits.table_id == table_id, commits.version == version)
     )
     return Principal(found) if found is not None else OWNER
+
+
+def _is_governed(db: Connection) -> bool:
+    """Whether there is anybody besides the owner; else whoever writes to a log is the owner."""
+    others = select(principals.c.name).where(principals.c.name != EXTERNAL)
+    return db.execute(others.limit(1)).one_or_none() is not None
 
 
 def record_owner(db: Connection, table_id: TableId, owner: Principal) -> None:

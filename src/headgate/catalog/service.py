@@ -44,6 +44,7 @@ from headgate.catalog.database import Database
 from headgate.catalog.directory import Directory, normal
 from headgate.catalog.disposal import Disposal
 from headgate.catalog.event_log import EventLog
+from headgate.catalog.external import Externals
 from headgate.catalog.granting import Granting
 from headgate.catalog.group_api import Group, GroupLost, GroupOutcome, GroupRatified
 from headgate.catalog.grouping import Grouping
@@ -91,7 +92,7 @@ class Catalog(Directory):
         self.publications = Publications(
             database, self.events, lambda location: locate(self._absolute(location))
         )
-        self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits)
+        self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits, world)
         self._proposals = Grouping[Candidate, Answer](
             self._logs.ratify, limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
         )
@@ -101,7 +102,7 @@ class Catalog(Directory):
     ) -> "Catalog":
         """The same catalog on behalf of a principal, under more policies; closing one closes all."""
         other = copy.copy(self)
-        other._principal = grants.named(principal)
+        other._principal = grants.acting(principal)
         other.events = EventLog(self._database, self._world, other._principal)
         other.permissions = Permissions(self._database, self._world, other._principal)
         other._policies = policies or self._policies
@@ -164,7 +165,7 @@ class Catalog(Directory):
             if known := groups.first_answer(self._database, group):
                 return known
             raise
-        self._logs.look_in_folders(proposal.table_id for proposal in group.proposals)
+        self._logs.look_in_folders([each.table_id for each in group.proposals], self._policies())
         return groups.ratify_group(self._database, prepared, groups.Directory(self.register_in, self.drop_in))
 
     def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
@@ -173,7 +174,7 @@ class Catalog(Directory):
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
         self.releases.settle_those_leaving(wanted)
-        self._logs.look_in_shared(wanted)
+        self._logs.look_in_shared(wanted, self._policies())
         return groups.tails(self._database, wanted)
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
@@ -203,7 +204,7 @@ class Catalog(Directory):
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
     ) -> Outcome[RatifiedCommit]:
-        self._logs.look_in_shared((table_id,))
+        self._logs.look_in_shared((table_id,), self._policies())
         with self._database.reading() as db:
             known = _known(db, table_id, txn_id)
             head, first = known.head, known.first_ratified_as
@@ -219,7 +220,7 @@ class Catalog(Directory):
         with self._database.reading() as db:
             head = _known(db, table_id).head
             found = serving.tail(db, table_id, head)
-        if head.shares_log and self._logs.look(table_id):
+        if head.shares_log and self._logs.look(table_id, self._policies()):
             return self.tail(table_id)
         # Of a table that is leaving only the log can tell whether it has left.
         if head.frozen and self.releases.settle(table_id) is not Leaving.OPEN:
@@ -266,9 +267,20 @@ class Catalog(Directory):
             return serving.history(db, table_id, before=before, limit=limit)
 
     def take_in(self, table_id: TableId) -> Version:
-        self._logs.look(table_id)
+        self._logs.look(table_id, self._policies())
         with self._database.reading() as db:
             return _known(db, table_id).head.latest
+
+    def accept_version(self, name: TableName, version: Version) -> Version:
+        """Take in what others published up to this version on one's own behalf; the latest version then."""
+        standing = Standing(self._principal, self._policies())
+        return self._logs.accept(self.resolve(name).table_id, version, standing)
+
+    def set_aside_version(self, name: TableName, version: Version) -> str:
+        """Move a file away that is in the place of a version, and is none; its path from then on."""
+        entry = self.resolve(name)
+        externals = Externals(self._database, self._world, self._logs.partitionings)
+        return externals.set_aside(entry.table_id, self._locate(entry.location), version, self._principal)
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         self.publications.mark(table_id, version)

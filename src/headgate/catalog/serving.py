@@ -86,7 +86,7 @@ def history(
 ) -> tuple[CommitRecord, ...]:
     """What is remembered of commits, the latest first."""
     c = commits.c
-    query = _of(table_id, select(c.version, c.txn_id, c.in_commit_timestamp, c.size, c.sha256))
+    query = _of(table_id, select(c.version, c.txn_id, c.in_commit_timestamp, c.size, c.sha256, c.principal))
     if before is not None:
         query = query.where(c.version < before)
     rows = db.execute(query.order_by(c.version.desc()).limit(limit))
@@ -97,6 +97,7 @@ def history(
             EpochMillis(row.in_commit_timestamp),
             row.size,
             row.sha256,
+            row.principal,
         )
         for row in rows
     )

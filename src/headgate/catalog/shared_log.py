@@ -6,37 +6,47 @@ nothing: in a folder of this machine. Elsewhere a look would cost more than the 
 cannot exclude that the file appears a moment later. Where others really are to publish versions
 themselves, the table has to say so (``share_log``): from then on the catalog ratifies by creating the
 file itself, which either succeeds or finds out who was faster, and it looks whenever anybody asks.
+
+What is found is reviewed like a proposal of somebody unknown (``external``). If it is refused it is no
+version, and in the way of one: then nothing is committed until somebody has decided what becomes of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog import described, events, ratify, store, validate
-from headgate.catalog.api import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
+from headgate.catalog import external, ratify, store
+from headgate.catalog.api import Inline, Lost, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.database import Database
-from headgate.catalog.grants import OWNER
+from headgate.catalog.external import Externals, Origin
+from headgate.catalog.grants import EXTERNAL
 from headgate.catalog.partitionings import Partitionings
+from headgate.catalog.policy import CommitPolicy, Standing
 from headgate.catalog.ratify import Answer, Candidate, Losing, TakenUnseen, Terms
 from headgate.catalog.rules import Limits
 from headgate.catalog.store import KnownTable, Record
+from headgate.clock import World
 from headgate.errors import (
     CatalogError,
     CatalogUnavailable,
     CommitUnknown,
     CorruptLog,
     HeadgateError,
+    InvalidRequest,
+    NotAllowed,
     ObjectExists,
     ObjectNotFound,
     StorageError,
     StorageUnavailable,
     UserError,
 )
-from headgate.protocol import codec, names
-from headgate.protocol.actions import Version
+from headgate.protocol import names
+from headgate.protocol.actions import TxnId, Version
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
+
+Policies = Mapping[str, CommitPolicy]
 
 _ATTEMPTS = 100
 
@@ -49,33 +59,55 @@ class SharedLogs:
     files: Callable[[str], Store]
     """The store of a table, by its location as the database has it."""
     limits: Limits
+    world: World
     partitionings: Partitionings = field(default_factory=Partitionings)
     _folders: dict[str, LocalStore | None] = field(default_factory=dict)
 
     def ratify(self, group: Sequence[Candidate]) -> list[Answer]:
         """Decide the candidates like ``ratify.ratify``, after versions that turn out to be taken already."""
         strays = set[tuple[TableId, Version]]()
+        blocked: dict[tuple[TableId, TxnId], HeadgateError] = {}
 
         def is_taken(table_id: TableId, location: str, version: Version) -> bool:
             return (table_id, version) not in strays and self._is_in_folder(location, version)
 
+        terms = Terms(self.limits, is_taken, self.partitionings)
         while True:
+            free = [each for each in group if _key(each) not in blocked]
             try:
-                return ratify.ratify(self.database, group, Terms(self.limits, is_taken, self.partitionings))
+                decided = iter(ratify.ratify(self.database, free, terms) if free else ())
+                return [blocked.get(_key(each)) or next(decided) for each in group]
             except TakenUnseen as unseen:
+                concerned = [each for each in group if each.proposal.table_id == unseen.table_id]
                 try:
-                    known = self.take_in(unseen.table_id, unseen.version)
+                    known = self.take_in(unseen.table_id, unseen.version, origin=_unknown(concerned[0]))
+                except NotAllowed as exc:
+                    known = False
+                    blocked |= {_key(each): exc for each in self._unratified(concerned)}
                 except (CatalogError, CommitUnknown, StorageError) as exc:
                     return [CatalogUnavailable(f"nothing was decided: {exc.message}") for _ in group]
                 if not known:
                     strays.add((unseen.table_id, unseen.version))
 
+    def _unratified(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those of one table's candidates that are not a version already."""
+        txn_ids = [each.proposal.txn_id for each in candidates]
+        with self.database.reading() as db:
+            known = store.versions_of(db, candidates[0].proposal.table_id, txn_ids)
+        return [each for each in candidates if each.proposal.txn_id not in known]
+
     def take_in(
-        self, table_id: TableId, wanted: Version | None = None, *, mine: Candidate | None = None
+        self,
+        table_id: TableId,
+        wanted: Version | None = None,
+        *,
+        origin: Origin,
+        mine: Candidate | None = None,
     ) -> bool:
         """Learn a version, by default the next one, from its published file; whether it is known now.
 
-        A file that is no commit of a catalog-managed table is left alone: publishing tells of it.
+        A file that is no commit of a catalog-managed table is left alone: publishing tells of it. One that
+        must not be a version of this table is told of, and ``NotAllowed``.
         """
         with self.database.reading() as db:
             known = _known(db, table_id)
@@ -84,38 +116,65 @@ class SharedLogs:
             return True
         try:
             content = self.files(known.location).read(names.published(version))
-            candidate = _candidate(table_id, version, content)
+            candidate = external.candidate(table_id, version, content)
         except (ObjectNotFound, UserError, CorruptLog):
             return False
         if candidate is None or candidate.checked.timestamp <= known.head.latest_timestamp:
             return False
-        with self.database.writing() as db:
-            store.hold(db, table_id)
-            if mine is not None and mine.proposal.txn_id == candidate.proposal.txn_id:
-                candidate = replace(candidate, standing=mine.standing)
-            return _write_down(db, candidate)
+        if mine is not None and _is_same(mine, candidate):
+            origin = Origin(mine.standing, is_ours=True)
+        return Externals(self.database, self.world, self.partitionings).write_down(candidate, origin)
 
-    def look_in_shared(self, table_ids: Iterable[TableId]) -> None:
+    def look_in_shared(self, table_ids: Iterable[TableId], policies: Policies) -> None:
         """Take in what others published of those of the tables whose log is shared."""
         with self.database.reading() as db:
             shared = store.sharing_log(db, table_ids)
         for table_id in shared:
-            self.look(table_id)
+            self.look(table_id, policies)
 
-    def look_in_folders(self, table_ids: Iterable[TableId]) -> None:
-        """Take in what others published of those of the tables where looking costs next to nothing."""
+    def look_in_folders(self, table_ids: Iterable[TableId], policies: Policies) -> None:
+        """Take in what others published of those of the tables where looking costs next to nothing.
+
+        ``NotAllowed`` if one of them has something in its way.
+        """
         with self.database.reading() as db:
             heads = {table_id: store.find_head(db, table_id) for table_id in table_ids}
         for table_id, known in heads.items():
             if known is not None and self._is_in_folder(known.location, Version(known.head.latest + 1)):
-                self.look(table_id)
+                self._look(table_id, policies)
 
-    def look(self, table_id: TableId) -> bool:
-        """Take in every version that others published; whether there were any."""
-        found = False
-        while self.take_in(table_id):
+    def look(self, table_id: TableId, policies: Policies) -> bool:
+        """Take in every version that others published, for readers; whether there were any."""
+        try:
+            return self._look(table_id, policies)
+        except NotAllowed:  # it is told, and what readers have is what there is
+            return False
+
+    def _look(self, table_id: TableId, policies: Policies) -> bool:
+        found, origin = False, Origin(Standing(EXTERNAL, policies))
+        while self.take_in(table_id, origin=origin):
             found = True
         return found
+
+    def accept(self, table_id: TableId, version: Version, standing: Standing) -> Version:
+        """Take in versions of others up to this one on somebody's behalf, as if they had proposed them."""
+        while True:
+            with self.database.reading() as db:
+                external.require_decider(db, standing.principal, table_id)
+                known = _known(db, table_id)
+            latest, following = known.head.latest, Version(known.head.latest + 1)
+            if latest >= version:
+                return latest
+            if not self.take_in(table_id, origin=Origin(standing)):
+                raise self._no_version(known.location, following)
+
+    def _no_version(self, location: str, version: Version) -> HeadgateError:
+        """Why there is nothing to take in."""
+        try:
+            self.files(location).head(names.published(version))
+        except ObjectNotFound:
+            return InvalidRequest(f"there is no {names.published(version)} to accept")
+        return _occupied(version)
 
     def propose(self, candidate: Candidate) -> Ratified | Lost[RatifiedCommit] | Unknown:
         """Ratify by creating the published file; for a table whose log is shared."""
@@ -129,7 +188,9 @@ class SharedLogs:
             content = where.content if isinstance(where, Inline) else candidate.content
             try:
                 ours = _create(self.files(location), version, content)
-                known = self.take_in(proposal.table_id, version, mine=candidate)
+                known = self.take_in(proposal.table_id, version, origin=_unknown(candidate), mine=candidate)
+            except NotAllowed:
+                raise
             except (StorageUnavailable, CatalogError, CommitUnknown) as exc:
                 return Unknown(f"version {version} may be in the log by now: {exc.message}")
             if not known:
@@ -181,46 +242,19 @@ def _known(db: Connection, table_id: TableId, candidate: Candidate | None = None
     return found
 
 
-def _candidate(table_id: TableId, version: Version, content: bytes) -> Candidate | None:
-    """A published file as if it had been proposed; None if it cannot be a commit of a managed table."""
-    info = codec.commit_info(version, content)
-    if info is None or info.txn_id is None:
-        return None
-    proposal = Proposal(table_id, version, info.txn_id, Inline(content))
-    checked = validate.check_content(proposal, content)
-    protocol = checked.commit.protocol
-    if protocol is not None and not protocol.is_catalog_managed:
-        return None
-    return Candidate(proposal, content, checked)
+def _key(candidate: Candidate) -> tuple[TableId, TxnId]:
+    return candidate.proposal.table_id, candidate.proposal.txn_id
 
 
-def _write_down(db: Connection, candidate: Candidate) -> bool:
-    proposal, commit = candidate.proposal, candidate.checked.commit
-    table_id, version = proposal.table_id, proposal.target
-    found = _known(db, table_id, candidate)
-    head = found.head
-    if head.latest >= version:
-        return True  # somebody else was about to learn it too
-    if head.frozen or found.first_ratified_as is not None:
-        return False
-    is_next = head.published == version - 1
-    # Before all that precedes it is published, readers get it from here like the others.
-    where = None if is_next else Inline(candidate.content)
-    record = Record(
-        RatifiedCommit(version, proposal.txn_id, candidate.checked.timestamp, where),
-        len(candidate.content),
-        ratify.fingerprint(candidate.content),
-        events.operation(commit.info),
-        None if candidate.standing.principal == OWNER else candidate.standing.principal,
-    )
-    changes = candidate.checked.changes_table
-    latest_change = version if changes else head.latest_change
-    store.insert_commits(db, table_id, [record], latest_change=latest_change)
-    if changes:
-        described.describe(db, table_id, commit, before=head.latest_change)
-    if is_next:
-        store.advance_published(db, table_id, head.published, version)
-    return True
+def _is_same(mine: Candidate, found: Candidate) -> bool:
+    """Whether this is what was proposed, but for its timestamp: a txnId can be read in a staged file."""
+    same = mine.content.partition(b"\n")[2] == found.content.partition(b"\n")[2]
+    return same and mine.proposal.txn_id == found.proposal.txn_id
+
+
+def _unknown(candidate: Candidate) -> Origin:
+    """Somebody of whom nothing is known, reviewed by the policies under which this was proposed."""
+    return Origin(Standing(EXTERNAL, candidate.standing.policies))
 
 
 def _occupied(version: Version) -> CorruptLog:
