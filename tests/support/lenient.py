@@ -4,7 +4,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from typing_extensions import override
+
 from headgate.catalog import content_rules, table_rules
+from headgate.catalog.maintenance import Maintenance
+from headgate.table.guard import Unguarded
+
+
+class AllPermitted(Unguarded):
+    """A guard that lets everything be done."""
+
+    @override
+    def check(self, kind: Maintenance, operation: str) -> None:
+        pass
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from headgate.table.opened import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, protocol
 from tests.support.commits import PROTOCOL, add, metadata
 from tests.support.faulty_store import DictStore
+from tests.support.lenient import AllPermitted
 from tests.support.tables import open_filesystem
 from tests.support.versions import managed
 
@@ -359,7 +360,10 @@ def test_on_managed_tables_commits_are_as_old_as_they_say(
     later = (stamps[Version(5)] // DAY + 40) * DAY
     monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: later)
 
-    gone = found.opened().cleanup_log(permitted=True)
+    permitted = found.opened()
+    permitted.guard = AllPermitted(permitted._committer)
+
+    gone = permitted.cleanup_log()
 
     assert [names.published(Version(version)) for version in range(3)] == list(gone)
     assert found.opened().snapshot().files.columns.num_rows == 5

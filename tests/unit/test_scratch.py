@@ -80,3 +80,18 @@ def test_a_folder_that_cannot_be_written_is_said_to_be(store: Store, tmp_path: P
 
     with pytest.raises(AccessDenied, match="cannot be written"):
         scratch.put(str(tmp_path), LIST)
+
+
+def test_nothing_is_swept_through_a_link(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("of others")
+    (elsewhere / "scans" / "photos").mkdir(parents=True)
+    (elsewhere / "scans" / "photos" / "one.jpg").write_bytes(b"dear")
+    (tmp_path / "_headgate").symlink_to(elsewhere)
+    monkeypatch.setattr(scratch, "_swept", set())
+    monkeypatch.setattr(scratch, "_ABANDONED_S", -60)
+
+    scratch.put(str(tmp_path), LIST)
+
+    assert (elsewhere / "scans" / "photos" / "one.jpg").read_bytes() == b"dear"

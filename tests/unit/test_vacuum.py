@@ -9,7 +9,7 @@ import pytest
 
 from headgate.catalog.leases import Horizon
 from headgate.catalog.maintenance import Maintenance
-from headgate.errors import InvalidRequest, ObjectNotFound, UnsupportedFeature
+from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound, UnsupportedFeature
 from headgate.protocol import upgrade
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
@@ -64,7 +64,8 @@ class Needed:
 
 
 FOLDER = "0c5f1d3e-9a41-4b7d-8b57-0a4f2f6d2a10"
-"""What the folder of a write is called."""
+MARKED = f"{'0a' * 16}-{FOLDER}"
+"""What the folder of a write is called, and how in a catalog, where it begins with its transaction's mark."""
 
 
 @pytest.fixture
@@ -139,6 +140,7 @@ def test_a_dry_run_only_tells(table: OpenedTable) -> None:
         (f"{FOLDER}/_temporary/0/_temporary/attempt_1/day=1/x.parquet", True),
         (f"{FOLDER}/_temporary/0/_temporary/attempt_1/.x.parquet.crc", True),
         (f"_change_data/{FOLDER}/_temporary/0/task_1/x.parquet", True),
+        (f"{MARKED}/_temporary/0/_temporary/attempt_1/x.parquet", True),
         (f"{FOLDER}/_SUCCESS", True),
         (f"{FOLDER}/._SUCCESS.crc", True),
         (f"{FOLDER}/_other/x.parquet", False),
@@ -346,3 +348,20 @@ def test_a_table_that_cannot_be_written_is_not_cleaned(table: OpenedTable) -> No
     with pytest.raises(UnsupportedFeature, match="filesElsewhere"):
         vacuum.vacuum(table, Wish())
     assert data(table) == ["orphan"]
+
+
+@pytest.mark.parametrize("lite", [False, True])
+def test_nothing_is_deleted_through_a_link_out_of_the_table(
+    table: OpenedTable, tmp_path_factory: pytest.TempPathFactory, lite: bool
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("of others")
+    Path(table.location, "linked").symlink_to(elsewhere)
+    write(table, named_file(file(table, "linked/theirs")))
+    write(table, removal("linked/theirs", days=8))
+
+    assert vacuum.vacuum(table, Wish(lite=lite)).paths == ()
+
+    with pytest.raises(AccessDenied, match="link"):
+        table.store.delete("linked/theirs")
+    table.store.delete("linked")
+    assert (elsewhere / "theirs").exists()

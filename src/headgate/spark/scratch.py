@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 
 from headgate.errors import AccessDenied, StorageError
 from headgate.spark import paths
+from headgate.storage import unlinked
 from headgate.storage.locate import is_local, local_path, locate
 
 SETTING = "spark.headgate.scratch"
@@ -114,6 +115,8 @@ def _make_folder(folder: str) -> None:
 
 
 def _remove_folder(root: str, folder: str) -> None:
+    if unlinked.is_below_link(root, f"{folder}/"):  # whoever made that would choose what is deleted
+        return
     # Renamed first: Spark takes a folder whose list is gone for an empty table.
     path = os.path.join(root, folder)
     os.rename(path, f"{path}.gone")

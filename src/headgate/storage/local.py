@@ -15,7 +15,7 @@ from functools import partial
 from typing_extensions import Buffer
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
-from headgate.storage import together
+from headgate.storage import together, unlinked
 from headgate.storage.api import ObjectMeta
 
 _TEMPORARY = ".headgate-"
@@ -109,12 +109,12 @@ class LocalStore:
         return os.path.lexists(self._full(path))
 
     def delete(self, path: str) -> None:
-        try:
-            os.unlink(self._full(path))
-        except FileNotFoundError:
-            return
-        except OSError as exc:
-            raise _translate(exc, path, "delete") from exc
+        # A link may lead anywhere, and a listing does not follow it either.
+        unlinked.delete(self._root, self._full(path).removeprefix(self._inside))
+
+    def is_below_link(self, path: str) -> bool:
+        """Whether the object is not one of this folder, but of another to which a link leads."""
+        return unlinked.is_below_link(self._root, self._full(path).removeprefix(self._inside))
 
     def _full(self, path: str) -> str:
         if path[:1] not in ("", "/", ".") and "/." not in path:

@@ -264,28 +264,26 @@ class OpenedTable:
         self._check_maintainable(Maintenance.LOG_COMPACTION, "a log compaction")
         compacting.compact(self.store, self._committer.frontier(), Version(start), Version(end))
 
-    def check_permitted(self, kind: Maintenance, operation: str, *, permitted: bool = False) -> Snapshot:
+    def check_permitted(self, kind: Maintenance, operation: str) -> Snapshot:
         """The table now, if it may be maintained so: who decides its commits is asked first.
 
-        ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8) or is
-        known to have ``permitted`` it; another refusal if who decides cannot be asked here.
+        ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8);
+        another refusal if who decides cannot be asked here.
         """
         newest = self.snapshot()
-        if not permitted:
-            self.guard.check(kind, operation)
+        self.guard.check(kind, operation)
         state = newest.state
         decider = self._committer.decider(state.protocol, state.metadata)
         authority.require(kind, operation, decider, state.metadata)
         return newest
 
-    def cleanup_log(self, *, permitted: bool = False, retention_ms: int | None = None) -> tuple[str, ...]:
+    def cleanup_log(self, *, retention_ms: int | None = None) -> tuple[str, ...]:
         """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
 
         Older versions can then no longer be read; those with a lease stay. The log of a catalog-managed
-        table belongs to its catalog: say ``permitted`` only if that was asked and allows it.
-        ``retention_ms`` counts in place of the property.
+        table belongs to its catalog, which must permit it. ``retention_ms`` counts in place of the property.
         """
-        newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log", permitted=permitted)
+        newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log")
         frontier, now_ms = self._committer.frontier(), self.world.now_ms()
         return cleanup.clean_up(
             self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
@@ -361,9 +359,9 @@ class OpenedTable:
         found = self.snapshot(version=version)
         return found.version, found.state.domains
 
-    def _check_maintainable(self, kind: Maintenance, operation: str, *, permitted: bool = False) -> State:
+    def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
         """The table now, if its log may be changed by who has nothing to commit."""
-        newest = self.check_permitted(kind, operation, permitted=permitted).state
+        newest = self.check_permitted(kind, operation).state
         features.check_maintainable(newest.protocol, newest.metadata)
         return newest
 

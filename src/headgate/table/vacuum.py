@@ -21,6 +21,7 @@ from headgate.protocol.names import Kind
 from headgate.protocol.vectors import Stored
 from headgate.storage import together
 from headgate.storage.api import ObjectMeta
+from headgate.storage.local import LocalStore
 from headgate.table import checkpoint_rows, log, places
 from headgate.table.checkpoint_rows import Source
 from headgate.table.committer import Frontier
@@ -30,7 +31,7 @@ from headgate.table.snapshot import Snapshot
 _CHANGES = "_change_data"
 # What a job that was killed leaves in the folder that was made for it, and that nobody else writes to.
 _LEFT_BY_A_JOB = re.compile(
-    rf"(?:{_CHANGES}/)?[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/"
+    rf"(?:{_CHANGES}/)?(?:[0-9a-f]{{32}}-)?[0-9a-f]{{8}}(?:-[0-9a-f]{{4}}){{3}}-[0-9a-f]{{12}}/"
     r"(?:_temporary/.+|_SUCCESS|\._SUCCESS\.crc)"
 )
 
@@ -179,6 +180,8 @@ def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
         if (remove.deletion_timestamp or 0) < cutoff:
             seen.update(_files_of(table, remove))
     for path in sorted(seen - {""}):
+        if isinstance(table.store, LocalStore) and table.store.is_below_link(path):
+            continue  # as in a listing, what is behind a link is not the table's
         with suppress(ObjectNotFound):
             yield table.store.head(path)
 
