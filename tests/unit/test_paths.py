@@ -2,7 +2,11 @@
 
 import pytest
 
+from headgate.errors import CorruptLog
+from headgate.protocol import vectors
+from headgate.protocol.actions import DeletionVector
 from headgate.spark import paths
+from headgate.table import places
 
 
 @pytest.mark.parametrize(
@@ -36,3 +40,29 @@ def test_a_path_of_the_log_becomes_a_uri(location: str, path: str, uri: str) -> 
 )
 def test_a_folder_to_write_is_named_without_encoding(location: str, folder: str) -> None:
     assert paths.folder(location, "new") == folder
+
+
+@pytest.mark.parametrize(
+    "path", ["../x", "a/../../x", "%2e%2e/x", "%2E%2E%2Fx", "./../x", "a//../../x", "..%5Cx", ".."]
+)
+@pytest.mark.parametrize("location", ["/lake/t", "s3://bucket/t"])
+def test_a_relative_path_that_leads_out_of_the_table_is_refused(location: str, path: str) -> None:
+    """In somebody else's log it would have us read what they choose."""
+    with pytest.raises(CorruptLog, match="leads out"):
+        paths.file_uris(location, ["a", path])
+    with pytest.raises(CorruptLog, match="leads out"):
+        places.uri(location, path)
+
+
+@pytest.mark.parametrize("path", ["a/../b", "..a/b", "a../b", "%252e%252e/b", "day=%2F..%2Fx/b", "/etc/x"])
+def test_what_only_looks_like_it_is_read(path: str) -> None:
+    assert len(paths.file_uris("/lake/t", [path])) == 1
+
+
+def test_the_file_of_a_deletion_vector_is_in_the_table() -> None:
+    vector = DeletionVector(
+        storage_type="u", path_or_inline_dv="../x" + "a" * 20, size_in_bytes=1, cardinality=1
+    )
+
+    with pytest.raises(CorruptLog, match="leads out"):
+        vectors.where(vector)

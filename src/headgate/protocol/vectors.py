@@ -11,7 +11,7 @@ from array import array
 from base64 import b85decode, b85encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from uuid import UUID
 
 import msgspec
@@ -19,6 +19,7 @@ import numpy as np
 from pyroaring import BitMap, BitMap64, FrozenBitMap64
 
 from headgate.errors import CorruptLog
+from headgate.protocol import climbing
 from headgate.protocol.actions import DeletionVector
 
 _FILE_VERSION = 1
@@ -111,6 +112,7 @@ def where(vector: DeletionVector) -> Inline | Stored:
             return Inline(_inline_bytes(vector))
         case "u":
             prefix, encoded = text[:-_UUID_CHARS], text[-_UUID_CHARS:]
+            climbing.check((quote(prefix),))
             name = f"deletion_vector_{_uuid(encoded)}.bin"
             return Stored(f"{prefix}/{name}" if prefix else name, offset, absolute=False)
         case "p":

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import quote, unquote, urlsplit
 
+from headgate.protocol import climbing
 from headgate.storage.locate import is_local, local_path
 
 _HADOOP = {"s3": "s3a"}
@@ -25,7 +26,11 @@ def pattern(path: str) -> str:
 
 
 def file_uris(location: str, paths: list[str]) -> list[str]:
-    """The URIs of data files, given their paths in the log: relative to the location, or absolute."""
+    """The URIs of data files, given their paths in the log: relative to the location, or absolute.
+
+    ``CorruptLog`` if a relative one leads out of the location.
+    """
+    climbing.check(paths)
     root = _root_uri(location)
     return [_absolute(path) if _is_absolute(path) else f"{root}/{_encoded(path)}" for path in paths]
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
+from headgate.protocol import climbing
 from headgate.storage.api import Store
 from headgate.storage.locate import Locate, is_local, local_path, locate
 
@@ -44,9 +45,11 @@ def uri(location: str, path: str) -> str:
     """The URI of an object, given its path in the log of the table at ``location``.
 
     Spelled as Hadoop spells it, ``file:/a%20b/ü``: Delta Spark compares such names as texts with its own.
+    ``CorruptLog`` if a relative one leads out of the table.
     """
     if is_absolute(path):
         return _uri(path) if is_local(path) else path
+    climbing.check((path,))
     root = _uri(quote(location)) if urlsplit(location).scheme == "" else _uri(location)
     return f"{root.rstrip('/')}/{_encoded(path)}"
 
