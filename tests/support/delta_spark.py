@@ -79,6 +79,10 @@ class DeltaSpark:
         """What the table is."""
         return self.sql(f"DESCRIBE DETAIL delta.`{path}`").dicts[0]
 
+    def write(self, query: str, path: str | Path, mode: str, options: Mapping[str, str]) -> None:
+        """Write the rows of a query with a DataFrame's writer."""
+        self._ask("write", query, str(path), mode, dict(options))
+
     def call(self, path: str | Path, method: str, *arguments: str | int | bool) -> None:
         """Call a method of ``DeltaTable``, where there is no SQL for it."""
         self._ask("call", str(path), method, list(arguments))

@@ -61,6 +61,7 @@ class Referee:
     def requests(self) -> Mapping[str, Callable[..., Any]]:
         return {
             "sql": self.sql,
+            "write": self.write,
             "call": self.call,
             "verify": self.verify,
             "checkpoint": self.checkpoint,
@@ -77,6 +78,10 @@ class Referee:
     def sql(self, text: str) -> Any:
         """Run a statement: its columns and rows."""
         return _answer(self._spark.sql(text))
+
+    def write(self, query: str, path: str, mode: str, options: dict[str, str]) -> None:
+        """Write the rows of a query by a DataFrame's writer, some options of which SQL does not have."""
+        self._spark.sql(query).write.format("delta").mode(mode).options(**options).save(path)
 
     def call(self, path: str, method: str, arguments: list[Any]) -> None:
         """Call a method of ``DeltaTable`` of which there is no SQL."""

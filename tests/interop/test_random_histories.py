@@ -1,0 +1,34 @@
+"""Random histories of one table in the hands of Headgate and Delta Spark, each version against a plain model.
+
+``make referee`` plays many; ``HEADGATE_TESTS_HISTORIES=17`` plays the one of this seed, ``17-40`` all these.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.delta_spark import DeltaSpark
+from tests.support.histories.play import play
+from tests.support.histories.steps import Site
+
+pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.timeout(900)]
+
+FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
+CHOSEN = "HEADGATE_TESTS_HISTORIES"
+SHORT, LONG = "1-2", "1-200"
+
+
+def seeds() -> range:
+    """The histories that are played."""
+    asked = os.environ.get(CHOSEN) or (LONG if os.environ.get(FULL_LENGTH) else SHORT)
+    first, _, last = asked.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_both_engines_and_the_model_agree_on_every_version(
+    spark: SparkSession, delta: DeltaSpark, tmp_path: Path, seed: int
+) -> None:
+    play(seed, Site(tmp_path, spark, delta))
