@@ -37,7 +37,7 @@ from headgate.table import authority
 from headgate.table.authority import Decider
 
 sys.path.append(str(Path(__file__).parents[1]))
-from tests.support.referee_features import FEATURES as REFEREED  # noqa: E402 — found only by that path
+from tests.support.referee_features import FEATURES as REFEREED
 
 PAGES = Path(__file__).parent / "reference"
 TESTS = Path(__file__).parents[1] / "tests"
