@@ -95,8 +95,9 @@ class DeltaSpark:
         return dict(self._ask("verify", str(path), None if versions is None else list(versions)))
 
     def checkpoint(self, path: str | Path) -> None:
-        """Have it write a checkpoint."""
-        self._ask("checkpoint", str(path))
+        """Have it write a checkpoint, and see that it did."""
+        version = self._ask("checkpoint", str(path))
+        assert any(Path(path, "_delta_log").glob(f"{version:020d}.checkpoint.*"))
 
     def domains(self, path: str | Path) -> Mapping[str, str]:
         """The metadata domains and their configurations."""

@@ -106,10 +106,12 @@ class Referee:
             return str(exc.java_exception.getMessage())
         return None
 
-    def checkpoint(self, path: str) -> None:
-        """Write a checkpoint of the latest version."""
+    def checkpoint(self, path: str) -> int:
+        """Write a checkpoint of the latest version; which one that is. If it fails Delta tells nobody."""
         log = self._log(path)
-        log.checkpoint(self._latest(log), self._jvm.scala.Option.empty())
+        latest = self._latest(log)
+        log.checkpoint(latest, self._jvm.scala.Option.empty())
+        return int(latest.version())
 
     def domains(self, path: str) -> dict[str, str]:
         """The metadata domains that are there and their configurations."""

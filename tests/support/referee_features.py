@@ -195,7 +195,6 @@ FEATURES: Sequence[Feature] = (
         make(COLUMNS, properties={**V2, **VECTORS}),
         (*DML[:4], checkpoint(), *DML[4:], checkpoint(), *CHANGES),
         has_files("*.parquet", below="_delta_log/_sidecars"),
-        short=True,
     ),
     Feature(
         "classic checkpoints",
@@ -221,7 +220,6 @@ FEATURES: Sequence[Feature] = (
         make(COLUMNS, properties=VECTORS),
         (*DML, optimize()),
         has_files("[0-9]*.crc"),
-        short=True,
     ),
     Feature(
         "variant",
