@@ -296,8 +296,11 @@ def checkpoint() -> Step:
     return Step("checkpoint", ours, lambda site: site.delta.checkpoint(site.path))
 
 
-def refused(name: str, ours: tuple[type[Exception], Act], theirs: tuple[type[Exception], Act]) -> Step:
-    """What neither of them does."""
+Attempt = tuple[type[Exception], Act]
+
+
+def refused(name: str, ours: Attempt, theirs: Attempt | None = None) -> Step:
+    """What they do not do, or what Headgate alone does not."""
 
     def refusing(error: type[Exception], act: Act) -> Act:
         def attempt(site: Site) -> None:
@@ -309,7 +312,12 @@ def refused(name: str, ours: tuple[type[Exception], Act], theirs: tuple[type[Exc
 
         return attempt
 
-    return Step(name, refusing(*ours), refusing(*theirs))
+    return Step(name, refusing(*ours), None if theirs is None else refusing(*theirs))
+
+
+def only_theirs(step: Step) -> Step:
+    """What Headgate does not do with such a table."""
+    return Step(step.name, None, step.theirs)
 
 
 def only_ours(name: str, act: Act) -> Step:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headgate.errors import UnsupportedFeature
 from tests.support.referee import (
     Feature,
     alter,
@@ -11,7 +12,9 @@ from tests.support.referee import (
     make,
     merge,
     only_ours,
+    only_theirs,
     overwrite,
+    refused,
     replace_where,
     set_properties,
     update,
@@ -34,7 +37,8 @@ from tests.support.referee_steps import (
     TRACKED,
     V2,
     VACUUM,
-    VARIANT,
+    VARIANTS,
+    VARIED,
     VECTORS,
     WIDENED,
     WIDENING,
@@ -223,13 +227,16 @@ FEATURES: Sequence[Feature] = (
     ),
     Feature(
         "variant",
-        make("id BIGINT, v VARIANT"),
+        only_theirs(make("id BIGINT, v VARIANT")),
         (
-            append(f"SELECT id, parse_json('{VARIANT}') AS v FROM range(0, 4, 1, 1)"),
-            append("SELECT id, parse_json(CAST(id AS STRING)) AS v FROM range(4, 7, 1, 1)"),
-            delete("id = 5"),
-            update({"v": "parse_json('null')"}, "id = 1"),
-            append("SELECT 9L AS id, CAST(NULL AS VARIANT) AS v"),
+            *map(only_theirs, VARIANTS),
+            refused(
+                "an append by Headgate",
+                (UnsupportedFeature, lambda site: site.table.append(site.spark.sql(VARIED))),
+            ),
+            checkpoint(),
+            only_theirs(append(VARIED)),
+            checkpoint(),
         ),
         has("variantType"),
     ),

@@ -95,7 +95,13 @@ WIDENED = (
     append("SELECT 9L AS id, 1.1D AS f, array(70000) AS a"),
     delete("id = 2"),
 )
-VARIANT = '{"a": [1, null, "x"], "b": {"c": 1.5}}'
+VARIED = """SELECT 20 + id AS id, parse_json('{"a": [1, null], "b": {"c": 1.5}}') AS v FROM range(4)"""
+VARIANTS = (
+    append("SELECT id, parse_json(CAST(id AS STRING)) AS v FROM range(0, 7, 1, 1)"),
+    append("SELECT 9L AS id, CAST(NULL AS VARIANT) AS v"),
+    delete("id = 5"),
+    update({"v": "parse_json('null')"}, "id = 1"),
+)
 BROKEN = "SELECT -1L AS id, 'x' AS p, -5 AS v"
 CONSTRAINED = (
     append(rows(0, 5)),
