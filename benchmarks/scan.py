@@ -7,9 +7,10 @@ read, and it shows deleted rows.
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import pyarrow as pa
@@ -187,11 +188,11 @@ def _many_files(location: Path, files: int) -> None:
     handmade.write_log(location, [handmade.column("id", "long")], adds)
 
 
-def session() -> SparkSession:
-    """A session for benchmarks, the same for all that need one."""
+def session(more: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
+    """A session for benchmarks, the same for all of a process that need one."""
     if _JAVA.exists():
         os.environ.setdefault("JAVA_HOME", _JAVA.read_text().strip())
     builder = SparkSession.builder.master("local[2]").appName("headgate-benchmarks")
-    for name, value in _CONF.items():
+    for name, value in {**_CONF, **more}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

@@ -236,8 +236,8 @@ def test_filters_on_the_columns_of_files_are_evaluated_to_the_letter(
     plain(tmp_path)
     uris = [(tmp_path / f"{n}.parquet").as_uri() for n in range(FILES)]
     sizes = [(tmp_path / f"{n}.parquet").stat().st_size for n in range(FILES)]
-    columns = [(f"__{name}", numbers) for name, numbers in values]
-    listing = Listing(uris, sizes, [1] * FILES, columns, ("__path", "__uri"))
+    columns = [(f"__{name}", pa.array(numbers, pa.int64())) for name, numbers in values]
+    listing = Listing(pa.array(uris), pa.array(sizes), pa.array([1] * FILES), columns, ("__path", "__uri"))
     df = file_index.scan(spark, StructType().add("id", "long"), listing, None)
 
     for condition, files in (
@@ -303,7 +303,8 @@ def test_what_spark_writes_of_filters_is_understood(spark: SparkSession, tmp_pat
     def note(question: str) -> None:
         asked.extend(msgspec.json.decode(question))
 
-    df = file_index.scan(spark, stored, Listing([], [], [], []), note)
+    no_text, no_number = pa.array([], pa.string()), pa.array([], pa.int64())
+    df = file_index.scan(spark, stored, Listing(no_text, no_number, no_number, []), note)
     numbers, texts = (",".join(map(kind, range(11))) for kind in (str, lambda n: f"'{n}'"))
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:

@@ -1,6 +1,8 @@
 """Arrays that the JVM fills with functions put together here."""
 
+import pyarrow as pa
 import pytest
+from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 from headgate.spark.jvm_arrays import Arrays, Functions, packed
@@ -20,10 +22,14 @@ def arrays(spark: SparkSession, functions: Functions) -> Arrays:
     return Arrays(spark.sparkContext._gateway, functions)
 
 
+def texts_of(arrays: Arrays, *values: str) -> JavaObject:
+    return arrays.texts(pa.array(values, pa.string()))
+
+
 def test_a_function_is_applied_to_the_elements_of_arrays(functions: Functions, arrays: Arrays) -> None:
     joined = functions.method("java.lang.String", "concat", "(Ljava/lang/String;)Ljava/lang/String;")
     texts, numbers = (
-        arrays.texts(["a", "ü", "\U0001f600"]),
+        texts_of(arrays, "a", "ü", "\U0001f600"),
         arrays.longs(packed("long", [1, -(1 << 63), 255])),
     )
     in_hex = functions.fixed(functions.static(*TO_TEXT), 1, 16)
@@ -40,7 +46,7 @@ def test_a_function_of_an_array_takes_elements_of_arrays(functions: Functions, a
     all_of = functions.static("java.util.List", "of", "([Ljava/lang/Object;)Ljava/util/List;").asFixedArity()
     spread = functions.each(functions.spread(all_of, words, words))
 
-    made = arrays.map(spread, 2, arrays.texts(["a", "b"]), arrays.texts(["c", "d"]))
+    made = arrays.map(spread, 2, texts_of(arrays, "a", "b"), texts_of(arrays, "c", "d"))
 
     assert [list(pair) for pair in made] == [["a", "c"], ["b", "d"]]
 
@@ -48,15 +54,15 @@ def test_a_function_of_an_array_takes_elements_of_arrays(functions: Functions, a
 def test_flags_are_those_of_the_elements(functions: Functions, arrays: Arrays) -> None:
     is_empty = functions.method("java.lang.String", "isBlank", "()Z")
 
-    assert arrays.flags(is_empty, arrays.texts(["a", " ", "b", "\t"])) == b"\0\1\0\1"
+    assert arrays.flags(is_empty, texts_of(arrays, "a", " ", "b", "\t")) == b"\0\1\0\1"
 
 
 def test_nothing_makes_empty_arrays(functions: Functions, arrays: Arrays) -> None:
-    nothing, trimmed = arrays.texts([]), functions.method("java.lang.String", "trim", "()Ljava/lang/String;")
+    nothing, trimmed = texts_of(arrays), functions.method("java.lang.String", "trim", "()Ljava/lang/String;")
 
     assert len(nothing) == 0
     assert len(arrays.map(functions.each(trimmed), 0, nothing)) == 0
-    assert len(arrays.choose(arrays.texts(["a"]), [])) == 0
+    assert len(arrays.choose(texts_of(arrays, "a"), [])) == 0
     assert arrays.flags(functions.method("java.lang.String", "isBlank", "()Z"), nothing) == b""
     assert len(arrays.longs(b"")) == 0
     assert len(arrays.of(functions.named("java.lang.String"))) == 0

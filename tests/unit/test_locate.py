@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import headgate
@@ -44,4 +45,4 @@ def test_a_file_url_of_another_machine_is_refused(url: str) -> None:
         with pytest.raises(InvalidRequest, match="is a folder of the machine"):
             use(url)
     with pytest.raises(InvalidRequest, match="is a folder of the machine"):
-        paths.file_uris("/t", [f"{url}/part.parquet"])
+        paths.file_uris("/t", pa.array([f"{url}/part.parquet"]))

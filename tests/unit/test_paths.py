@@ -1,5 +1,6 @@
 """How Spark names the files of a table."""
 
+import pyarrow as pa
 import pytest
 
 from headgate.errors import CorruptLog
@@ -27,7 +28,10 @@ from headgate.table import places
     ],
 )
 def test_a_path_of_the_log_becomes_a_uri(location: str, path: str, uri: str) -> None:
-    assert paths.file_uris(location, [path]) == [uri]
+    for others in (["a/b.parquet"], []):
+        found = paths.file_uris(location, pa.array([path, *others], pa.string()))
+        assert found[0].as_py() == uri
+        assert [other.as_py().endswith("/a/b.parquet") for other in found[1:]] == [True] * len(others)
 
 
 @pytest.mark.parametrize(

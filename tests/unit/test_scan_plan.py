@@ -28,7 +28,7 @@ def scanned(*adds: AddFile, together: bool) -> list[list[str]]:
     found = plan.build("/t", COLUMNS, table_of(adds), together=together)
     for piece in found.pieces:
         assert len(piece.vectors) in (0, len(piece.uris))
-    return [[uri[-1] for uri in piece.uris] for piece in found.pieces]
+    return [[uri[-1] for uri in piece.uris.to_pylist()] for piece in found.pieces]
 
 
 def test_files_with_deleted_rows_are_read_with_the_others_if_they_are_most_of_what_is_read() -> None:

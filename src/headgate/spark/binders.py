@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -154,17 +155,17 @@ def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
 def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
     piece, gone, own = asked.piece, asked.gone, internal_names.beside(asked.piece.layout)
     words = deleted.joined_words(gone, at_most=_MOST_WORDS) if gone else None
-    numbers: list[tuple[str, Sequence[int]]] = []
+    numbers: list[tuple[str, pa.Int64Array]] = []
     if words is not None:
-        numbers += [(own.place, words.places)]
+        numbers += [(own.place, pa.array(words.places, pa.int64()))]
     if piece.constants or piece.tracking or piece.located or (gone and words is None):
-        numbers += [(own.ordinal, range(len(piece.uris)))]
+        numbers += [(own.ordinal, pa.array(np.arange(len(piece.uris), dtype=np.int64)))]
     if asked.own_metadata:
         numbers += [(own.size, piece.sizes), (own.modified_ms, piece.modified_ms)]
     if asked.own_metadata or piece.needs_rows:
         wanted = StructType([*wanted.fields, ROW_INDEX])
     spelled = (own.path, own.uri) if asked.own_metadata else None
-    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled)
+    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.held)
     rows = file_index.scan(spark, wanted, listing, None if skip is None else partial(skip.keep, piece))
     row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
     if words is None:

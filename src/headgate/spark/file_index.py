@@ -15,15 +15,19 @@ from threading import Lock, local
 from typing import Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from py4j.clientserver import ClientServer
 from py4j.java_gateway import JavaObject
+from pyspark import SparkContext
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from headgate.spark import catalyst_json, parquet_options
 from headgate.spark.jvm_answers import Answering
-from headgate.spark.jvm_arrays import Arrays, Functions, packed
+from headgate.spark.jvm_arrays import Arrays, Functions, packed_longs
+from headgate.spark.scan_cache import Held
 
 Skip = Callable[[str], bytes | None]
 """Which files the filters in a question leave, a byte for each; None if it cannot be said."""
@@ -49,13 +53,20 @@ _starting, _answers = Lock(), local()
 class Listing:
     """Files, and numbers that the rows of each have in columns of their own."""
 
-    uris: Sequence[str]
-    sizes: Sequence[int]
-    modified_ms: Sequence[int]
-    columns: Sequence[tuple[str, Sequence[int]]]
+    uris: pa.StringArray
+    sizes: pa.Int64Array
+    modified_ms: pa.Int64Array
+    columns: Sequence[tuple[str, pa.Int64Array]]
     uri_columns: tuple[str, str] | None = None
     """The names of two more columns, with the URI of the file: as Spark's ``_metadata`` spells it, and as
     it is given here."""
+    held: Held | None = None
+    """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells it from others of the same files."""
+        return (*(name for name, _ in self.columns), *(self.uri_columns or ()))
 
 
 class Unusable(Exception):
@@ -65,7 +76,7 @@ class Unusable(Exception):
 def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip | None) -> DataFrame:
     """The rows of files as they are stored, with the numbers of their files."""
     driver, session = _driver(spark), spark._jsparkSession
-    index = _Index(driver, listing, skip)
+    index = _Index(driver, listing, _in_jvm(driver, spark.sparkContext, listing), skip)
     stored, constants = driver.schema(wanted), index.partitionSchema()
     known = driver.answering(index, index.constants)
     relation = driver.relation(
@@ -98,7 +109,8 @@ class _Driver:
         self.seq = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray
         datasources = jvm.org.apache.spark.sql.execution.datasources
         self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
-        self.weak = jvm.java.lang.ref.WeakReference
+        self.weak, self.soft = jvm.java.lang.ref.WeakReference, jvm.java.lang.ref.SoftReference
+        self.objects = f.named("java.lang.Object")
         self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(dict(parquet_options.READ))
         self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
         self.plans = self.catalyst.trees.TreePattern.PLAN_EXPRESSION()
@@ -144,23 +156,52 @@ def _in(owner: str) -> str:
     return f"L{owner.replace('.', '/')};"
 
 
+def _in_jvm(driver: _Driver, context: SparkContext, listing: Listing) -> JavaObject:
+    """An array of the files, their directories, and these as a sequence; kept where the listing says."""
+    known = None if listing.held is None else listing.held.get(context, listing.key)
+    if known is not None:
+        return known
+    arrays, count = driver.arrays, len(listing.uris)
+    numbers = [arrays.longs(packed_longs(some)) for some in (listing.sizes, listing.modified_ms)]
+    files = arrays.map(driver.new_files, count, *numbers, arrays.texts(listing.uris))
+    directories = _apart(driver, listing, files) if listing.key else _together(driver, files)
+    made = arrays.of(driver.objects, files, directories, driver.seq(directories))
+    if listing.held is not None:
+        listing.held.put(context, listing.key, driver.soft(made))
+    return made
+
+
+def _together(driver: _Driver, files: JavaObject) -> JavaObject:
+    """One directory with all the files, which have no columns of their own."""
+    no_values = driver.catalyst.InternalRow.empty()
+    made = driver.new_directory.invokeWithArguments([no_values, files])
+    return driver.arrays.of(driver.directory, made)
+
+
+def _apart(driver: _Driver, listing: Listing, files: JavaObject) -> JavaObject:
+    """A directory for each file, with the values of its columns."""
+    arrays, count = driver.arrays, len(listing.uris)
+    values = [arrays.longs(packed_longs(numbers)) for _, numbers in listing.columns]
+    if listing.uri_columns is not None:
+        values += [arrays.map(uris, count, files) for uris in driver.internal_uris]
+    new_rows = driver.new_rows(len(listing.columns), len(values) - len(listing.columns))
+    rows = arrays.map(new_rows, count, *values)
+    return arrays.map(driver.new_directories, count, rows, files)
+
+
 class _Index:
     """The files of a scan, as Spark asks for them."""
 
-    def __init__(self, driver: _Driver, listing: Listing, skip: Skip | None) -> None:
+    def __init__(self, driver: _Driver, listing: Listing, in_jvm: JavaObject, skip: Skip | None) -> None:
         self._driver, self._skip = driver, skip
-        self._count, self._bytes = len(listing.uris), sum(listing.sizes)
+        self._count, self._bytes = len(listing.uris), pc.sum(listing.sizes).as_py() or 0
         # Each row has all of them, and what cannot be null need not be asked whether it is.
         names = StructType([StructField(name, LongType(), nullable=False) for name, _ in listing.columns])
         for name in listing.uri_columns or ():
             names = names.add(name, StringType())
         self._columns, self._is_apart = driver.schema(names), bool(names.fields)
         # Whatever can fail does so now, while there is another binder to fall back on.
-        numbers = [driver.arrays.longs(packed("long", n)) for n in (listing.sizes, listing.modified_ms)]
-        uris = driver.arrays.texts(listing.uris)
-        self._files = driver.arrays.map(driver.new_files, self._count, *numbers, uris)
-        self._directories = self._apart(listing) if self._is_apart else self._together(self._files)
-        self._all = driver.seq(self._directories)
+        self._files, self._directories, self._all = (in_jvm[number] for number in range(3))
         self._no_paths = driver.seq(driver.arrays.of(driver.path))
         self._itself: Any = None
 
@@ -231,7 +272,7 @@ class _Index:
         chosen = list(compress(range(self._count), kept))
         if self._is_apart:
             return self._driver.arrays.choose(self._directories, chosen)
-        return self._together(self._driver.arrays.choose(self._files, chosen))
+        return _together(self._driver, self._driver.arrays.choose(self._files, chosen))
 
     def _selected(self, directories: JavaObject, filters: JavaObject) -> JavaObject:
         """Those for whose columns all filters are true, to the letter: Spark leaves these to the index."""
@@ -251,22 +292,6 @@ class _Index:
         is_true = driver.functions.then(driver.values_of, driver.is_true.bindTo(predicate))
         flags = driver.arrays.flags(is_true, directories)
         return driver.arrays.choose(directories, list(compress(range(len(flags)), flags)))
-
-    def _together(self, files: JavaObject) -> JavaObject:
-        """One directory with all the files, which have no columns of their own."""
-        no_values = self._driver.catalyst.InternalRow.empty()
-        made = self._driver.new_directory.invokeWithArguments([no_values, files])
-        return self._driver.arrays.of(self._driver.directory, made)
-
-    def _apart(self, listing: Listing) -> JavaObject:
-        """A directory for each file, with the values of its columns."""
-        driver, arrays = self._driver, self._driver.arrays
-        values = [arrays.longs(packed("long", numbers)) for _, numbers in listing.columns]
-        if listing.uri_columns is not None:
-            values += [arrays.map(uris, self._count, self._files) for uris in driver.internal_uris]
-        new_rows = driver.new_rows(len(listing.columns), len(values) - len(listing.columns))
-        rows = arrays.map(new_rows, self._count, *values)
-        return arrays.map(driver.new_directories, self._count, rows, self._files)
 
     class Java:
         """What py4j asks for."""

@@ -11,6 +11,8 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from py4j.java_gateway import JavaObject
 
 _KINDS = {"int": "i", "long": "q"}
@@ -125,6 +127,7 @@ class Arrays:
         self._gateway, jvm, self._functions = gateway, gateway.jvm, functions
         self._new, self._buffers = jvm.java.lang.reflect.Array.newInstance, jvm.java.nio.ByteBuffer
         self._primitives, self._string = {"int": jvm.int, "long": jvm.long}, jvm.java.lang.String
+        self._utf8 = jvm.java.nio.charset.StandardCharsets.UTF_8
         self._little, self._lines = (
             jvm.java.nio.ByteOrder.LITTLE_ENDIAN,
             jvm.java.util.regex.Pattern.compile("\n"),
@@ -164,11 +167,14 @@ class Arrays:
         """A long[], of little-endian bytes."""
         return self._unpacked("long", values)
 
-    def texts(self, values: Sequence[str]) -> JavaObject:
+    def texts(self, values: pa.StringArray) -> JavaObject:
         """A String[]; none may be empty or have a line break."""
-        if not values:
+        if not len(values):
             return self._gateway.new_array(self._string, 0)
-        return self._lines.split("\n".join(values))
+        whole = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+        joined = pc.binary_join(whole, "\n")[0].as_buffer().to_pybytes()
+        # As bytes: a text of this length py4j would take apart character by character.
+        return self._lines.split(self._utf8.decode(self._buffers.wrap(joined)))
 
     def _made(self, length: int, function: JavaObject) -> JavaObject:
         return self._filled("object", self._new(function.type().returnType(), length), function)
@@ -184,6 +190,11 @@ class Arrays:
         buffer = self._buffers.wrap(values).order(self._little)
         (buffer.asIntBuffer() if kind == "int" else buffer.asLongBuffer()).get(made)
         return made
+
+
+def packed_longs(values: pa.Int64Array) -> bytes:
+    """Numbers, none of which is null, as little-endian bytes."""
+    return bytes(values.to_numpy().astype("<i8", copy=False).tobytes())
 
 
 def packed(kind: str, values: Sequence[int]) -> bytes:

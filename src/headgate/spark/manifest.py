@@ -93,7 +93,9 @@ def _read(spark: SparkSession, wanted: StructType, folder: str) -> DataFrame:
 
 
 def _render(piece: Piece) -> bytes:
-    times = _marked_times(piece.modified_ms) if piece.needs_ordinals else piece.modified_ms
+    times: Sequence[int] = piece.modified_ms.to_pylist()
+    if piece.needs_ordinals:
+        times = _marked_times(times)
     entry = msgspec.json.Encoder().encode
     lines = (
         entry(
@@ -107,7 +109,7 @@ def _render(piece: Piece) -> bytes:
                 "action": "add",
             }
         )
-        for uri, size, time in zip(piece.uris, piece.sizes, times, strict=True)
+        for uri, size, time in zip(piece.uris.to_pylist(), piece.sizes.to_pylist(), times, strict=True)
     )
     return b"\n".join((b"v1", *lines))
 

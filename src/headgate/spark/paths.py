@@ -3,6 +3,9 @@
 import re
 from urllib.parse import quote, unquote, urlsplit
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from headgate.protocol import climbing
 from headgate.storage.locate import is_local, local_path
 
@@ -10,6 +13,7 @@ _HADOOP = {"s3": "s3a"}
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
 _GLOB = re.compile(r"[\\*?\[\]{}]")
+_RELATIVE = r"\A[A-Za-z0-9_.~=-][A-Za-z0-9_.~/=-]*\z"
 
 
 def folder(location: str, name: str) -> str:
@@ -25,14 +29,23 @@ def pattern(path: str) -> str:
     return _GLOB.sub(r"\\\g<0>", path)
 
 
-def file_uris(location: str, paths: list[str]) -> list[str]:
+def file_uris(location: str, paths: pa.StringArray) -> pa.StringArray:
     """The URIs of data files, given their paths in the log: relative to the location, or absolute.
 
     ``CorruptLog`` if a relative one leads out of the location.
     """
-    climbing.check(paths)
+    climbing.check(paths.filter(pc.match_substring_regex(paths, climbing.SUSPECT)).to_pylist())
     root = _root_uri(location)
-    return [_absolute(path) if _is_absolute(path) else f"{root}/{_encoded(path)}" for path in paths]
+    uris = pc.binary_join_element_wise(pa.scalar(root), paths, "/")
+    # Most paths are relative and have nothing to encode; one by one they would take seconds.
+    others = pc.invert(pc.match_substring_regex(paths, _RELATIVE))
+    if not pc.any(others).as_py():
+        return uris
+    spelled = [
+        _absolute(path) if _is_absolute(path) else f"{root}/{_encoded(path)}"
+        for path in paths.filter(others).to_pylist()
+    ]
+    return pc.replace_with_mask(uris, others, pa.array(spelled, pa.string()))
 
 
 def _root_uri(location: str) -> str:

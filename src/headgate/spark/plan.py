@@ -1,8 +1,9 @@
 """What reading a snapshot takes, on paper: which files Spark reads together, and what their rows share."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,6 +15,7 @@ from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import DataType, Struct
 from headgate.spark import paths
 from headgate.spark.layouts import Columns
+from headgate.spark.scan_cache import Held
 
 _POSITION = "__headgate_position"
 
@@ -35,9 +37,9 @@ class Piece:
     layout: Struct
     positions: pa.Array
     """Where the files stand among all that are read."""
-    uris: Sequence[str]
-    sizes: Sequence[int]
-    modified_ms: Sequence[int]
+    uris: pa.StringArray
+    sizes: pa.Int64Array
+    modified_ms: pa.Int64Array
     constants: Mapping[str, Sequence[str | None]]
     """For each partition column its value in each file, as text that casts to its type."""
     vectors: Sequence[DeletionVector | None]
@@ -45,6 +47,8 @@ class Piece:
     tracking: RowTracking | None = None
     located: bool = False
     """Whether rows are to say where they are."""
+    held: Held | None = field(default=None, compare=False)
+    """Where the arrays that a JVM makes of the files are kept, if these are to be read again."""
 
     @property
     def needs_ordinals(self) -> bool:
@@ -77,7 +81,7 @@ def build(
 
     Those with deleted rows are read apart from those without, unless it is better to read them ``together``.
     """
-    files = files.append_column(_POSITION, pa.array(range(files.num_rows), pa.int64()))
+    files = files.append_column(_POSITION, pa.array(np.arange(files.num_rows, dtype=np.int64)))
     alike = [(columns.usual, files)] if layouts is None else _by_layout(files, layouts)
     pieces = [
         _piece(location, columns, layout, part)
@@ -86,6 +90,11 @@ def build(
         if part.num_rows
     ]
     return ScanPlan(columns.schema, pieces or [_piece(location, columns, columns.usual, files)])
+
+
+def to_keep(plan: ScanPlan) -> ScanPlan:
+    """The same plan, for whoever reads these files more than once."""
+    return replace(plan, pieces=[replace(piece, held=Held()) for piece in plan.pieces])
 
 
 def _are_mostly_vectored(files: pa.Table) -> bool:
@@ -112,21 +121,21 @@ def _by_layout(files: pa.Table, layouts: Sequence[Struct]) -> Iterator[tuple[Str
 
 
 def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> Piece:
-    uris = paths.file_uris(location, files["path"].to_pylist())
+    uris = paths.file_uris(location, files["path"].combine_chunks())
     _check_visible(uris)
     return Piece(
         location=location,
         layout=layout,
         positions=files[_POSITION].combine_chunks(),
         uris=uris,
-        sizes=files["size"].to_pylist(),
-        modified_ms=files["modified_ms"].to_pylist(),
+        sizes=files["size"].combine_chunks(),
+        modified_ms=files["modified_ms"].combine_chunks(),
         constants={
-            field.name: _constants(
-                files["partition_values"], mapping.physical_name(field, columns.mode), field.type
+            column.name: _constants(
+                files["partition_values"], mapping.physical_name(column, columns.mode), column.type
             )
-            for field in columns.schema.fields
-            if columns.is_constant(field)
+            for column in columns.schema.fields
+            if columns.is_constant(column)
         },
         vectors=_vectors(files["deletion_vector"]),
         tracking=RowTracking(
@@ -144,9 +153,10 @@ def _vectors(found: pa.ChunkedArray) -> Sequence[DeletionVector | None]:
     return [None if vector is None else DeletionVector(**vector) for vector in found.to_pylist()]
 
 
-def _check_visible(uris: Sequence[str]) -> None:
-    hidden = next((uri for uri in uris if uri[uri.rfind("/") + 1] in "._"), None)
-    if hidden is not None:
+def _check_visible(uris: pa.StringArray) -> None:
+    found = uris.filter(pc.match_substring_regex(uris, "/[._][^/]*$"))
+    if len(found):
+        hidden = found[0].as_py()
         raise UnsupportedFeature(
             f"the data file {hidden} has a name that starts with '.' or '_', and Spark would skip it "
             "silently: have its writer rewrite the table, OPTIMIZE for example",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -13,7 +14,7 @@ from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
-from headgate.spark import bind, binders, deleted, expressions, layouts, plan, state
+from headgate.spark import bind, binders, deleted, expressions, layouts, plan, scan_cache, state
 from headgate.spark.binders import Skipping
 from headgate.spark.file_filter import FileFilter
 from headgate.spark.internal_names import InternalNames
@@ -54,7 +55,8 @@ def read(
     wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
     files, bounds = selected(spark, table, snapshot, columns, wanted)
     table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
-    found = rows(spark, table, columns, files, Skipping(columns, bounds), wanted)
+    scan = _kept(spark, table, snapshot, columns, files)
+    found = _bound(spark, table, columns, scan, Skipping(columns, bounds), wanted)
     return found if where is None else found.where(where)
 
 
@@ -70,15 +72,34 @@ def rows(
 
     Rows that are not ``wanted`` may be missing too, where that saves looking at a vector.
     """
-    scan = choose(spark, table, columns, files)
-    return bind.bind(
-        spark,
-        scan.schema,
-        ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces),
-        columns.own,
-        skip,
-        wanted,
-    )
+    return _bound(spark, table, columns, choose(spark, table, columns, files), skip, wanted)
+
+
+def _bound(
+    spark: SparkSession,
+    table: OpenedTable,
+    columns: Columns,
+    scan: ScanPlan,
+    skip: Skipping | None,
+    wanted: Predicate | None,
+) -> DataFrame:
+    pieces = ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces)
+    return bind.bind(spark, scan.schema, pieces, columns.own, skip, wanted)
+
+
+def _kept(
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, files: pa.Table
+) -> ScanPlan:
+    """What reading ``files`` takes; if these are all of a snapshot, the same for all who ask.
+
+    What a file says of its columns is remembered by itself, and only if it could be read.
+    """
+    make = partial(choose, spark, table, columns, files)
+    some = state.is_beyond(table, snapshot) or files.num_rows < snapshot.files.without_stats.num_rows
+    if some or columns.must_ask_files:
+        return make()
+    key = (table.location, columns.tracked, binders.may_be_classic(spark))
+    return scan_cache.plan(snapshot.files, key, lambda: plan.to_keep(make()))
 
 
 def _shown_ids(columns: Columns) -> InternalNames:

@@ -54,8 +54,8 @@ class LiveFiles:
     """
 
     __slots__ = (
-        "_bounds", "_columns", "_commit", "_late", "_origin", "_parent", "_partial", "checkpoint_bytes",
-        "pending",
+        "__weakref__", "_bounds", "_columns", "_commit", "_late", "_origin", "_parent", "_partial",
+        "checkpoint_bytes", "pending",
     )  # fmt: skip
 
     def __init__(
