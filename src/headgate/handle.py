@@ -172,7 +172,8 @@ class Table(Definition):
         spark = spark or sessions.active()
         moment = None if timestamp is None else moments.millis(timestamp, spark)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
-        return scan.read(spark, self._opened, snapshot, where=where, row_ids=row_ids)
+        is_latest = version is None and timestamp is None
+        return scan.read(spark, self._opened, snapshot, where=where, row_ids=row_ids, is_latest=is_latest)
 
     def changes(
         self,

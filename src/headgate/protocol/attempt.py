@@ -48,6 +48,16 @@ class Reads:
     domains: bool = False
     """Whether it looked up metadata domains."""
 
+    def and_also(self, other: "Reads") -> "Reads":
+        """Both together."""
+        return Reads(
+            (*self.predicates, *other.predicates),
+            self.files | other.files,
+            self.whole_table or other.whole_table,
+            self.app_ids | other.app_ids,
+            self.domains or other.domains,
+        )
+
     @property
     def is_blind(self) -> bool:
         """Whether it saw no row."""

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from headgate.errors import CorruptLog
 
 SUSPECT = r"\.\.|%2"
-"""What every path has that leads out, as a regular expression; most have it not, and there may be millions."""
+"""What every path has that leads out, as a regular expression: most are plain, and there may be millions."""
 
 
 def leads_out(path: str) -> bool:

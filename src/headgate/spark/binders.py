@@ -165,7 +165,7 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
     if asked.own_metadata or piece.needs_rows:
         wanted = StructType([*wanted.fields, ROW_INDEX])
     spelled = (own.path, own.uri) if asked.own_metadata else None
-    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.held)
+    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held)
     rows = file_index.scan(spark, wanted, listing, None if skip is None else partial(skip.keep, piece))
     row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
     if words is None:

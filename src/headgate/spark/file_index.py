@@ -28,6 +28,7 @@ from headgate.spark import catalyst_json, parquet_options
 from headgate.spark.jvm_answers import Answering
 from headgate.spark.jvm_arrays import Arrays, Functions, packed_longs
 from headgate.spark.scan_cache import Held
+from headgate.spark.scan_marks import ScanMark
 
 Skip = Callable[[str], bytes | None]
 """Which files the filters in a question leave, a byte for each; None if it cannot be said."""
@@ -60,6 +61,8 @@ class Listing:
     uri_columns: tuple[str, str] | None = None
     """The names of two more columns, with the URI of the file: as Spark's ``_metadata`` spells it, and as
     it is given here."""
+    mark: ScanMark | None = None
+    """What the plan is to tell of who reads them."""
     held: Held | None = None
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
 
@@ -193,7 +196,7 @@ class _Index:
     """The files of a scan, as Spark asks for them."""
 
     def __init__(self, driver: _Driver, listing: Listing, in_jvm: JavaObject, skip: Skip | None) -> None:
-        self._driver, self._skip = driver, skip
+        self._driver, self._skip, self._mark = driver, skip, listing.mark
         self._count, self._bytes = len(listing.uris), pc.sum(listing.sizes).as_py() or 0
         # Each row has all of them, and what cannot be null need not be asked whether it is.
         names = StructType([StructField(name, LongType(), nullable=False) for name, _ in listing.columns])
@@ -246,7 +249,7 @@ class _Index:
         return self._driver.nothing
 
     def toString(self) -> str:
-        return "headgate"
+        return "headgate" if self._mark is None else self._mark.text
 
     def hashCode(self) -> int:
         return id(self) & 0x7FFF_FFFF

@@ -18,8 +18,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest, StorageError
-from headgate.spark import parquet_options, scratch, sessions
+from headgate.spark import parquet_options, scan_marks, scratch, sessions
 from headgate.spark.plan import Piece
+from headgate.spark.scan_marks import ScanMark
+from headgate.spark.scratch import Placed
 
 _IGNORE = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _MANIFEST = "_spark_metadata/0"
@@ -43,7 +45,9 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
         )
     if sessions.is_connect(spark):
         return _scan_by_server(spark, wanted, piece)
-    with tempfile.TemporaryDirectory(prefix="headgate-scan-") as folder:
+    if piece.mark is not None:
+        scan_marks.hold(piece.mark)
+    with tempfile.TemporaryDirectory(prefix=scratch.prefix(piece.mark)) as folder:
         manifest = Path(folder) / _MANIFEST
         manifest.parent.mkdir()
         manifest.write_bytes(_render(piece))
@@ -61,13 +65,13 @@ def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> Da
     refusals = []
     for root in scratch.roots(spark, piece.location):
         try:
-            placed = scratch.put(root, files)
+            placed = scratch.put(root, files, piece.mark)
         except StorageError as exc:
             refusals.append(f"in {root} it cannot be put ({exc})")
             continue
         df = _read(spark, wanted, placed.path)
         # Every DataFrame made from this one holds its plan, though not the DataFrame.
-        weakref.finalize(df._plan, placed.remove)
+        weakref.finalize(df._plan, _forget, placed, piece.mark)
         if _is_found(df):
             return df
         refusals.append(f"in {root} the server does not find it")
@@ -76,6 +80,11 @@ def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> Da
         f"no place: {'; '.join(refusals)}. If the server can read the table, set {scratch.SETTING} to a "
         "folder or bucket that this side can write and the server can read"
     )
+
+
+def _forget(placed: Placed, _mark: ScanMark | None) -> None:
+    """Until here the mark was known."""
+    placed.remove()
 
 
 def _is_found(df: DataFrame) -> bool:

@@ -31,6 +31,7 @@ from headgate.spark import (
     once,
     origins,
     rewrite,
+    self_reads,
     statements,
     targets,
 )
@@ -149,7 +150,9 @@ def _execute(merge: Merge) -> Result:
         return Result(base.version)
     if merge.has(When.MATCHED) or merge.has(When.NOT_MATCHED_BY_SOURCE):
         targets.check_removable(base, "MERGE")
+    base, read = self_reads.begin(merge.source, merge.table, base)
     source, target = _sides(merge, base)
+    target = replace(target, reads=read)
     evolved = merge_columns.evolve(merge.clauses, target, source, evolves=merge.evolves)
 
     def matching(rows: DataFrame) -> DataFrame:

@@ -16,6 +16,7 @@ from headgate.protocol.schema.types import DataType, Struct
 from headgate.spark import paths
 from headgate.spark.layouts import Columns
 from headgate.spark.scan_cache import Held
+from headgate.spark.scan_marks import ScanMark
 
 _POSITION = "__headgate_position"
 
@@ -47,6 +48,8 @@ class Piece:
     tracking: RowTracking | None = None
     located: bool = False
     """Whether rows are to say where they are."""
+    mark: ScanMark | None = None
+    """What the plan of a scan is to tell of who reads it."""
     held: Held | None = field(default=None, compare=False)
     """Where the arrays that a JVM makes of the files are kept, if these are to be read again."""
 
@@ -95,6 +98,11 @@ def build(
 def to_keep(plan: ScanPlan) -> ScanPlan:
     """The same plan, for whoever reads these files more than once."""
     return replace(plan, pieces=[replace(piece, held=Held()) for piece in plan.pieces])
+
+
+def marked(plan: ScanPlan, mark: ScanMark) -> ScanPlan:
+    """The same plan for one reading, which is to be found in what Spark makes of it."""
+    return replace(plan, pieces=[replace(piece, mark=mark) for piece in plan.pieces])
 
 
 def _are_mostly_vectored(files: pa.Table) -> bool:

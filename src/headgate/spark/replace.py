@@ -32,7 +32,7 @@ from headgate.protocol.replay import State
 from headgate.protocol.schema import assign, enforce, mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
-from headgate.spark import files, replaced, write
+from headgate.spark import files, replaced, self_reads, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.write_options import WriteOptions
 from headgate.table import removed
@@ -61,6 +61,8 @@ class Replacement:
 def replace_table(table: OpenedTable, new: Replacement) -> Version:
     """Replace a table; the version from which it is another."""
     base = table.snapshot()
+    if new.rows is not None:
+        base, _ = self_reads.begin(new.rows, table, base)
     state = base.state
     if state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
         raise InvalidRequest(

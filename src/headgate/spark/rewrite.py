@@ -184,11 +184,12 @@ def commit(target: Target, done: Done, operation: Operation, matching: Matching,
         # That there was nothing to change may decide what else a transaction does.
         target.table.scanned(target.base, target.predicate, target.files["path"].to_pylist)
         return target.base.version
-    paths = {file.path for file in done.plan.touched} | done.plan.seen.keys()
+    paths = frozenset({file.path for file in done.plan.touched} | done.plan.seen.keys())
+    reads = Reads(predicates=(target.predicate,), files=paths, app_ids=_app_ids(more))
     change = Change(
         operation,
         (*more, *done.actions),
-        reads=Reads(predicates=(target.predicate,), files=frozenset(paths), app_ids=_app_ids(more)),
+        reads=reads.and_also(target.reads),
         rows=RowWork(Judge(target, matching, done.vectors), done.plan.changed, done.plan.seen),
         user_metadata=WriteOptions().said(target.spark),
         skip_if_empty=True,

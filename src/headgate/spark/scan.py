@@ -14,7 +14,17 @@ from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Predicate
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
-from headgate.spark import bind, binders, deleted, expressions, layouts, plan, scan_cache, state
+from headgate.spark import (
+    bind,
+    binders,
+    deleted,
+    expressions,
+    layouts,
+    plan,
+    scan_cache,
+    scan_marks,
+    state,
+)
 from headgate.spark.binders import Skipping
 from headgate.spark.file_filter import FileFilter
 from headgate.spark.internal_names import InternalNames
@@ -42,11 +52,13 @@ def read(
     *,
     where: Condition | None = None,
     row_ids: bool = False,
+    is_latest: bool = False,
 ) -> DataFrame:
     """The rows of a snapshot: the table's columns in its order, all nullable as Spark's files are.
 
     A condition leaves out files that cannot have such rows before Spark hears of them. With
-    ``row_ids`` there are two more columns, ``_row_id`` and ``_row_commit_version``.
+    ``row_ids`` there are two more columns, ``_row_id`` and ``_row_commit_version``. That it ``is_latest``,
+    rather than a version somebody asked for, is marked in the plan.
     """
     _check_session(spark, snapshot.state.protocol)
     columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
@@ -56,6 +68,8 @@ def read(
     files, bounds = selected(spark, table, snapshot, columns, wanted)
     table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
     scan = _kept(spark, table, snapshot, columns, files)
+    if is_latest and not table.is_observed:
+        scan = plan.marked(scan, scan_marks.new(table.location, snapshot.version, wanted))
     found = _bound(spark, table, columns, scan, Skipping(columns, bounds), wanted)
     return found if where is None else found.where(where)
 

@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 
 from headgate.errors import AccessDenied, StorageError
 from headgate.spark import paths
+from headgate.spark.scan_marks import ScanMark
 from headgate.storage import unlinked
 from headgate.storage.locate import is_local, local_path, locate
 
@@ -72,16 +73,21 @@ def roots(spark: SparkSession, location: str) -> Sequence[str]:
     return (tempfile.gettempdir(), location) if is_local(location) else (location,)
 
 
-def put(root: str, files: dict[str, bytes]) -> Placed:
+def prefix(mark: ScanMark | None) -> str:
+    """What the name of a folder with a list begins with; it tells the mark."""
+    return "headgate-scan-" if mark is None else f"headgate-scan-{mark.text}-"
+
+
+def put(root: str, files: dict[str, bytes], mark: ScanMark | None = None) -> Placed:
     """Put files into a new folder below ``root``, in their order; a ``StorageError`` if it cannot be."""
     if not is_local(root):
         _sweep(root)
-        placed, store = Placed(root, f"{_FOLDER}/{uuid4().hex}", tuple(files)), locate(root)
+        placed, store = Placed(root, _below(mark), tuple(files)), locate(root)
         for name, content in files.items():
             store.put(f"{placed.folder}/{name}", content)
         return placed
     try:
-        placed = Placed(root, _new_folder(root), tuple(files))
+        placed = Placed(root, _new_folder(root, mark), tuple(files))
         # Nothing is synced: after a power cut nobody asks for it.
         for name, content in files.items():
             path = os.path.join(local_path(root), placed.folder, name)
@@ -93,13 +99,17 @@ def put(root: str, files: dict[str, bytes]) -> Placed:
     return placed
 
 
-def _new_folder(root: str) -> str:
+def _below(mark: ScanMark | None) -> str:
+    return f"{_FOLDER}/{prefix(mark)}{uuid4().hex}"
+
+
+def _new_folder(root: str, mark: ScanMark | None) -> str:
     if root != tempfile.gettempdir():
         _sweep(root)
-        return f"{_FOLDER}/{uuid4().hex}"
+        return _below(mark)
     # Others must not read what files a table has; a server that runs as another user then finds no folder
     # in this one, rather than a folder without a list, which would be an empty table.
-    private = tempfile.mkdtemp(prefix="headgate-scan-")
+    private = tempfile.mkdtemp(prefix=prefix(mark))
     return f"{os.path.basename(private)}/files"
 
 

@@ -12,9 +12,11 @@ from pyspark.sql import DataFrame
 from typing_extensions import override
 
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
+from headgate.protocol.actions import Version
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
-from headgate.spark import stream_query, write
+from headgate.spark import self_reads, stream_query, write
 from headgate.spark.save import Save, save
+from headgate.spark.scan_marks import ScanMark
 from headgate.spark.stream_epoch import Epoch
 from headgate.spark.stream_options import StreamOptions
 from headgate.spark.write_options import WriteOptions
@@ -55,22 +57,41 @@ class Destination:
 class BatchWriter:
     """Writes each batch of a stream to a table, once: give it to ``foreachBatch``."""
 
-    def __init__(self, destination: Destination, asked: StreamOptions) -> None:
+    def __init__(
+        self, destination: Destination, asked: StreamOptions, reads: tuple[ScanMark, ...] = ()
+    ) -> None:
         self._destination = destination
         self._asked = asked
+        self._reads = reads
         self._opened: OpenedTable | None = None
+        self._checked: Version | None = None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Write the batch of that number, in one commit; nothing happens if the table has it already."""
         check_columns(write.incoming(batch))
-        options = self._options(batch, number)
+        options = self._read_by(batch, self._options(batch, number))
         destination = self._destination
         asked = Save(batch, destination.name, self._asked.saves, options, destination.properties)
         self._opened = save(asked, self._find, lambda definition: self._make(definition, asked))
 
     @override
     def __reduce__(self) -> Any:
-        return type(self), (self._destination, self._asked)
+        return type(self), (self._destination, self._asked, self._reads)
+
+    def _read_by(self, batch: DataFrame, options: WriteOptions) -> WriteOptions:
+        """The options, with the version up to which what the stream reads of the table itself is there."""
+        try:
+            table = self._find()
+        except TableNotFound:
+            return options
+        found = self._reads or self_reads.of_frame(batch, table)
+        if not found:
+            return options
+        newest = table.snapshot().version
+        after = self._checked if self._checked is not None else min(mark.version for mark in found)
+        self_reads.check_kept(table, found, after=after, until=newest)
+        self._checked = newest
+        return replace(options, read_at=newest)
 
     def _options(self, batch: DataFrame, number: int) -> WriteOptions:
         asked = self._asked

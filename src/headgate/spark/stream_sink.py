@@ -4,7 +4,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.errors import InvalidRequest, TableNotFound
-from headgate.spark import create_as, sessions, stream_query, targets, write
+from headgate.spark import create_as, self_reads, sessions, stream_query, targets, write
+from headgate.spark.scan_marks import ScanMark
 from headgate.spark.stream_batch import BatchWriter, Destination, check_columns
 from headgate.spark.stream_epoch import OPERATION
 from headgate.spark.stream_options import StreamOptions
@@ -24,7 +25,7 @@ def start(df: DataFrame, destination: Destination, asked: StreamOptions) -> Stre
         )
     check_columns(write.incoming(df))
     _check_elsewhere(df, destination, asked)
-    _check_fits(df, destination, asked)
+    reads = _check_fits(df, destination, asked)
     writer = df.writeStream.outputMode(asked.mode).option("checkpointLocation", str(asked.checkpoint))
     if asked.query_name is not None:
         writer = writer.queryName(asked.query_name)
@@ -32,7 +33,7 @@ def start(df: DataFrame, destination: Destination, asked: StreamOptions) -> Stre
         writer = writer.trigger(availableNow=True)
     elif asked.processing_time is not None:
         writer = writer.trigger(processingTime=asked.processing_time)
-    return writer.foreachBatch(BatchWriter(destination, asked)).start()
+    return writer.foreachBatch(BatchWriter(destination, asked, reads)).start()
 
 
 def _check_elsewhere(df: DataFrame, destination: Destination, asked: StreamOptions) -> None:
@@ -43,20 +44,24 @@ def _check_elsewhere(df: DataFrame, destination: Destination, asked: StreamOptio
             locate(str(asked.checkpoint))
 
 
-def _check_fits(df: DataFrame, destination: Destination, asked: StreamOptions) -> None:
-    """That the rows can be written to the table as it is now, or to the one that would be made."""
+def _check_fits(df: DataFrame, destination: Destination, asked: StreamOptions) -> tuple[ScanMark, ...]:
+    """That the rows can be written to the table as it is now, or to the one that would be made.
+
+    What they read of the table themselves is the answer: batches do not tell everywhere.
+    """
     try:
         table = destination.find()
     except TableNotFound:
         if destination.make is None:
             raise
         create_as.definition_of(df, asked.write)
-        return
+        return ()
     base = table.snapshot()
     if asked.overwrites:
         targets.check_removable(base, OPERATION)
     write.prepare(table, base, df, asked.write, overwrite=asked.overwrites)
     _check_continues(table, base, asked)
+    return self_reads.of_frame(df, table)
 
 
 def _check_continues(table: OpenedTable, base: Snapshot, asked: StreamOptions) -> None:

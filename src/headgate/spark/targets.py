@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.errors import InvalidRequest
 from headgate.protocol import counts, features, skipping, whole_matches
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
+from headgate.protocol.attempt import BLIND, Reads
 from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.predicates import Always, Predicate
 from headgate.protocol.schema import mapping
@@ -38,6 +39,8 @@ class Target:
     columns: Columns
     predicate: Predicate
     bounds: FileBounds
+    reads: Reads = BLIND
+    """What else was read of the table."""
 
     @property
     def files(self) -> pa.Table:

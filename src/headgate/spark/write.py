@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from headgate.errors import (
     ConflictError,
@@ -15,12 +14,11 @@ from headgate.errors import (
     SchemaMismatch,
     UserError,
 )
-from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, references, upgrade
+from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, upgrade
 from headgate.protocol import domains as domain_rules
 from headgate.protocol.actions import (
     Action,
     DomainMetadata,
-    EpochMillis,
     Metadata,
     Protocol,
     Version,
@@ -32,16 +30,19 @@ from headgate.protocol.schema import assign, enforce
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.type_changes import PREVIEW
-from headgate.spark import again, expressions, files, identity_marks, once, replaced, replaced_rows, sql_forms
+from headgate.spark import (
+    again,
+    files,
+    identity_marks,
+    once,
+    replacing,
+    self_reads,
+)
 from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
-from headgate.spark.checks import Rule
 from headgate.spark.files import Written
 from headgate.spark.identity_marks import NOTHING, Outrun, Reserved
-from headgate.spark.replaced import Replaced
-from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
-from headgate.table import removed
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -84,10 +85,10 @@ class Prepared:
 def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
-    It reads nothing, so it starts from the newest version this process knows, and once more if the table
-    has changed since. With ``domains`` it also sets these, and whoever sets the same after the latest
-    version, or after ``since``, is its rival. If others gave the values of identity columns that it gave,
-    it writes its rows again, with values it has reserved.
+    Unless ``df`` reads the table itself it is blind, so it starts from the newest version this process
+    knows, and once more if the table has changed since. With ``domains`` it also sets these, and whoever
+    sets the same after the latest version, or after ``since``, is its rival. If others gave the values of
+    identity columns that it gave, it writes its rows again, with values it has reserved.
     """
     _check_append(options)
     try:
@@ -109,7 +110,8 @@ def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Rese
     base = _base_of_append(table, options)
     if once.is_done(base, options.txn):
         return base.version
-    prepared = _prepared_append(table, base, df, options)
+    base, read = _begun(table, base, df, options)
+    prepared = _prepared_append(table, base, df, options, may_follow=read.is_blind)
     domains = _domains(prepared.base, options)
     _check_restated(prepared, options)
     written = _write(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
@@ -119,7 +121,7 @@ def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Rese
         return prepared.base.version
     operation = _operation("Append", prepared, options, written)
     actions = (*prepared.actions, *domains, *once.actions(table.world, options.txn), *written.adds)
-    change = Change(operation, actions, reads=_reads(BLIND, options), user_metadata=_said(df, options))
+    change = Change(operation, actions, reads=_reads(read, options), user_metadata=_said(df, options))
     try:
         return commit(table, prepared.base, change, written=[written])
     except MetadataChanged as exc:
@@ -135,12 +137,13 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
     if once.is_done(base, options.txn):
         return base.version
     _check_removable(base)
+    base, read = _begun(table, base, df, options)
     prepared = prepare(table, base, df, options, overwrite=True)
     moved = (*_domains(base, options), *_clustering(prepared, options))
     written = _write(table, prepared, df, options)
     prepared = prepared.with_values(written.farthest)
     try:
-        gone = _gone(table, prepared, df, written, options)
+        gone = replacing.gone(table, prepared.base, prepared.metadata, df, written, options)
     except Exception:
         files.discard(table.store, written)  # nothing was proposed
         raise
@@ -149,7 +152,9 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
         return base.version
     operation = _operation("Overwrite", prepared, options, written, removed=len(gone.actions))
     actions = (*meta, *once.actions(table.world, options.txn), *rows)
-    change = Change(operation, actions, reads=_reads(gone.reads, options), user_metadata=_said(df, options))
+    change = Change(
+        operation, actions, reads=_reads(gone.reads.and_also(read), options), user_metadata=_said(df, options)
+    )
     try:
         return commit(table, base, change, written=[written])
     except (ConflictError, UserError):
@@ -228,16 +233,28 @@ def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
     return table.snapshot() if identity.PREFIX in known.state.metadata.schema_string else known
 
 
-def _prepared_append(table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions) -> Prepared:
+def _begun(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions
+) -> tuple[Snapshot, Reads]:
+    """From which version a write begins, and what its rows read of the table."""
+    if options.read_at is not None:
+        return table.snapshot(version=options.read_at), Reads(whole_table=True)
+    return (base, BLIND) if options.epoch is not None else self_reads.begin(df, table, base)
+
+
+def _prepared_append(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, may_follow: bool
+) -> Prepared:
     """From what this process knows; if that would change or refuse something, from what is there now."""
+    stays = options.since is not None or not may_follow
     try:
         prepared = prepare(table, base, df, options)
     except SchemaMismatch:
-        newest = base if options.since is not None else table.snapshot()
+        newest = base if stays else table.snapshot()
         if newest.version == base.version:
             raise
         return prepare(table, newest, df, options)
-    if prepared.planned.outcome is Outcome.KEEP or options.since is not None:
+    if prepared.planned.outcome is Outcome.KEEP or stays:
         return prepared
     newest = table.snapshot()
     return prepared if newest.version == base.version else prepare(table, newest, df, options)
@@ -266,7 +283,9 @@ def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: Write
     if options.cluster_by is not None:
         columns = clustering.physical(options.cluster_by, prepared.metadata)
     by_property = prepared.metadata.configuration.get(_OPTIMIZE, "").lower() == "true"
-    asked = replace(options.files, rules=_rules(options), optimize=options.optimize_write or by_property)
+    asked = replace(
+        options.files, rules=replacing.rules(options), optimize=options.optimize_write or by_property
+    )
     return files.write_files(df, table, prepared.metadata, clustering=columns, options=asked)
 
 
@@ -279,7 +298,7 @@ def _operation(
         "mode": mode,
         "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),
     }
-    condition = _condition(options)
+    condition = replacing.condition(options)
     if condition is not None:
         parameters["predicate"] = condition
     if options.is_dynamic and prepared.metadata.partition_columns:
@@ -325,73 +344,3 @@ def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetada
         domain_lifecycle.check_restated(live, columns)
         return ()
     return domain_lifecycle.after_replace(live, (domain_lifecycle.clustering(columns),))
-
-
-def _condition(options: WriteOptions) -> str | None:
-    given = options.replace_where
-    return given if given is None or isinstance(given, str) else expressions.render(given)
-
-
-def _is_by_partitions(base: Snapshot, options: WriteOptions) -> bool:
-    """Whether partitions alone tell which rows go."""
-    partitioned = {name.lower() for name in base.state.metadata.partition_columns}
-    condition = _condition(options)
-    if condition is None or sql_forms.UNKNOWN in condition:
-        return False
-    named = references.columns(condition)
-    by_partitions = named is not None and named <= partitioned
-    if not by_partitions and not options.data_change:
-        raise InvalidRequest(
-            "with dataChange=false rows are only put elsewhere, and a condition on columns that the table is "
-            "not partitioned by would take some away: leave dataChange out",
-            code="DELTA_REPLACE_WHERE_WITH_FILTER_DATA_CHANGE_UNSET",
-        )
-    return by_partitions
-
-
-def _rules(options: WriteOptions) -> tuple[Rule, ...]:
-    """That new rows are among those which they replace."""
-    given = options.replace_where
-    if given is None:
-        return ()
-    selected = F.expr(given) if isinstance(given, str) else given
-    return (
-        Rule(
-            str(_condition(options)),
-            f"the rows that are replaced are those where {_condition(options)}, and a new row is not one of "
-            "them (replaceWhere)",
-            ~F.coalesce(selected, F.expr("false")),
-            "DELTA_REPLACE_WHERE_MISMATCH",
-        ),
-    )
-
-
-def _gone(
-    table: OpenedTable, prepared: Prepared, df: DataFrame, written: Written, options: WriteOptions
-) -> Taken:
-    """What takes the old rows away: whole files where partitions tell, else row by row."""
-    base = prepared.base
-    if options.replaces_some and not _is_by_partitions(base, options):
-        selected = (
-            replaced_rows.where(base, df, options)
-            if options.replace_where is not None
-            else replaced_rows.matching(table, prepared.metadata, df, written, options)
-        )
-        return replaced_rows.take(table, base, df, selected, metadata=prepared.metadata, written=written)
-    found = _whole_files(prepared, df, written, options)
-    now = EpochMillis(table.world.now_ms())
-    removes = removed.removals(found.files, now, data_change=options.data_change)
-    return Taken(tuple(removes), found.reads, ())
-
-
-def _whole_files(prepared: Prepared, df: DataFrame, written: Written, options: WriteOptions) -> Replaced:
-    base = prepared.base
-    if options.is_dynamic and base.state.metadata.partition_columns:
-        written_to = (add.partition_values for add in written.adds)
-        return replaced.by_partitions(base, written_to, with_nulls=not options.keep_null_partitions)
-    condition = _condition(options)
-    if condition is None:
-        return replaced.everything(base)
-    schema = schema_json.parse(base.state.metadata.schema_string)
-    predicate = expressions.predicate(condition, schema, df.sparkSession)
-    return replaced.by_partition_predicate(df.sparkSession, base, condition, predicate)

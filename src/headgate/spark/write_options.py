@@ -64,6 +64,8 @@ class WriteOptions:
     since: int | None = None
     epoch: Epoch | None = None
     """Of which batch of which stream the rows are; None if they are of no stream."""
+    read_at: int | None = None
+    """The version up to which what the stream reads of the table is there; None if it reads nothing of it."""
 
     def __post_init__(self) -> None:
         for row in CONTRADICTIONS:

@@ -84,6 +84,12 @@ def _contents(
     return chain.from_iterable(read)
 
 
+def commits(store: Store, frontier: Frontier, start: Version, end: Version) -> tuple[Commit, ...]:
+    """Each commit from ``start`` to ``end``, both included."""
+    versions = map(Version, range(start, end + 1))
+    return tuple(codec.decode(at, content(store, at, frontier.held.get(at))) for at in versions)
+
+
 def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
     """The commitInfo of one version, or None if its commit is gone or has none."""
     try:

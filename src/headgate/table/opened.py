@@ -18,7 +18,7 @@ from headgate.errors import (
     UserError,
 )
 from headgate.protocol import features, names, upkeep
-from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.checksum import Discrepancy
 from headgate.protocol.domains import Edit, Handlers
 from headgate.protocol.predicates import Predicate
@@ -206,6 +206,15 @@ class OpenedTable:
         """
         if self._observer is not None:
             self._observer.scanned(found.version, predicate, () if predicate is None else files())
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether somebody writes down what is read of it, as a transaction does."""
+        return self._observer is not None
+
+    def commits(self, start: Version, end: Version) -> tuple[Commit, ...]:
+        """What was committed from ``start`` to ``end``, both included."""
+        return log.commits(self.store, self._committer.frontier(known=end), start, end)
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The configurations of the metadata domains, now or at a version."""
