@@ -6,6 +6,7 @@ from headgate.catalog.grants import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
 from headgate.settings import DatabaseSettings, Publish, Settings
+from headgate.spark.failures import named_errors
 from headgate.spark.identity import IdentityGenerator, identity_column
 from headgate.spark.stream_query import query_id
 from headgate.table.chores import WorkerPolicy
@@ -27,6 +28,7 @@ __all__ = [
     "convert",
     "domains",
     "identity_column",
+    "named_errors",
     "owners",
     "policies",
     "query_id",

@@ -16,7 +16,8 @@ HeadgateError
 │   ├── NotAllowed · CatalogUnavailable · TableFrozen · UnsafeDatabase
 │   └── TooManyUnpublished · SharedLog
 ├── StorageError
-│   └── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable · UnsafeStore
+│   ├── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable · UnsafeStore
+│   └── FileDamaged
 └── CorruptLog           the log breaks one of its invariants
 """
 
@@ -69,6 +70,7 @@ SQLSTATES: Mapping[str, str] = {
     "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED": "0AKDE",
     "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE": "0AKDE",
     "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE": "0AKDE",
+    "DELTA_FILE_NOT_FOUND": "42K03",
     "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH": "42K09",
     "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED": "429BQ",
     "DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN": "429BQ",
@@ -366,6 +368,12 @@ class UnsafeStore(StorageError):
     """The store cannot create an object only if there is none, so two writers could both win a version."""
 
     code = "HEADGATE_UNSAFE_STORE"
+
+
+class FileDamaged(StorageError):
+    """A data file is there, and is not what the log says of it."""
+
+    code = "HEADGATE_FILE_DAMAGED"
 
 
 class CorruptLog(HeadgateError):

@@ -12,7 +12,7 @@ from headgate.protocol.actions import Action, Metadata, Version
 from headgate.protocol.attempt import Reads
 from headgate.protocol.properties import CONSTRAINT
 from headgate.protocol.sql_functions import Place
-from headgate.spark import scan, stored_sql
+from headgate.spark import failures, scan, stored_sql
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -20,6 +20,7 @@ from headgate.table.transaction import Change, Operation
 _SHOWN = 5
 
 
+@failures.told(failures.unreadable)
 def add(spark: SparkSession, table: OpenedTable, name: str, expression: str) -> Version:
     """Demand of every row, those that are there included, that ``expression`` is true.
 

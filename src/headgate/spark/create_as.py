@@ -16,7 +16,7 @@ from headgate.protocol.actions import Action
 from headgate.protocol.metadata import plan_metadata
 from headgate.protocol.schema import enforce
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import files, once, write
+from headgate.spark import failures, files, once, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.files import Written
 from headgate.spark.write_options import WriteOptions
@@ -37,6 +37,7 @@ def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | Non
     )
 
 
+@failures.told(failures.unreadable)
 def first_commit(
     site: Site, definition: Definition, df: DataFrame, options: WriteOptions, *, managed: bool
 ) -> tuple[bytes, Written]:

@@ -6,13 +6,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.protocol.actions import AddFile
 from headgate.protocol.predicates import Always
-from headgate.spark import again, edits, expressions, origins, rewrite, scan, statements, targets
+from headgate.spark import again, edits, expressions, failures, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@failures.told(failures.unreadable)
 @origins.untold
 @again.if_rows_are_lost
 def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:

@@ -14,7 +14,7 @@ from headgate.protocol.attempt import Reads
 from headgate.protocol.column_changes import parse_path, shown
 from headgate.protocol.identity import Identity
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import files, scan
+from headgate.spark import failures, files, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.files import Written
 from headgate.table.opened import OpenedTable
@@ -98,6 +98,7 @@ def reserve(table: OpenedTable, lost: Outrun) -> Reserved:
     raise lost.conflict
 
 
+@failures.told(failures.unreadable)
 def sync(spark: SparkSession, table: OpenedTable, column: str, *, may_lower: bool = False) -> Version:
     """Set the mark of an identity column to the farthest value that its rows have.
 

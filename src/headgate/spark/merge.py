@@ -139,6 +139,7 @@ def _some(given: Values | None) -> Values:
     return given
 
 
+@failures.told(failures.unreadable)
 @origins.untold
 @again.if_rows_are_lost
 def _execute(merge: Merge) -> Result:

@@ -11,7 +11,7 @@ from headgate.protocol import clustering, domain_lifecycle, packing, predicates
 from headgate.protocol.actions import AddFile
 from headgate.protocol.packing import Packed
 from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
-from headgate.spark import expressions, layout, rearrange, scan, statements, targets
+from headgate.spark import expressions, failures, layout, rearrange, scan, statements, targets
 from headgate.spark.rearrange import Work
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
@@ -19,6 +19,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@failures.told(failures.unreadable)
 def optimize(
     spark: SparkSession,
     table: OpenedTable,
@@ -58,6 +59,7 @@ def optimize(
     return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters))
 
 
+@failures.told(failures.unreadable)
 def purge(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
     """Rewrite every file that has deleted rows, so that they are gone from it."""
     target = _target(spark, table, where, "REORG")

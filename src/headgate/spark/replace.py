@@ -32,7 +32,7 @@ from headgate.protocol.replay import State
 from headgate.protocol.schema import assign, enforce, mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
-from headgate.spark import files, replaced, self_reads, write
+from headgate.spark import failures, files, replaced, self_reads, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.write_options import WriteOptions
 from headgate.table import removed
@@ -58,6 +58,7 @@ class Replacement:
         return verb if self.rows is None else f"{verb} AS SELECT"
 
 
+@failures.told(failures.unreadable)
 def replace_table(table: OpenedTable, new: Replacement) -> Version:
     """Replace a table; the version from which it is another."""
     base = table.snapshot()

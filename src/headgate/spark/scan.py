@@ -19,6 +19,7 @@ from headgate.spark import (
     binders,
     deleted,
     expressions,
+    failures,
     layouts,
     plan,
     scan_cache,
@@ -97,6 +98,7 @@ def _bound(
     skip: Skipping | None,
     wanted: Predicate | None,
 ) -> DataFrame:
+    failures.scanned(table.location)
     pieces = ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces)
     return bind.bind(spark, scan.schema, pieces, columns.own, skip, wanted)
 

@@ -30,6 +30,7 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Operation
 
 
+@failures.told(failures.unreadable)
 @origins.untold
 @again.if_rows_are_lost
 def update(

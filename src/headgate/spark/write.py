@@ -32,6 +32,7 @@ from headgate.protocol.schema.types import Struct
 from headgate.protocol.type_changes import PREVIEW
 from headgate.spark import (
     again,
+    failures,
     files,
     identity_marks,
     once,
@@ -82,6 +83,7 @@ class Prepared:
         return replace(self, metadata=identity.marked(self.metadata, farthest))
 
 
+@failures.told(failures.unreadable)
 def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
@@ -130,6 +132,7 @@ def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Rese
         return identity_marks.outrun(exc, df, prepared.base.state.metadata, prepared.metadata)
 
 
+@failures.told(failures.unreadable)
 @again.if_rows_are_lost
 def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Replace all rows by those of ``df``, which may itself read the table; or those that options select."""
