@@ -168,6 +168,45 @@ def put_checkpoint(
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), log / f"{0:020d}.checkpoint.parquet")
 
 
+def with_lines(*first: Line, **more: Any) -> Callable[[Path], None]:
+    """Five rows in a file whose add says more, behind these lines."""
+
+    def make(place: Path) -> None:
+        put_commits(place, [*first], [metadata(), data(place, "few.parquet", range(5), **more)])
+
+    return make
+
+
+def with_columns(*columns: Line) -> Callable[[Path], None]:
+    """Five rows of a table with more columns than its file has."""
+
+    def make(place: Path) -> None:
+        put_commits(place, [PROTOCOL, metadata(*columns), data(place, "few.parquet", range(5))])
+
+    return make
+
+
+def named(name: str) -> Callable[[Path], None]:
+    """Five rows in a file of this name."""
+
+    def make(place: Path) -> None:
+        put_commits(place, [PROTOCOL, metadata(), data(place, name, range(5))])
+
+    return make
+
+
+ANY_JSON = {
+    "a": [1, "a"],
+    "b": [[1], None],
+    "c": {"d": [True, 2]},
+    "e": 2**70,
+    "f": None,
+    "g": [{"h": [1, "x"]}],
+}
+ODD_INFO = {"commitInfo": {"operation": {"x": 1}, "tags": 5}}
+NO_SCHEMA = {"metaData": {"id": "x", "format": {"provider": "parquet"}, "partitionColumns": []}}
+
+
 ODD_TABLES: tuple[OddTable, ...] = (
     OddTable("a compaction removes and adds one file", FIVE, compacted("remove-add")),
     OddTable("a compaction adds and removes one file", FIVE, compacted("add-remove")),
@@ -191,4 +230,20 @@ ODD_TABLES: tuple[OddTable, ...] = (
     OddTable("a checkpoint has bytes for texts", FIVE, checkpointed(pa.binary_view())),
     OddTable("a checkpoint has large lists", FIVE, checkpointed(listed=pa.large_list)),
     OddTable("a checkpoint adds a file twice", FIVE, checkpointed(adds=["few.parquet", "few.parquet"])),
+    OddTable("metaData without a schema is superseded", FIVE, with_lines(PROTOCOL, metadata(), NO_SCHEMA)),
+    OddTable("a protocol that is none is superseded", FIVE,
+             with_lines({"protocol": {"minReaderVersion": "1"}}, PROTOCOL, metadata())),
+    OddTable("commitInfo is any JSON", FIVE,
+             with_lines({"commitInfo": [1, "a"]}, ODD_INFO, PROTOCOL, metadata())),
+    OddTable("the metadata of a column has any JSON", FIVE,
+             with_columns({"name": "c", "type": "string", "nullable": True, "metadata": ANY_JSON})),
+    OddTable("the metadata of a column is a list", FIVE,
+             with_columns({"name": "c", "type": "string", "nullable": True, "metadata": [1, "a"]})),
+    OddTable("statistics are no statistics", FIVE, with_lines(PROTOCOL, metadata(), stats="[1, null]")),
+    OddTable("statistics are of other types than columns", FIVE,
+             with_lines(PROTOCOL, metadata(), stats=json.dumps(
+                 {"numRecords": "x", "minValues": {"id": [1]}, "maxValues": 7, "nullCount": {"id": {}}}))),
+    OddTable("a data file begins with an underscore", FIVE, named("_few.parquet")),
+    OddTable("a data file begins with a dot", FIVE, named(".few.parquet")),
+    OddTable("a data file is in a folder with an underscore", FIVE, named("_folder/few.parquet")),
 )  # fmt: skip

@@ -24,6 +24,10 @@ class Action(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     """
 
 
+class Damage(Exception):
+    """Why an action of a log cannot be used; nothing in JSON becomes one."""
+
+
 class CommitInfo(Action, frozen=True, kw_only=True):
     """Who committed what, when and how; the first action of a commit with in-commit timestamps."""
 
@@ -55,6 +59,7 @@ class Protocol(Action, frozen=True, kw_only=True):
     min_writer_version: Int
     reader_features: tuple[str, ...] | None = None
     writer_features: tuple[str, ...] | None = None
+    damage: Damage | None = None
 
     @override
     def __eq__(self, other: object) -> bool:
@@ -97,6 +102,7 @@ class Metadata(Action, frozen=True, kw_only=True):
     partition_columns: tuple[str, ...]
     configuration: Mapping[str, str]
     created_time: EpochMillis | None = None
+    damage: Damage | None = None
 
 
 class DeletionVector(Action, frozen=True, kw_only=True):

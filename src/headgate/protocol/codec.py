@@ -4,7 +4,7 @@ Unknown actions and unknown fields are ignored on reading, as the protocol asks.
 itself in other types than those known here: the protocol lets a commitInfo be any JSON.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,9 @@ from headgate.protocol.actions import (
     AppTransaction,
     Commit,
     CommitInfo,
+    Damage,
     DomainMetadata,
+    Format,
     Metadata,
     Protocol,
     RemoveFile,
@@ -53,6 +55,16 @@ class _Small(msgspec.Struct, frozen=True, gc=False):
 
     def action(self) -> Action | None:
         return self.commitInfo or self.metaData or self.protocol or self.txn or self.domainMetadata
+
+
+class _File(msgspec.Struct, frozen=True, gc=False):
+    """A line as far as it is about a file of the table."""
+
+    add: AddFile | None = None
+    remove: RemoveFile | None = None
+
+    def action(self) -> Action | None:
+        return self.add or self.remove
 
 
 class _Cdc(msgspec.Struct, frozen=True, gc=False):
@@ -99,6 +111,7 @@ _PREFIX = dict(_ENVELOPES)
 _LINES = msgspec.json.Decoder(_Line)
 _CHANGES = msgspec.json.Decoder(_Change)
 _SMALL = msgspec.json.Decoder(_Small)
+_FILES = msgspec.json.Decoder(_File)
 _CDC = msgspec.json.Decoder(_Cdc)
 _ENVELOPED = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _INFO = "commitInfo"
@@ -116,13 +129,21 @@ def decode(version: Version, content: bytes) -> Commit:
 
 
 def small(version: Version, content: bytes) -> Commit:
-    """The actions of one version without its files, which are not even parsed."""
-    return sort(version, _parsed(_SMALL, version, content))
+    """The actions of one version without its files, which are not even parsed.
+
+    As in ``fold``, a damaged protocol or metaData is an action too.
+    """
+    return sort(version, _parsed(_SMALL, version, content, damaged=True))
 
 
 def actions(version: Version, content: bytes) -> list[Action]:
     """The actions in these bytes, in order."""
     return _parsed(_LINES, version, content)
+
+
+def files(version: Version, content: bytes) -> list[Action]:
+    """The adds and removes in these bytes, in order."""
+    return _parsed(_FILES, version, content)
 
 
 def changes(version: Version, content: bytes) -> list[Action]:
@@ -134,34 +155,41 @@ def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
     """What consecutive versions do, in few commits: all that a reader of the last version needs.
 
     A commit stands for several versions as long as none of them removes a file that one before it
-    may have added. Only the last commit has a commitInfo: that of the last version.
+    may have added. Only the last commit has a commitInfo: that of the last version. A protocol or
+    metaData that is damaged, and says so, does no harm if another one follows.
     """
     pending: list[Action] = []
     last: tuple[Version, bytes] | None = None
     for version, content in contents:
-        found = changes(version, content)
+        found = _parsed(_CHANGES, version, content, damaged=True)
         if last is not None and RemoveFile in map(type, found):
             yield sort(last[0], pending)
             pending = []
         pending += found
         last = version, content
     if last is not None:
-        yield replace(sort(last[0], pending), info=commit_info(*last) or decode(*last).info)
+        yield replace(sort(last[0], pending), info=commit_info(*last) or small(*last).info)
 
 
 def _parsed(
     decoder: msgspec.json.Decoder[_Line]
     | msgspec.json.Decoder[_Change]
     | msgspec.json.Decoder[_Small]
+    | msgspec.json.Decoder[_File]
     | msgspec.json.Decoder[_Cdc],
     version: Version,
     content: bytes,
+    *,
+    damaged: bool = False,
 ) -> list[Action]:
     try:
         try:
             lines = decoder.decode_lines(content)
         except msgspec.ValidationError:
-            lines = decoder.decode_lines(_with_fitting_info(content))
+            content = _with_fitting_info(content)
+            if damaged and (found := _with_damage(decoder, content)) is not None:
+                return found
+            lines = decoder.decode_lines(content)
         return [action for line in lines if (action := line.action()) is not None]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise CorruptLog(
@@ -169,6 +197,43 @@ def _parsed(
             code="DELTA_TXN_LOG_FAILED_INTEGRITY",
             version=version,
         ) from exc
+
+
+def _with_damage(decoder: msgspec.json.Decoder[Any], content: bytes) -> list[Action] | None:
+    """The actions of lines, where a protocol or metaData may be damaged; None if none is."""
+    found: list[Action] = []
+    is_damaged = False
+    for line in _ENVELOPED.decode_lines(content):
+        damage = _damage(line)
+        action = decoder.decode(_ENCODER.encode(line)).action() if damage is None else damage
+        is_damaged |= damage is not None
+        if action is not None:
+            found.append(action)
+    return found if is_damaged else None
+
+
+def _damage(line: Mapping[str, msgspec.Raw]) -> Action | None:
+    try:
+        if "metaData" in line:
+            msgspec.json.decode(line["metaData"], type=Metadata | None)
+        elif "protocol" in line:
+            msgspec.json.decode(line["protocol"], type=Protocol | None)
+    except msgspec.ValidationError as exc:
+        return damaged_metadata(exc) if "metaData" in line else damaged_protocol(exc)
+    return None
+
+
+def damaged_metadata(why: Exception) -> Metadata:
+    """What stands for a metaData that cannot be used."""
+    return Metadata(
+        id="", format=Format(provider="", options={}), schema_string="", partition_columns=(),
+        configuration={}, damage=Damage(str(why)),
+    )  # fmt: skip
+
+
+def damaged_protocol(why: Exception) -> Protocol:
+    """What stands for a protocol that cannot be used."""
+    return Protocol(min_reader_version=0, min_writer_version=0, damage=Damage(str(why)))
 
 
 def _with_fitting_info(content: bytes) -> bytes:
@@ -205,6 +270,6 @@ def commit_info(version: Version, content: bytes) -> CommitInfo | None:
     """The commitInfo of one version if it is the first action; the rest is parsed only if it must be."""
     first, _, _ = content.partition(b"\n")
     try:
-        return decode(version, first).info
+        return small(version, first).info
     except CorruptLog:  # an action may stretch over several lines in commits of careless writers
-        return decode(version, content).info
+        return small(version, content).info

@@ -61,3 +61,15 @@ def advance(state: State, commit: Commit) -> State:
         txns={**state.txns, **{txn.app_id: txn for txn in commit.txns}} if commit.txns else state.txns,
         domains=domains.after(state.domains, commit.domains) if commit.domains else state.domains,
     )
+
+
+def check_usable(state: State) -> State:
+    """The same state; ``CorruptLog`` if the protocol or the metadata that count in it are damaged."""
+    for name, action in (("protocol", state.protocol), ("metaData", state.metadata)):
+        if action.damage is not None:
+            raise CorruptLog(
+                f"the {name} action that counts at version {state.version} is damaged: {action.damage}; have "
+                "the writer of the table write it again, or read a version before it",
+                code="DELTA_STATE_RECOVER_ERROR", version=state.version,
+            ) from action.damage  # fmt: skip
+    return state

@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from headgate.errors import InvalidRequest, StorageError
+from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature
 from headgate.spark import parquet_options, scan_marks, scratch, sessions
 from headgate.spark.plan import Piece
 from headgate.spark.scan_marks import ScanMark
@@ -38,6 +40,7 @@ _YEAR_10000_MS = 253_402_300_800_000
 
 def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
     """The rows of a piece's files as they are stored; ``ordinal`` tells files apart."""
+    _check_visible(piece.uris)
     if spark.conf.get(_IGNORE, "false") == "true":
         raise InvalidRequest(
             f"the session has {_IGNORE}=true, with which Spark would see an empty table: "
@@ -52,6 +55,18 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
         manifest.parent.mkdir()
         manifest.write_bytes(_render(piece))
         return _read(spark, wanted, f"file:{folder}")
+
+
+def _check_visible(uris: pa.StringArray) -> None:
+    """Refuse what Spark takes for none of a sink's files, whatever the manifest says."""
+    hidden = uris.filter(pc.match_substring_regex(uris, "/[._][^/]*$"))
+    if len(hidden):
+        raise UnsupportedFeature(
+            f"the data file {hidden[0]} has a name that starts with '.' or '_', and Spark would skip it "
+            "silently here: read the table with a session whose driver is in this process, by the classic "
+            "binder, or have its writer rewrite it, OPTIMIZE for example",
+            features=("hiddenDataFiles",), operation="read",
+        )  # fmt: skip
 
 
 def ordinal(rows: DataFrame, piece: Piece) -> Column:

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.errors import UnsupportedFeature
 from headgate.protocol import partitions
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.schema import json as schema_json
@@ -130,7 +129,6 @@ def _by_layout(files: pa.Table, layouts: Sequence[Struct]) -> Iterator[tuple[Str
 
 def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> Piece:
     uris = paths.file_uris(location, files["path"].combine_chunks())
-    _check_visible(uris)
     return Piece(
         location=location,
         layout=layout,
@@ -159,17 +157,6 @@ def _vectors(found: pa.ChunkedArray) -> Sequence[DeletionVector | None]:
     if found.null_count == len(found):
         return ()
     return [None if vector is None else DeletionVector(**vector) for vector in found.to_pylist()]
-
-
-def _check_visible(uris: pa.StringArray) -> None:
-    found = uris.filter(pc.match_substring_regex(uris, "/[._][^/]*$"))
-    if len(found):
-        hidden = found[0].as_py()
-        raise UnsupportedFeature(
-            f"the data file {hidden} has a name that starts with '.' or '_', and Spark would skip it "
-            "silently: have its writer rewrite the table, OPTIMIZE for example",
-            features=("hiddenDataFiles",), operation="read",
-        )  # fmt: skip
 
 
 def _constants(values: pa.ChunkedArray, column: str, data_type: DataType) -> Sequence[str | None]:

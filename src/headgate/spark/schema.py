@@ -1,7 +1,8 @@
 """Between Spark's schemas and the log's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from pyspark.errors import PySparkValueError
@@ -40,7 +41,7 @@ def unbound(schema: Struct) -> Struct:
     """The same columns without what their metadata says to writers of the table they come from."""
     return Struct(
         tuple(
-            Field(field.name, _unbound_type(field.type), field.nullable, _unbound(field.metadata))
+            Field(field.name, _within(field.type, unbound), field.nullable, _unbound(field.metadata))
             for field in schema.fields
         )
     )
@@ -52,14 +53,15 @@ def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _unbound_type(data_type: LogType) -> LogType:
+def _within(data_type: LogType, change: Callable[[Struct], Struct]) -> LogType:
+    """The same type, with every struct in it changed."""
     match data_type:
         case Struct():
-            return unbound(data_type)
+            return change(data_type)
         case Array(element, contains_null):
-            return Array(_unbound_type(element), contains_null)
+            return Array(_within(element, change), contains_null)
         case Map(key, value, contains_null):
-            return Map(_unbound_type(key), _unbound_type(value), contains_null)
+            return Map(_within(key, change), _within(value, change), contains_null)
         case Primitive():
             return data_type
 
@@ -100,13 +102,41 @@ def to_spark(schema: Struct) -> StructType:
     """The same columns, as Spark wants them."""
     try:
         # PySpark changes what it is given where a column has a collation.
-        return StructType.fromJson(deepcopy(schema_json.plain(schema)))
+        return StructType.fromJson(deepcopy(schema_json.plain(_holdable(schema))))
     except PySparkValueError as exc:
         raise UnsupportedFeature(
             f"a column has a type that Spark does not know: {exc}; have the writer of the table correct its "
             "schema, or use a newer Spark if the type is newer",
             code="DELTA_UNSUPPORTED_DATA_TYPES", operation="read",
         ) from exc  # fmt: skip
+
+
+def _holdable(schema: Struct) -> Struct:
+    """The same columns without what metadata of Spark cannot hold, which is not any JSON."""
+    return Struct(
+        tuple(
+            replace(
+                field,
+                type=_within(field.type, _holdable),
+                metadata={key: value for key, value in field.metadata.items() if _can_hold(value)},
+            )
+            for field in schema.fields
+        )
+    )
+
+
+def _can_hold(value: Any) -> bool:
+    match value:
+        case dict():
+            return all(map(_can_hold, value.values()))
+        case list():
+            return len({type(part) for part in value}) <= 1 and not any(
+                part is None or isinstance(part, list) or not _can_hold(part) for part in value
+            )
+        case int():
+            return -(2**63) <= value < 2**63
+        case _:
+            return True
 
 
 def nullable(schema: Struct) -> Struct:

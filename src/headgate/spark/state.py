@@ -178,7 +178,7 @@ class _Replay:
         return self.spark.read.options(**_OPTIONS)
 
     def _at(self, named: Sequence[str]) -> list[str]:
-        hidden = next((path for path in named if path[path.rfind("/") + 1] in "._"), None)
+        hidden = next((path for path in named if path.rpartition("/")[2].startswith((".", "_"))), None)
         if hidden is not None:
             raise UnsupportedFeature(
                 f"{hidden} has a name that starts with '.' or '_', and Spark would skip it silently: open "
@@ -264,7 +264,7 @@ class _Replay:
             (version, line)
             for version, place in at
             if isinstance(place, bytes)
-            for line in place.decode().split("\n")
+            for line in _decoded(version, place).split("\n")
         ]
         shipped = pa.table(
             {
@@ -280,6 +280,16 @@ class _Replay:
             lines = lines.unionByName(read.select(version.alias(_STEP), "value"))
         apart = F.explode(F.split("value", _BETWEEN_ACTIONS)).alias("value")
         return lines.select(_STEP, apart).where(F.trim("value") != "")
+
+
+def _decoded(version: Version, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as exc:
+        raise CorruptLog(
+            f"version {version} cannot be parsed: {exc}; the commit is damaged",
+            code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
+        ) from exc  # fmt: skip
 
 
 def _file(add: Column) -> list[Column]:

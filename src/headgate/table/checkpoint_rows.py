@@ -68,7 +68,7 @@ def small_state(source: Source) -> State:
         state = replay.start(next(commits))
     for commit in commits:
         state = replay.advance(state, commit)
-    return state
+    return replay.check_usable(state)
 
 
 def file_rows(source: Source, columns: FileColumns, *, expired_before: int) -> Iterator[Batch]:
@@ -79,7 +79,7 @@ def file_rows(source: Source, columns: FileColumns, *, expired_before: int) -> I
         # Adds first: of a file that a commit both removes and adds, the add counts.
         for kind in (AddFile, RemoveFile):
             for chunk in chunks:
-                found = [action for action in codec.actions(version, chunk) if isinstance(action, kind)]
+                found = [action for action in codec.files(version, chunk) if isinstance(action, kind)]
                 yield from rows.of_actions(found[::-1])
     if source.segment.checkpoint:
         before = checkpoints.sources(source.store, source.segment.checkpoint)

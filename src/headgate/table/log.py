@@ -96,7 +96,7 @@ def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo 
         found = content(store, version, frontier.held.get(version))
     except ObjectNotFound:
         return None
-    return codec.commit_info(version, found) or codec.decode(version, found).info
+    return codec.commit_info(version, found) or codec.small(version, found).info
 
 
 def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:

@@ -50,6 +50,7 @@ def load(
     """
     with _no_collection():
         loaded = _load(store, frontier, target, known)
+    replay.check_usable(loaded.state)
     return replace(loaded, state=checksums.stamped(store, loaded.state))
 
 

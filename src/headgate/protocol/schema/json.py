@@ -51,6 +51,8 @@ def _type(node: Any, level: int) -> DataType:
         raise too_deep()
     inner = level + 1
     match node["type"]:
+        case "struct" if not isinstance(node["fields"], list):
+            raise TypeError("the fields of a struct are no list")
         case "struct":
             return Struct(tuple(_field(part, inner) for part in node["fields"]))
         case "array":
@@ -63,7 +65,12 @@ def _type(node: Any, level: int) -> DataType:
 
 
 def _field(node: Mapping[str, Any], level: int) -> Field:
-    return Field(node["name"], _type(node["type"], level), bool(node["nullable"]), node.get("metadata") or {})
+    name, metadata = node["name"], node.get("metadata")
+    if not isinstance(name, str):
+        raise TypeError(f"a column is called {name!r}")
+    # What is no object says nothing that anybody could look up.
+    known = metadata if isinstance(metadata, dict) else {}
+    return Field(name, _type(node["type"], level), bool(node["nullable"]), known)
 
 
 def _json(data_type: DataType, level: int) -> Any:
