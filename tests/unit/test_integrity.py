@@ -257,8 +257,6 @@ MADE_WRONG: dict[str, set[str]] = {
     "kernelrs_data/crc-full": {"checksum-differs"},
     "kernelrs_data/parquet_row_group_skipping": {"checkpoint-differs"},
     "kernelrs_data/table-with-cdf": {"txn-twice"},
-    "kernelrs_golden/canonicalized-paths-normal-a": {"data-missing"},
-    "kernelrs_golden/canonicalized-paths-special-a": {"data-missing"},
 }
 """Tables whose authors left out data files, or wrote a log by hand that contradicts itself."""
 
