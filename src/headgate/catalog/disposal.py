@@ -4,15 +4,17 @@ First it is condemned: nobody can have it back. Then its files are deleted. Last
 knows of it, so that what a crash leaves behind is always known to somebody.
 """
 
+import copy
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from sqlalchemy import Connection, Row
 
-from headgate.catalog import directory_store, events, store, transfers
+from headgate.catalog import directory_store, events, grants, store, transfers
 from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened, Kind
+from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.catalog.store import CONDEMNED, DROPPED, STAGING
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
@@ -32,6 +34,13 @@ class Disposal:
         self._absolute = absolute
         self._world = world
         self._objections: list[Objection] = []
+        self._principal = OWNER
+
+    def acting_as(self, principal: Principal) -> "Disposal":
+        """The same on behalf of a principal, who must be allowed to DROP what is disposed of."""
+        other = copy.copy(self)
+        other._principal = principal
+        return other
 
     def object_with(self, objection: Objection) -> None:
         """Ask this too before a dropped table is condemned."""
@@ -40,12 +49,14 @@ class Disposal:
     def abandoned(self) -> tuple[StagingTable, ...]:
         with self._database.reading() as db:
             found = directory_store.of_no_use(db, self._world.now_ms())
+            found = tuple(item for item in found if self._may_drop(db, item.table_id))
         return tuple(StagingTable(item.table_id, self._absolute(item.location)) for item in found)
 
     def condemned(self, name: TableName) -> tuple[TableId, ...]:
         """The tables that had this name, were dropped and are condemned, the last one dropped first."""
         with self._database.reading() as db:
-            return directory_store.condemned(db, name)
+            found = directory_store.condemned(db, name)
+            return tuple(table_id for table_id in found if self._may_drop(db, table_id))
 
     def condemn(self, table_id: TableId) -> StagingTable:
         with self._database.writing() as db:
@@ -68,7 +79,7 @@ class Disposal:
         with self._database.writing() as db:
             store.lock_names(db)
             row = directory_store.find_row(db, table_id)
-            if row is None:
+            if row is None or not self._may_drop(db, table_id):
                 return
             if row.state != CONDEMNED:
                 raise InvalidRequest(f"the table {table_id} is not condemned, so it is not forgotten")
@@ -78,9 +89,12 @@ class Disposal:
         store.lock_names(db)
         store.hold(db, table_id)
         row = directory_store.find_row(db, table_id)
-        if row is None:
+        if row is None or not self._may_drop(db, table_id):
             raise _unknown(table_id)
         return row
+
+    def _may_drop(self, db: Connection, table_id: TableId) -> bool:
+        return Privilege.DROP in grants.held(db, self._principal, table_id)
 
     def _tell(self, db: Connection, row: Row[Any]) -> None:
         if row.state == DROPPED:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from headgate.catalog import events, grants
 from headgate.catalog.database import Database
 from headgate.catalog.events import Event, Happened, Kind
-from headgate.catalog.grants import OWNER, Principal
+from headgate.catalog.grants import LAKE, OWNER, Principal, Privilege
 from headgate.clock import World
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest
 
@@ -94,17 +94,22 @@ class EventLog:
 
     def _forget_some(self, age_ms: int) -> int:
         with self._database.writing() as db:
+            grants.require(db, self._principal, Privilege.MAINTAIN, LAKE, "forget events")
             return events.forget(db, before_ms=self._world.now_ms() - age_ms)
 
     def stored(self, name: str) -> int | None:
         """How far the follower of that name has come."""
         with self._database.reading() as db:
-            return events.stored_cursor(db, name)
+            return events.stored_cursor(db, self._own(name))
 
     def keep(self, name: str, cursor: int) -> None:
         """Remember how far a follower has come."""
         with self._database.writing() as db:
-            events.store_cursor(db, name, cursor, now_ms=self._world.now_ms())
+            events.store_cursor(db, self._own(name), cursor, now_ms=self._world.now_ms())
+
+    def _own(self, name: str) -> str:
+        """A follower's name as nobody else's: the owner's are as they are."""
+        return name if self._principal == OWNER else f"{self._principal}\n{name}"
 
 
 class Listener:

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from headgate.catalog import store
 from headgate.catalog.api import TableId, TableName
-from headgate.errors import InvalidRequest, NotAllowed
+from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
 from headgate.protocol.actions import Version
 
 Principal = NewType("Principal", str)
@@ -182,6 +182,20 @@ def require(db: Connection, principal: Principal, privilege: Privilege, on: On, 
             f"lake.grant({privilege.value!r}, on=…, to={str(principal)!r})",
             principal=principal, privilege=privilege.value,
         )  # fmt: skip
+
+
+def require_sight(db: Connection, principal: Principal, table_id: TableId) -> None:
+    """For who may not even know of a table, there is none of that id."""
+    if principal != OWNER and Privilege.READ not in held(db, principal, table_id):
+        raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+
+
+def require_on_table(
+    db: Connection, principal: Principal, privilege: Privilege, table_id: TableId, what: str
+) -> None:
+    """Refuse what a principal may not do with a table; who does not see it does not hear of it either."""
+    require_sight(db, principal, table_id)
+    require(db, principal, privilege, On(Scope.TABLE, table_id), what)
 
 
 def visible(db: Connection, principal: Principal, table_ids: Iterable[TableId]) -> frozenset[TableId]:

@@ -6,9 +6,10 @@ from functools import cached_property
 
 from sqlalchemy import bindparam, case, exists, null, or_, select, update
 
-from headgate.catalog import described, store
+from headgate.catalog import described, grants, store
 from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
 from headgate.catalog.database import Database
+from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.catalog.groups import group_members
 from headgate.catalog.ratify import fingerprint, no_table
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -87,9 +88,14 @@ class BookKeeper:
     """The catalog's books of one table: to be read, and corrected in the two ways that can lose nothing."""
 
     def __init__(
-        self, database: Database, table_id: TableId, mark: Callable[[TableId, Version], None]
+        self,
+        database: Database,
+        table_id: TableId,
+        mark: Callable[[TableId, Version], None],
+        principal: Principal = OWNER,
     ) -> None:
         self._database = database
+        self._principal = principal
         self._table_id = table_id
         self._mark = mark
 
@@ -97,6 +103,7 @@ class BookKeeper:
         """Everything, in one transaction."""
         known, rows = store.tables.c, store.commits.c
         with self._database.reading() as db:
+            grants.require_sight(db, self._principal, self._table_id)
             head = db.execute(
                 select(known.latest, known.published, known.latest_timestamp).where(
                     known.table_id == self._table_id
@@ -132,6 +139,8 @@ class BookKeeper:
     def forget_description(self) -> None:
         """Let clients read the log in place of what the catalog keeps of it."""
         with self._database.writing() as db:
+            what = "have the catalog forget what it keeps of a log"
+            grants.require_on_table(db, self._principal, Privilege.MAINTAIN, self._table_id, what)
             db.execute(
                 update(store.tables)
                 .where(store.tables.c.table_id == self._table_id)

@@ -27,9 +27,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from headgate.catalog import store
+from headgate.catalog import grants, store
 from headgate.catalog.api import TableId
 from headgate.catalog.database import Database
+from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
@@ -100,6 +101,8 @@ class Leases:
     database: Database
     world: World
     most_of_one_holder: int = MOST_OF_ONE_HOLDER
+    principal: Principal = OWNER
+    """On whose behalf leases are taken and looked at."""
 
     def on_version(self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int) -> Held:
         """Have a version of a table kept readable; with None, files written from now on, while uncommitted.
@@ -108,6 +111,7 @@ class Leases:
         """
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
+            grants.require_sight(db, self.principal, table_id)
             fence = self._fence(db, table_id)
             now = self._now(db)
             self._check_quota(db, holder, now)
@@ -120,6 +124,8 @@ class Leases:
         """Be the only one who does something; None while somebody else is."""
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
+            table_id = TableId(subject.rpartition("/")[2])
+            grants.require_on_table(db, self.principal, Privilege.MAINTAIN, table_id, f"do alone: {subject}")
             fence = self._fence(db, subject)
             now = self._now(db)
             self._check_quota(db, holder, now)
@@ -165,6 +171,7 @@ class Leases:
     def horizon(self, table_id: TableId) -> Horizon:
         """What the live leases on a table need."""
         with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
             return _horizon(db, table_id, self._now(db))
 
     def give_up(
@@ -176,6 +183,7 @@ class Leases:
         VACUUM deletes them. The answer says how far each may go: exactly so far it must go, or less.
         """
         with self.database.writing() as db:
+            grants.require_on_table(db, self.principal, Privilege.MAINTAIN, table_id, "delete old files")
             fence = self._fence(db, table_id)
             needed = _horizon(db, table_id, self._now(db))
             first = before if before is None or needed.version is None else min(before, needed.version)
@@ -196,11 +204,17 @@ class Leases:
             query = _alive(self._now(db)).order_by(leases.c.subject, leases.c.token)
             if subject is not None:
                 query = query.where(leases.c.subject == subject)
-            return tuple(_held(row) for row in db.execute(query))
+            found = tuple(_held(row) for row in db.execute(query))
+            if self.principal == OWNER:
+                return found
+            subjects = {TableId(held.subject.rpartition("/")[2]) for held in found}
+            seen = grants.visible(db, self.principal, subjects)
+            return tuple(held for held in found if TableId(held.subject.rpartition("/")[2]) in seen)
 
     def vacuumed(self, table_id: TableId) -> EpochMillis:
         """The moment up to which files were given up last; 0 if none ever were."""
         with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
             found = db.scalar(select(fences.c.vacuumed_ms).where(fences.c.subject == table_id))
         return EpochMillis(found or 0)
 

@@ -105,6 +105,7 @@ class Permissions:
     def of(self, table_id: TableId) -> frozenset[Maintenance]:
         """What may be done with the table now."""
         with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
             return ALWAYS | _granted(db, table_id)
 
     def permit(self, table_id: TableId, kind: Maintenance) -> bool:

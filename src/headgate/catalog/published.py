@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from headgate.catalog import ratify, store, transfers
+from headgate.catalog import grants, ratify, store, transfers
 from headgate.catalog.api import RatifiedCommit, Staged, TableId
 from headgate.catalog.database import Database
 from headgate.catalog.event_log import EventLog
 from headgate.catalog.events import Happened, Kind
+from headgate.catalog.grants import OWNER, Principal
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import Version
@@ -75,6 +76,7 @@ class Publications:
     events: EventLog
     files: Callable[[str], Store]
     """The store of a table, by its location as the database has it."""
+    principal: Principal = OWNER
 
     def mark(self, table_id: TableId, version: Version) -> None:
         """Raise the watermark to ``version``, or as far as it can be believed, and then say what is wrong.
@@ -83,6 +85,7 @@ class Publications:
         which there is no other copy.
         """
         with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
             known = store.find_head(db, table_id)
             if known is None:
                 raise transfers.not_live(db, table_id)
@@ -108,6 +111,7 @@ class Publications:
         wanted = sorted(file_names)
         found: set[str] = set()
         with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
             for start in range(0, len(wanted), _AT_ONCE):
                 query = select(store.commits.c.file_name).where(
                     store.commits.c.table_id == table_id,

@@ -46,6 +46,7 @@ from headgate.catalog.disposal import Disposal
 from headgate.catalog.event_log import EventLog
 from headgate.catalog.external import Externals
 from headgate.catalog.granting import Granting
+from headgate.catalog.grants import OWNER
 from headgate.catalog.group_api import Group, GroupLost, GroupOutcome, GroupRatified
 from headgate.catalog.grouping import Grouping
 from headgate.catalog.handover import Handover
@@ -105,6 +106,9 @@ class Catalog(Directory):
         other._principal = grants.acting(principal)
         other.events = EventLog(self._database, self._world, other._principal)
         other.permissions = Permissions(self._database, self._world, other._principal)
+        other.leases = replace(self.leases, principal=other._principal)
+        other.disposal = self.disposal.acting_as(other._principal)
+        other.publications = replace(self.publications, principal=other._principal)
         other._policies = policies or self._policies
         return other
 
@@ -169,10 +173,14 @@ class Catalog(Directory):
         return groups.ratify_group(self._database, prepared, groups.Directory(self.register_in, self.drop_in))
 
     def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+        self._check_sees(
+            {*group.participants, *group.read_only} - {each.staging.table_id for each in group.creations}
+        )
         return groups.outcome_of(self._database, group)
 
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
+        self._check_sees(wanted)
         self.releases.settle_those_leaving(wanted)
         self._logs.look_in_shared(wanted, self._policies())
         return groups.tails(self._database, wanted)
@@ -204,6 +212,7 @@ class Catalog(Directory):
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
     ) -> Outcome[RatifiedCommit]:
+        self._check_sees((table_id,))
         self._logs.look_in_shared((table_id,), self._policies())
         with self._database.reading() as db:
             known = _known(db, table_id, txn_id)
@@ -218,6 +227,7 @@ class Catalog(Directory):
 
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
+            grants.require_sight(db, self._principal, table_id)
             head = _known(db, table_id).head
             found = serving.tail(db, table_id, head)
         if head.shares_log and self._logs.look(table_id, self._policies()):
@@ -253,20 +263,24 @@ class Catalog(Directory):
     def note_log(self, table_id: TableId, known: KnownLog) -> None:
         with self._database.writing() as db:
             store.hold(db, table_id)
+            grants.require_sight(db, self._principal, table_id)
             _known(db, table_id)
             serving.note(db, table_id, known)
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
         with self._database.reading() as db:
+            grants.require_sight(db, self._principal, table_id)
             return serving.version_at(db, table_id, _known(db, table_id).head, moment)
 
     def commits(
         self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
     ) -> tuple[CommitRecord, ...]:
         with self._database.reading() as db:
+            grants.require_sight(db, self._principal, table_id)
             return serving.history(db, table_id, before=before, limit=limit)
 
     def take_in(self, table_id: TableId) -> Version:
+        self._check_sees((table_id,))
         self._logs.look(table_id, self._policies())
         with self._database.reading() as db:
             return _known(db, table_id).head.latest
@@ -287,11 +301,18 @@ class Catalog(Directory):
 
     def books(self, table_id: TableId) -> BookKeeper:
         """What is written down of one table, for whoever checks it."""
-        return BookKeeper(self._database, table_id, self.mark_published)
+        return BookKeeper(self._database, table_id, self.mark_published, self._principal)
 
     def close(self) -> None:
         """Give the database's connections back."""
         self._database.close()
+
+    def _check_sees(self, table_ids: Iterable[TableId]) -> None:
+        if self._principal == OWNER:
+            return
+        with self._database.reading() as db:
+            for table_id in table_ids:
+                grants.require_sight(db, self._principal, table_id)
 
     def _candidate(self, proposal: Proposal, location: str | None = None) -> Candidate:
         """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
@@ -307,6 +328,7 @@ class Catalog(Directory):
             case Staged(file_name):
                 if location is None:
                     with self._database.reading() as db:
+                        grants.require_sight(db, self._principal, proposal.table_id)
                         location = self._absolute(_known(db, proposal.table_id).location)
                 return staged_files.read(self._locate(location), file_name)
 
