@@ -25,6 +25,7 @@ from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, 
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from headgate.catalog import private_files
 from headgate.catalog.syncs import NotDurable, Syncs
 from headgate.catalog.turns import Turns
 from headgate.errors import (
@@ -185,11 +186,16 @@ class Database:
 
 
 def open_sqlite(path: Path) -> Database:
-    """The database in this file, made and brought to the newest schema if need be."""
+    """The database in this file, made and brought to the newest schema if need be.
+
+    A new one is for its owner alone (``private_files.py``).
+    """
+    turn = path.with_name(f"{path.name}-turn")
+    private_files.make(path, turn)
     # From parts: in a text, a mark in the name of a folder would end the path and be another file.
     url = URL.create("sqlite", database=str(path))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1)
-    turns, syncs = Turns(path.with_name(f"{path.name}-turn"), patience=_TURN_SECONDS), Syncs(path)
+    turns, syncs = Turns(turn, patience=_TURN_SECONDS), Syncs(path)
     event.listen(engine, "connect", partial(_configure, syncs))
     event.listen(engine, "begin", _begin)
     database = Database(engine, turns=turns, syncs=syncs)

@@ -189,7 +189,7 @@ class Syncs:
     def _mapped(self, database: Path) -> "memoryview[int] | None":
         """The page with the numbers; None if there can be none."""
         try:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
             return None
         try:

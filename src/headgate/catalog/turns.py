@@ -52,7 +52,7 @@ class Turns:
     def _entered(self) -> "_Queue | None":
         if self._queue is None and self._are_possible:
             try:
-                self._queue = _Queue(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644))
+                self._queue = _Queue(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             except OSError:  # a folder that may not be written to, or a file system without locks
                 self._are_possible = False
         return self._queue
