@@ -31,4 +31,4 @@ def seeds() -> range:
 def test_both_engines_and_the_model_agree_on_every_version(
     spark: SparkSession, delta: DeltaSpark, tmp_path: Path, seed: int
 ) -> None:
-    play(seed, Site(tmp_path, spark, delta))
+    play(seed, Site(str(tmp_path / "table"), spark, delta))

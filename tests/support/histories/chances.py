@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.support.histories import row_steps, table_steps
+from tests.support.histories import clone_steps, row_steps, table_steps
 from tests.support.histories.steps import Draw, Now, Step
 
 _WEIGHTS: tuple[tuple[Draw, int], ...] = (
@@ -33,6 +33,7 @@ _WEIGHTS: tuple[tuple[Draw, int], ...] = (
     (table_steps.drop_constraint, 2),
     (table_steps.break_constraint, 4),
     (table_steps.drop_feature, 3),
+    (clone_steps.shallow_clone, 4),
 )
 
 

@@ -3,12 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 import headgate
 from headgate.errors import HeadgateError
@@ -42,23 +38,27 @@ def _without(row: Row, place: int) -> Row:
     return (*row[:place], *row[place + 1 :])
 
 
-def compare_rows(site: Site, states: Mapping[int, State], *, tracked: bool) -> None:
-    """Rows at these versions, which have the same columns; with the ids of rows if they are tracked."""
-    ours, theirs = _ours(site, states, tracked=tracked), _theirs(site, states, tracked=tracked)
-    wanted = [
-        (column.name, column.kind.sql.replace(", ", ",").replace(": ", ":").lower())
-        for column in next(iter(states.values())).columns
-    ]
-    assert ours[0] == theirs[0], f"columns of versions {[*states]}"
-    assert ours[0][1 : len(wanted) + 1] == wanted, f"columns of versions {[*states]}"
-    for version, state in states.items():
-        for engine, found in (("Headgate", ours[1]), ("Delta", theirs[1])):
-            rows = Counter(row[1 : len(wanted) + 1] for row in found if row[0] == version)
-            assert rows == state.counted, _difference(f"{engine}, version {version}", rows, state.counted)
-        if tracked:
-            ids = [row[-2] for row in ours[1] if row[0] == version]
-            assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
-    assert Counter(ours[1]) == Counter(theirs[1]), _difference("ids", Counter(ours[1]), Counter(theirs[1]))
+def compare_rows(site: Site, version: int, state: State, *, tracked: bool) -> None:
+    """The rows of a version, with their ids if they are tracked, and its columns."""
+    (columns, ours), (also, theirs) = (
+        _ours(site, version, tracked=tracked),
+        _theirs(site, version, tracked=tracked),
+    )
+    wanted = [(column.name, _simple(column.kind.sql)) for column in state.columns]
+    assert columns == also, f"columns of version {version}"
+    assert columns[: len(wanted)] == wanted, f"columns of version {version}"
+    for engine, found in (("Headgate", ours), ("Delta", theirs)):
+        rows = Counter(row[: len(wanted)] for row in found)
+        assert rows == state.counted, _difference(f"{engine}, version {version}", rows, state.counted)
+    assert Counter(ours) == Counter(theirs), _difference("ids", Counter(ours), Counter(theirs))
+    if tracked:
+        ids = [row[-2] for row in ours]
+        assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
+
+
+def _simple(sql: str) -> str:
+    """A type as Spark writes it; names of fields are in lower case."""
+    return sql.replace(", ", ",").replace(": ", ":").lower()
 
 
 def _difference(what: str, found: Counter[Row], wanted: Counter[Row]) -> str:
@@ -68,21 +68,14 @@ def _difference(what: str, found: Counter[Row], wanted: Counter[Row]) -> str:
 _Found = tuple[list[tuple[str, str]], list[Row]]
 
 
-def _ours(site: Site, states: Mapping[int, State], *, tracked: bool) -> _Found:
-    frames = [
-        site.table.read(version=version, row_ids=tracked, spark=site.spark).select(
-            F.lit(version).alias("version"), "*"
-        )
-        for version in states
-    ]
-    frame = reduce(DataFrame.unionAll, frames)
+def _ours(site: Site, version: int, *, tracked: bool) -> _Found:
+    frame = site.table.read(version=version, row_ids=tracked, spark=site.spark)
     return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields], plain_rows(frame)
 
 
-def _theirs(site: Site, states: Mapping[int, State], *, tracked: bool) -> _Found:
+def _theirs(site: Site, version: int, *, tracked: bool) -> _Found:
     ids = _IDS if tracked else ""
-    parts = [f"SELECT {v} AS version, *{ids} FROM delta.`{site.path}` VERSION AS OF {v}" for v in states]
-    found = site.delta.sql(" UNION ALL ".join(parts))
+    found = site.delta.sql(f"SELECT *{ids} FROM delta.`{site.path}` VERSION AS OF {version}")
     return list(found.columns), found.rows
 
 

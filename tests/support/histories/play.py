@@ -128,7 +128,7 @@ def _record(history: History, step: Step) -> None:
     latest = history.site.latest()
     first = max(history.versions, default=-1) + 1
     state = settled(history.site, step.after, history.given)
-    compare_rows(history.site, {latest: state}, tracked=False)
+    compare_rows(history.site, latest, state, tracked=False)
     if step.forgets:
         history.versions.clear()
         history.pending.clear()
@@ -143,14 +143,9 @@ def _record(history: History, step: Step) -> None:
 
 def _look_back(history: History) -> None:
     """Have both read all versions again that can be read in these columns, and what changed in them."""
-    alike: dict[tuple[object, ...], dict[int, State]] = {}
     for version in history.pending:
-        state = history.versions[version]
         tracked = history.properties[version].get("delta.enableRowTracking") == "true"
-        key = *((column.name, column.kind.sql) for column in state.columns), tracked
-        alike.setdefault(key, {})[version] = state
-    for key, states in alike.items():
-        compare_rows(history.site, states, tracked=bool(key[-1]))
+        compare_rows(history.site, version, history.versions[version], tracked=tracked)
     feed = [
         version for version in history.pending
         if history.properties[version].get("delta.enableChangeDataFeed") == "true"

@@ -26,14 +26,14 @@ class Engine(Enum):
 class Site:
     """Where the table is, and both engines."""
 
-    folder: Path
+    path: str
     spark: SparkSession
     delta: DeltaSpark
     kept: list[Table] = field(default_factory=list)
 
-    @property
-    def path(self) -> str:
-        return str(self.folder / "table")
+    def at(self, path: str) -> "Site":
+        """Another table, in the same hands."""
+        return Site(path, self.spark, self.delta)
 
     @property
     def table(self) -> Table:
