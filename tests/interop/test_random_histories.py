@@ -4,6 +4,7 @@
 """
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,12 @@ pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.timeout(900)]
 FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
 CHOSEN = "HEADGATE_TESTS_HISTORIES"
 SHORT, LONG = "1-2", "1-200"
+INTERPRETED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Queries are many, small and all different: to compile one takes longer than to run it."""
 
 
 def seeds() -> range:
@@ -27,8 +34,18 @@ def seeds() -> range:
     return range(int(first), int(last or first) + 1)
 
 
+@pytest.fixture
+def interpreting(spark: SparkSession) -> Iterator[SparkSession]:
+    before = {key: spark.conf.get(key) for key in INTERPRETED}
+    for key, value in INTERPRETED.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key, old in before.items():
+        spark.conf.set(key, str(old))
+
+
 @pytest.mark.parametrize("seed", seeds())
 def test_both_engines_and_the_model_agree_on_every_version(
-    spark: SparkSession, delta: DeltaSpark, tmp_path: Path, seed: int
+    interpreting: SparkSession, delta: DeltaSpark, tmp_path: Path, seed: int
 ) -> None:
-    play(seed, Site(str(tmp_path / "table"), spark, delta))
+    play(seed, Site(str(tmp_path / "table"), interpreting, delta))

@@ -31,6 +31,8 @@ _SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "1",
+    # As many tasks its VACUUM has for the smallest table; by default 10,000.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     # Around each of its commits it compares the table's checksum with the table, and fails before one.
     "spark.databricks.delta.incremental.commit.verify": "true",
     "spark.databricks.delta.checksum.mismatch.fatal": "true",
