@@ -4,7 +4,6 @@ A size that is negative, or close to the largest number there is, makes the tota
 every reader. What a remove says of its file is left alone: it repeats what somebody else said of it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, AppTransaction, DeletionVector, RemoveFile
@@ -46,13 +45,9 @@ _BY_KIND = {
 
 def out_of_range(action: Action) -> str | None:
     """What is wrong with a number of the action, or of its deletion vector."""
-    return next(_out_of_range(action), None)
-
-
-def _out_of_range(action: Action) -> Iterator[str]:
     for name, most in _BY_KIND.get(type(action), ()):
         value = getattr(action, name)
         if value is not None and not 0 <= value <= most:
-            yield f"{name} is {value}, and must be from 0 to {most}"
-    if isinstance(action, AddFile) and action.deletion_vector is not None:
-        yield from _out_of_range(action.deletion_vector)
+            return f"{name} is {value}, and must be from 0 to {most}"
+    vector = action.deletion_vector if isinstance(action, AddFile) else None
+    return None if vector is None else out_of_range(vector)
