@@ -258,15 +258,26 @@ def update(values: Mapping[str, str], where: str) -> Step:
     )
 
 
-def merge(select: str, values: Mapping[str, str], *, by_source: str = "t.id = 0") -> Step:
+def merge(
+    select: str,
+    values: Mapping[str, str],
+    *,
+    by_source: str = "t.id = 0",
+    inserted: Mapping[str, str] | None = None,
+) -> Step:
     """Change the rows that match by their id, insert the others, and delete one that has no match."""
     changed = ", ".join(f"{name} = {value}" for name, value in values.items())
-    clauses = f"WHEN MATCHED THEN UPDATE SET {changed} WHEN NOT MATCHED THEN INSERT * "
+    columns = "*" if inserted is None else f"({', '.join(inserted)}) VALUES ({', '.join(inserted.values())})"
+    clauses = f"WHEN MATCHED THEN UPDATE SET {changed} WHEN NOT MATCHED THEN INSERT {columns} "
     clauses += f"WHEN NOT MATCHED BY SOURCE AND {by_source} THEN DELETE"
 
     def ours(site: Site) -> None:
         merging = site.table.merge(site.spark.sql(select), "t.id = s.id").when_matched_update(set=values)
-        merging.when_not_matched_insert_all().when_not_matched_by_source_delete(by_source).execute()
+        if inserted is None:
+            merging = merging.when_not_matched_insert_all()
+        else:
+            merging = merging.when_not_matched_insert(values=inserted)
+        merging.when_not_matched_by_source_delete(by_source).execute()
 
     return Step("merge", ours, sql(f"MERGE INTO {{t}} AS t USING ({select}) AS s ON t.id = s.id {clauses}"))
 

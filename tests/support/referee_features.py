@@ -161,7 +161,12 @@ FEATURES: Sequence[Feature] = (
             append("SELECT id, 1 AS v FROM range(0, 5, 1, 1)"),
             append("SELECT id, 2 AS v, id * 2 AS twice FROM range(5, 9, 1, 1)"),
             update({"id": "id + 100"}, "id % 2 = 0"),
-            merge("SELECT id, 3 AS v FROM range(3, 12, 1, 1)", {"v": "s.v"}, by_source="t.id = 1"),
+            merge(
+                "SELECT id, 3 AS v FROM range(3, 12, 1, 1)",
+                {"v": "s.v"},
+                by_source="t.id = 1",
+                inserted={"id": "s.id", "v": "s.v"},
+            ),
             delete("twice = 6"),
         ),
         has("generatedColumns"),
@@ -309,7 +314,13 @@ FEATURES: Sequence[Feature] = (
     Feature(
         "drop feature",
         make(COLUMNS, properties={**VECTORS, **TRACKED}),
-        (*DML, drop("rowTracking"), append(rows(30, 33)), drop("deletionVectors"), *CHANGES),
+        (append(rows(0, 9)), drop("rowTracking"), append(rows(9, 12)), drop("deletionVectors"), *CHANGES),
+        has("checkpointProtection"),
+    ),
+    Feature(
+        "drop feature with vectors",
+        make(COLUMNS, properties=VECTORS),
+        (*DML, only_theirs(drop("deletionVectors")), *CHANGES),
         has("checkpointProtection"),
     ),
 )
