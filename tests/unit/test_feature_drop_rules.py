@@ -77,7 +77,8 @@ def test_what_can_be_dropped() -> None:
         "generatedColumns", "identityColumns", "timestampNtz", "catalogManaged", "catalogOwned-preview",
         "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
         "managedCommit", "clustering", "variantType", "variantType-preview", "variantShredding",
-        "variantShredding-preview", "icebergCompatV1", "icebergCompatV2",
+        "variantShredding-preview", "icebergCompatV1", "icebergCompatV2", "icebergCompatV3",
+        "materializePartitionColumns",
     }  # fmt: skip
 
 

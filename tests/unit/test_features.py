@@ -145,7 +145,10 @@ READERS = {
     "catalogManaged", "catalogOwned-preview", "typeWidening", "typeWidening-preview",
     "variantType", "variantType-preview", "variantShredding", "variantShredding-preview",
 }  # fmt: skip
-OWNERS = {"coordinatedCommits-preview", "catalogManaged", "catalogOwned-preview"}
+OWNERS = {
+    "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
+    "managedCommit", "catalogManaged", "catalogOwned-preview",
+}  # fmt: skip
 REQUIRED = {
     **{key: {"inCommitTimestamp", "vacuumProtocolCheck"} for key in OWNERS},
     **{key: {"domainMetadata"} for key in ("rowTracking", "clustering")},

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from sqlalchemy import make_url
@@ -102,7 +102,11 @@ def test_a_file_elsewhere_is_looked_for_in_the_very_folder_it_is_in(root: str, n
 
     places.find(DictStore(), "/t", f"{root}/{quote(name)}/p.parquet", located)
 
-    assert asked == [f"/lake/{name}" if root.startswith("file:") else f"{root}/{quote(name, safe='=')}"]
+    if root.startswith("file:"):
+        assert asked == [f"/lake/{name}"]
+    else:
+        (place,) = map(urlsplit, asked)
+        assert (place.query, place.fragment, unquote(place.geturl())) == ("", "", f"{root}/{name}")
 
 
 @pytest.mark.parametrize("mark", "?#")

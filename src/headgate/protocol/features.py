@@ -86,6 +86,8 @@ class Feature:
     """The names of its previews, which will do in its place."""
     only_if_asked: bool = False
     """Whether reading takes the user's word that this preview will do: ``Settings.read_previews``."""
+    retired: bool = False
+    """Whether only older tables name it, which may lack what it requires."""
 
 
 _VARIANT, _SHREDDING = _type("variant"), _property("delta.enableVariantShredding")
@@ -110,10 +112,10 @@ FEATURES: tuple[Feature, ...] = (
     Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
     Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
     Feature("coordinatedCommits-preview", needed=_coordinated, requires=_COORDINATION),
-    Feature("managedCommit-preview"),
-    Feature("managed-commit-preview"),
-    Feature("managed-commit-dev"),
-    Feature("managedCommit"),
+    Feature("managedCommit-preview", requires=_COORDINATION, retired=True),
+    Feature("managed-commit-preview", requires=_COORDINATION, retired=True),
+    Feature("managed-commit-dev", requires=_COORDINATION, retired=True),
+    Feature("managedCommit", requires=_COORDINATION, retired=True),
     Feature("clustering", requires=("domainMetadata",)),
     Feature(
         "typeWidening", reader=True, needed=_property("delta.enableTypeWidening"),
@@ -179,16 +181,14 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
         raise UnsupportedFeature(
             "the table maps its columns, but its protocol does not tell readers so; by the letter every "
             "column would be null: have its writer add columnMapping to the reader features",
-            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
-            features=("columnMapping",), operation="read",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", features=("columnMapping",), operation="read",
         )  # fmt: skip
     if undeclared := tuple(_undeclared(protocol, metadata)):
         raise UnsupportedFeature(
             f"the table's properties, columns or other features need {', '.join(undeclared)}, which its "
             "protocol does not name, so clients differ in what its rows are: have the writer that did this "
             "add the feature, or take away what needs it",
-            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
-            features=undeclared, operation="read",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", features=undeclared, operation="read",
         )  # fmt: skip
 
 
@@ -200,8 +200,8 @@ def _undeclared(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
     if protocol.writer_features is None:
         return
     listed = set(protocol.writer_features)
-    known = (feature for feature in FEATURES if feature.name in listed and not feature.only_if_asked)
-    required = {name for feature in known for name in feature.requires}
+    asking = (each for each in FEATURES if each.name in listed and not (each.only_if_asked or each.retired))
+    required = {name for each in asking for name in each.requires}
     for feature in FEATURES:
         if listed.isdisjoint({feature.name, *feature.formerly}) and (
             feature.name in required or _needs(metadata, feature)
