@@ -37,6 +37,10 @@ SCHEMA = Struct(
         Field("a", Struct((Field("b", Struct((Field("C", Primitive("string")),))),))),
         Field("m", Map(Primitive("string"), Primitive("long"), True)),
         Field("list", Array(Primitive("long"), True)),
+        Field(
+            "lines",
+            Array(Struct((Field("sku", Primitive("string"), metadata={"delta.columnMapping.id": 2}),)), True),
+        ),
         Field("code", Primitive("string"), metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(5)"}),
         Field("word", Primitive("string"), metadata={"__COLLATIONS": {"word": "ICU.UNICODE_CI"}}),
     )
@@ -322,3 +326,14 @@ def test_quoted_texts_say_what_they_did(text: str) -> None:
     detached = sql_strings.detach(f"s = {sql_strings.quote(text)} AND `it's` = 1")
 
     assert detached.strings == (text,)
+
+
+def test_lists_of_structs_are_asked_about_in_several_parts() -> None:
+    lines = Column(
+        ("lines",),
+        Array(Struct((Field("sku", Primitive("string"), metadata={"delta.columnMapping.id": 2}),)), True),
+    )
+
+    found = parse("lines IS NULL OR i = 1 OR lines IS NOT NULL")
+
+    assert set(columns(found)) == {lines, column("i")}

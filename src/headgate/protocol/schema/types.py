@@ -36,7 +36,7 @@ class Field:
     name: str
     type: "DataType"
     nullable: bool = True
-    metadata: Mapping[str, Any] = field(default_factory=dict)  # any JSON, kept as it is
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # any JSON, kept as it is
 
 
 @dataclass(frozen=True, slots=True)
