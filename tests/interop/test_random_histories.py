@@ -49,3 +49,4 @@ def test_both_engines_and_the_model_agree_on_every_version(
     interpreting: SparkSession, delta: DeltaSpark, tmp_path: Path, seed: int
 ) -> None:
     play(seed, Site(str(tmp_path / "table"), interpreting, delta))
+    delta.forget()

@@ -108,6 +108,10 @@ class DeltaSpark:
         """Have it write a metadata domain."""
         self._ask("set_domain", str(path), domain, configuration)
 
+    def forget(self) -> None:
+        """Have it let go of all that it knows of tables."""
+        self._ask("forget")
+
     def _ask(self, request: str, *arguments: Any) -> Any:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"request": request, "arguments": arguments}) + "\n")

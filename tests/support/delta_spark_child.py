@@ -18,7 +18,8 @@ from tests.support.plain_rows import dump, plain_rows
 
 _SETTINGS = {
     "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Duser.timezone=UTC "
+    "-XX:ReservedCodeCacheSize=192m",
     "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -69,6 +70,7 @@ class Referee:
             "checkpoint": self.checkpoint,
             "domains": self.domains,
             "set_domain": self.set_domain,
+            "forget": self.forget,
         }
 
     def gave_up(self) -> bool:
@@ -127,6 +129,10 @@ class Referee:
         actions = self._object("scala.collection.immutable.Nil").prepended(action)
         operation = self._object(f"{_DELTA}.DeltaOperations$ManualUpdate")
         self._log(path).startTransaction().commit(actions, operation)
+
+    def forget(self) -> None:
+        """Let go of all tables, whose states it keeps in Spark's cache."""
+        getattr(self._jvm, f"{_DELTA}.DeltaLog").clearCache()
 
     def _log(self, path: str) -> Any:
         return getattr(self._jvm, f"{_DELTA}.DeltaLog").forTable(self._spark._jsparkSession, path)

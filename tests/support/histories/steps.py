@@ -51,7 +51,8 @@ class Site:
 
     def latest(self) -> int:
         """The latest version that is published."""
-        return max(int(file.stem) for file in Path(self.path, "_delta_log").glob("[0-9]*.json"))
+        commits = Path(self.path, "_delta_log").glob("[0-9]*.json")
+        return max(int(file.stem) for file in commits if file.stem.isdecimal())
 
 
 Act = Callable[[Site], object]
