@@ -55,7 +55,7 @@ TAKEN = table(
 )  # fmt: skip
 TAKEN_TWICE = replace(TAKEN, protocol=upgrade.with_features(TAKEN.protocol, ("catalogManaged",)))
 RELEASED = table(["feature:coordinatedCommits-preview", "stamped"])
-FORGOTTEN = replace(TAKEN, protocol=table(["stamped"]).protocol)
+FORGOTTEN = table(["set:delta.managedCommit.commitOwner-preview=one", "stamped"])
 VECTORS = table(["set:delta.enableDeletionVectors=true"])
 A, B = added("a", {}), added("b", {})
 GONE = RemoveFile(path="a", data_change=True)
