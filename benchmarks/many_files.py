@@ -34,6 +34,8 @@ _NEEDED = ("delta-*.jar", "jts-core-*.jar", "unitycatalog-*.jar")
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Fifty unless told, which two cores take long for.
+    "spark.databricks.delta.snapshotPartitions": "2",
 }
 _ROWS = 10
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate import Table
-from headgate.spark import binders
+from headgate.spark import binders, scan
 from headgate.spark.jvm_arrays import Arrays
 from tests.support.waiting import until
 
@@ -57,6 +58,23 @@ def test_the_files_of_a_snapshot_are_told_once(spark: SparkSession, tmp_path: Pa
     assert told == [3]
     assert ids(table.read(where="id < 2")) == [0, 1]
     assert told == [3, 1]
+
+
+def test_most_files_are_not_told_again_and_the_others_are_skipped_all_the_same(
+    spark: SparkSession, tmp_path: Path, told: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "MANY_FILES", 2)
+    table = made(spark, tmp_path)
+    ids(table.read())
+    del told[:]
+
+    df = table.read(where="id >= 12")
+
+    for file in tmp_path.rglob("*.parquet"):
+        if 0 in pq.read_table(file)["id"].to_pylist():
+            file.unlink()  # whoever opened it would fail
+    assert ids(df) == list(range(12, 30))
+    assert told == []
 
 
 @pytest.mark.parametrize("partitioned", [False, True], ids=["plain", "partitioned"])

@@ -44,6 +44,8 @@ _TRACKED = (
     "delta.rowTracking.materializedRowCommitVersionColumnName",
 )
 _SHREDDED = ("variantShredding", "variantShredding-preview")
+MANY_FILES = 1_000
+"""From how many files on it takes a while to name them to the JVM."""
 
 
 def read(
@@ -68,6 +70,8 @@ def read(
     wanted = None if where is None else expressions.predicate(where, columns.schema, spark)
     files, bounds = selected(spark, table, snapshot, columns, wanted)
     table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
+    if wanted is not None and _are_most(spark, table, snapshot, files):
+        files, bounds = selected(spark, table, snapshot, columns, None)
     scan = _kept(spark, table, snapshot, columns, files)
     if is_latest and not table.is_observed:
         scan = plan.marked(scan, scan_marks.new(table.location, snapshot.version, wanted))
@@ -101,6 +105,16 @@ def _bound(
     failures.scanned(table.location)
     pieces = ((piece, deleted.fetch(table.store, table.location, piece.vectors)) for piece in scan.pieces)
     return bind.bind(spark, scan.schema, pieces, columns.own, skip, wanted)
+
+
+def _are_most(spark: SparkSession, table: OpenedTable, snapshot: Snapshot, files: pa.Table) -> bool:
+    """Whether a condition leaves so many files that all of them, which the JVM may know, are named sooner.
+
+    Those that it does not leave are skipped once more, when Spark hands the condition to its index.
+    """
+    if files.num_rows < MANY_FILES or state.is_beyond(table, snapshot) or not binders.may_be_classic(spark):
+        return False
+    return bool(2 * files.num_rows > snapshot.files.without_stats.num_rows)
 
 
 def _kept(
