@@ -27,6 +27,7 @@ from headgate.catalog import (
     published,
     staged_files,
     table_rules,
+    text_rules,
     validate,
 )
 from headgate.catalog.api import Inline, Proposal, Ratified, Staged, StagingTable, TableId, TableName
@@ -288,7 +289,7 @@ def t15_a_credential_in_an_error_text(_: Scene) -> bool:
 
 def _without_rule(name: str) -> AbstractContextManager[Any]:
     stack = ExitStack()
-    for module in (content_rules, table_rules):
+    for module in (content_rules, text_rules, table_rules):
         rows = tuple(row for row in module.RULES if row.name != name)
         stack.enter_context(patch.object(module, "RULES", rows))
     return stack

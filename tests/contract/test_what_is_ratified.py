@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from sqlalchemy import event
 
-from headgate.catalog import content_rules, ratify, table_rules, validate
+from headgate.catalog import content_rules, ratify, table_rules, text_rules, validate
 from headgate.catalog.api import Inline, Ratified, TableId, TableName, Told
 from headgate.catalog.content_rules import Rule
 from headgate.catalog.ratify import Candidate
@@ -90,7 +90,7 @@ def _names() -> Iterator[str]:
 def without(rule: str) -> Iterator[None]:
     """The catalog as it would be without a rule."""
     with ExitStack() as stack:
-        for module in (content_rules, table_rules):
+        for module in (content_rules, text_rules, table_rules):
             kept: tuple[Rule, ...] = tuple(row for row in module.RULES if row.name != rule)
             stack.enter_context(patch.object(module, "RULES", kept))
         yield
@@ -144,7 +144,9 @@ def _set_up(place: Place, table_id: TableId, case: Case) -> None:
 
 
 def test_every_rule_has_a_commit_that_breaks_it() -> None:
-    named = {row.name for row in (*content_rules.RULES, *table_rules.RULES, validate.PARSED)}
+    named = {
+        row.name for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validate.PARSED)
+    }
     elsewhere = {"stamped", "identified", "commit-owner", "commit-owner-feature", "commit-owner-timestamps"}
 
     assert named - {case.rule for case in CASES} == elsewhere

@@ -396,8 +396,16 @@ CASES: tuple[Case, ...] = (
     ),
     _altering("no-secrets", lambda old: with_properties(old, fs_s3a_secret_key="x")),
     _altering("no-secrets", lambda old: with_properties(old, acme="AKIAABCDEFGHIJKLMNOP")),
+    _altering("no-secrets", lambda old: with_properties(old, my_PassWord="x")),
+    _altering("no-secrets", lambda old: with_properties(old, acme='{"apikey":"x"}')),
     Case(
-        "no-secrets",
+        "no-secrets-in-domains",
+        _domain("a", '{"client":{"api_key":"x"}}'),
+        first=_has("domainMetadata"),
+        kind="domainMetadata",
+    ),
+    Case(
+        "no-secrets-in-domains",
         _domain("a", "postgresql://ana:hunter2@h/d"),
         first=_has("domainMetadata"),
         kind="domainMetadata",

@@ -115,6 +115,20 @@ def test_a_read_asks_the_owner_every_time() -> None:
     assert watched.count("get_commits") > asked
 
 
+@pytest.mark.parametrize(
+    "conf", [{"apikey": "x"}, {"url": "https://ana:hunter2@host/"}, {"my.PassWord": "x"}]
+)
+def test_a_credential_in_the_conf_of_an_owner_does_not_reach_the_log(conf: dict[str, str]) -> None:
+    place, _ = ordinary(2, batch=100)
+    before = place.opened().snapshot()
+
+    with pytest.raises(InvalidRequest, match=r"headgate\.owners\.register") as no:
+        ownership.coordinate(place.opened(), place.find, NAME, {**CONF, **conf})
+
+    assert no.value.code == "HEADGATE_SECRET_IN_LOG"
+    assert place.opened().snapshot().state == before.state
+
+
 def test_a_table_that_another_process_gave_to_an_owner_is_followed_in_one_call() -> None:
     """S137"""
     place, _ = ordinary(2, batch=100)

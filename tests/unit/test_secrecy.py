@@ -20,6 +20,15 @@ KEYS = {
     "private_key",
     "my.credentials",
     "PWD",
+    "apikey",
+    "my.PassWord",
+    "API_KEY",
+    "pass-word",
+    "paSSword",
+    "PASSWORD2",
+    "db.accesstoken",
+    "x.Secret-Key",
+    "fs.s3a.accesskey",
 }
 PLAIN = {
     "delta.appendOnly",
@@ -34,6 +43,9 @@ PLAIN = {
     "delta.columnMapping.maxColumnId",
     "sort_key",
     "partition.key",
+    "passing.words",
+    "keyboard",
+    "apis.keyed",
 }
 VALUES = {
     "postgresql://ana:hunter2@host/db": "postgresql://ana:***@host/db",
@@ -79,3 +91,36 @@ def test_t15_values_of_credentials_are_refused_and_masked(value: str) -> None:
 )
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert secrecy.redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"url": "x", "password": "hunter2"}',
+        '{"a": [{"api_key": 7}]}',
+        '[{"deep": {"Client-Secret": "hunter2"}}]',
+    ],
+)
+def test_names_of_credentials_in_json(text: str) -> None:
+    assert secrecy.breach({"conf": text}) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ['{"password": null}', '{"token": true}', '{"secret": ""}', '{"password": "x"', "[" * 100_000]
+)
+def test_json_without_values_of_credentials(text: str) -> None:
+    assert secrecy.breach({"conf": text}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('{"password": "hunter2"}', '{"password": "***"}'),
+        ('conf is {\\"apikey\\":\\"hunter2"}', 'conf is {\\"apikey\\":\\"***"}'),
+        ("my.PassWord = hunter2;", "my.PassWord = ***;"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE", "***"),
+        ("half a character \ud800, password=x", "half a character \\ud800, password=***"),
+    ],
+)
+def test_credentials_are_masked_by_their_names(text: str, shown: str) -> None:
+    assert secrecy.redacted(text) == shown

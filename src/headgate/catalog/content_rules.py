@@ -3,7 +3,8 @@
 They need nothing but the commit. Those that compare it with the table are in ``table_rules``.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,15 +14,7 @@ from headgate.catalog import inside, system_domains
 from headgate.catalog.action_numbers import LAST_MOMENT, out_of_range
 from headgate.catalog.api import Told
 from headgate.errors import CorruptLog, HeadgateError
-from headgate.protocol import (
-    commit_checks,
-    features,
-    properties,
-    stamping,
-    stored_expressions,
-    strict,
-    vectors,
-)
+from headgate.protocol import commit_checks, features, properties, stamping, strict, vectors
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -62,6 +55,8 @@ class Proposed:
     """What the table is, if that was asked for and is known."""
     sources: Collection[str] = field(default=())
     """Where files may be besides the table, because it was cloned from there."""
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    """The properties that look like a credential, and why; new ones must not."""
 
     @cached_property
     def attempt(self) -> Attempt:
@@ -209,8 +204,8 @@ def _as_writers_check(name: str) -> Callable[[Proposed], Breach | None]:
         why = row.breach(proposed.attempt)
         if why is None:
             return None
-        named = (each for each in proposed.of(AddFile, RemoveFile) if getattr(each, "path", "") in why)
-        action = next(named, None)
+        files = proposed.of(AddFile, RemoveFile)
+        action = next((each for each in files if why.startswith(getattr(each, "path", ""))), None)
         return Breach(0, "", why, row.code) if action is None else proposed.breach(action, why, row.code)
 
     return check
@@ -312,22 +307,16 @@ def _columns_that_make_no_table(proposed: Proposed) -> Breach | None:
 
 def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
     metadata = proposed_metadata(proposed)
-    names = [name.lower() for name in metadata.partition_columns]
+    names = Counter(name.lower() for name in metadata.partition_columns)
     schema = schema_json.parse(metadata.schema_string)
-    for name in metadata.partition_columns:
-        column = schema.find(name)
+    columns = schema.find_all(metadata.partition_columns)
+    for name, column in zip(metadata.partition_columns, columns, strict=True):
         if column is None or column.name != name:  # some readers look for it by the very letter
             return proposed.breach(metadata, f"the partition column {name!r} is not in the schema")
-        if not isinstance(column.type, Primitive) or names.count(name.lower()) > 1:
+        if not isinstance(column.type, Primitive) or names[name.lower()] > 1:
             why = f"the partition column {name!r} is no single column of a plain type"
             return proposed.breach(metadata, why)
     return None
-
-
-def _text_that_must_not_be_evaluated(proposed: Proposed) -> Breach | None:
-    metadata = proposed_metadata(proposed)
-    found = stored_expressions.first_breach(metadata)
-    return None if found is None else proposed.breach(metadata, stored_expressions.told(*found))
 
 
 def _forged_domain(proposed: Proposed) -> Breach | None:
@@ -390,11 +379,6 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "partition-columns", writes_metadata, _partition_columns_that_are_none,
         "partition columns are columns", "DELTA_INVALID_PARTITIONING_SCHEMA",
-    ),
-    Rule(
-        "stored-expressions", writes_metadata, _text_that_must_not_be_evaluated,
-        "constraints, defaults and generated columns call only [functions that are allowed](stored-sql.md)",
-        stored_expressions.CODE,
     ),
     Rule(
         "system-domains", writes_domains, _forged_domain,

@@ -5,7 +5,6 @@ They are asked inside the transaction that ratifies, so that nobody changes the 
 
 from collections.abc import Callable, Iterator
 
-from headgate import secrecy
 from headgate.catalog import inside
 from headgate.catalog.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
 from headgate.errors import HeadgateError
@@ -89,7 +88,7 @@ def _structs_without_fields(proposed: Proposed) -> Breach | None:
     if after is None:
         return None
     # A table that was adopted with one is still changed in other ways.
-    known = () if proposed.before is None else _hollow(proposed.before.metadata)
+    known = frozenset(() if proposed.before is None else _hollow(proposed.before.metadata))
     new = next((path for path in _hollow(after) if path not in known), None)
     if new is None:
         return None
@@ -241,20 +240,13 @@ def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
 
 def _secrets(proposed: Proposed) -> Breach | None:
     metadata = proposed.commit.metadata
-    if metadata is not None:
-        known = proposed.before.metadata.configuration if proposed.before is not None else {}
-        new = {key: value for key, value in metadata.configuration.items() if known.get(key) != value}
-        if found := secrecy.breach(new):
-            return proposed.breach(metadata, f"the property {found[0]!r} must not be in a log: {found[1]}")
-    for action in proposed.commit.domains:
-        if not action.removed and (form := secrecy.form_of(action.configuration)):
-            why = f"the domain {action.domain!r} must not be in a log: it looks like {form}"
-            return proposed.breach(action, why)
+    if metadata is None:
+        return None
+    known = proposed.before.metadata.configuration if proposed.before is not None else {}
+    for key, why in proposed.credentials.items():
+        if known.get(key) != metadata.configuration[key]:
+            return proposed.breach(metadata, f"the property {key!r} must not be in a log: {why}")
     return None
-
-
-def _writes_text(proposed: Proposed) -> bool:
-    return writes_metadata(proposed) or writes_domains(proposed)
 
 
 def _files_of_others(proposed: Proposed) -> Breach | None:
@@ -316,8 +308,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("rows-tracked", _tracks_rows, _rows_without_ids, "where rows are tracked, every file has row ids"),
     Rule(
-        "no-secrets", _writes_text, _secrets,
-        "no new property or domain looks like a credential", "HEADGATE_SECRET_IN_LOG",
+        "no-secrets", writes_metadata, _secrets,
+        "no new property looks like a credential", "HEADGATE_SECRET_IN_LOG",
     ),
     *(
         Rule(

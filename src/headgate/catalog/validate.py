@@ -4,12 +4,13 @@ Most of it are rows: ``content_rules`` of the commit alone, ``table_rules`` of t
 A refusal names the rule and the offending action, and nothing has changed.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
-from headgate.catalog import content_rules, inside, table_rules
+from headgate import secrecy
+from headgate.catalog import content_rules, inside, table_rules, text_rules
 from headgate.catalog.api import Inline, Proposal, Staged, Told
 from headgate.catalog.content_rules import MALFORMED, Proposed, Rule, first_breach
 from headgate.errors import InvalidRequest
@@ -59,6 +60,8 @@ class Checked:
     """The same in the order of its lines."""
     concerns_table: bool = True
     """Whether it must be compared with the table whatever that is, as all but plain added files must."""
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    """The properties that look like a credential, and why: looked for before anybody waits."""
 
 
 def check_content(proposal: Proposal, content: bytes) -> Checked:
@@ -86,17 +89,19 @@ def check_first(content: bytes, sources: Collection[str] = ()) -> Checked:
 def check_against(checked: Checked, before: Told | None, sources: Collection[str] = ()) -> None:
     """Refuse a commit that its table forbids; ``before`` is what the table is, as far as that is known."""
     commit = checked.commit
-    proposed = Proposed(_txn_id(commit), checked.actions, commit, before, sources)
+    proposed = Proposed(_txn_id(commit), checked.actions, commit, before, sources, checked.credentials)
     if found := first_breach(table_rules.RULES, proposed):
         raise _refusal(*found)
 
 
 def _checked(txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, changes_table: bool) -> Checked:
-    if found := first_breach(content_rules.RULES, Proposed(txn_id, actions, commit)):
+    rules = (*content_rules.RULES, *text_rules.RULES)
+    if found := first_breach(rules, Proposed(txn_id, actions, commit)):
         raise _refusal(*found)
     stamp = commit.info.in_commit_timestamp if commit.info is not None else None
     concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain, commit.adds))
-    return Checked(stamp or EpochMillis(0), changes_table, commit, actions, concerns_table)
+    credentials = {} if commit.metadata is None else secrecy.breaches(commit.metadata.configuration)
+    return Checked(stamp or EpochMillis(0), changes_table, commit, actions, concerns_table, credentials)
 
 
 def _parsed(content: bytes) -> tuple[Action, ...]:

@@ -9,6 +9,7 @@ from enum import Enum
 
 import msgspec
 
+from headgate import secrecy
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import names, stamping, upgrade
 from headgate.protocol.actions import Metadata, Protocol
@@ -112,10 +113,22 @@ def without_owner(found: Coordination, operation: str, *, because: str = "") -> 
     )  # fmt: skip
 
 
+def check_public(conf: Mapping[str, str]) -> None:
+    """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
+    if found := secrecy.breach(conf):
+        raise InvalidRequest(
+            f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which everybody reads "
+            f"who reads the table: {found[1]}; give it to the function that builds the owner, "
+            "headgate.owners.register(name, …), in every process that writes to the table",
+            code="HEADGATE_SECRET_IN_LOG", property=found[0],
+        )  # fmt: skip
+
+
 def taken(
     metadata: Metadata, protocol: Protocol, owner: str, conf: Mapping[str, str], table_conf: Mapping[str, str]
 ) -> tuple[Protocol, Metadata]:
     """The protocol and metadata of the commit that gives a table to an owner."""
+    check_public({**conf, **table_conf})
     said = {
         CURRENT.owner: owner,
         CURRENT.conf: _rendered(conf),

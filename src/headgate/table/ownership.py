@@ -122,6 +122,7 @@ def _place(table: OpenedTable, opening: Opening) -> None:
 
 
 def _found(find: FindOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:
+    coordination.check_public(conf)
     owner = find(name, conf)
     if owner is None:
         raise InvalidRequest(

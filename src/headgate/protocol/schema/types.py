@@ -1,6 +1,6 @@
 """The types a column can have."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,12 @@ class Struct:
         """The column of that name, ignoring case as Spark does; one of just that name comes first."""
         same = next((found for found in self.fields if found.name == name), None)
         return same or next((found for found in self.fields if found.name.lower() == name.lower()), None)
+
+    def find_all(self, names: Iterable[str]) -> tuple[Field | None, ...]:
+        """``find`` for each of these names, looking through the columns once."""
+        exactly = {column.name: column for column in reversed(self.fields)}
+        loosely = {column.name.lower(): column for column in reversed(self.fields)}
+        return tuple(exactly.get(name) or loosely.get(name.lower()) for name in names)
 
 
 DataType = Primitive | Array | Map | Struct

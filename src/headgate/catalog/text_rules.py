@@ -1,0 +1,43 @@
+"""What must hold of the text in a commit, which others read and evaluate: the rules, as rows.
+
+They need nothing but the commit, so nobody waits while its text is looked through.
+"""
+
+from headgate import secrecy
+from headgate.catalog.content_rules import (
+    Proposed,
+    Rule,
+    proposed_metadata,
+    writes_domains,
+    writes_metadata,
+)
+from headgate.protocol import stored_expressions
+from headgate.protocol.strict import Breach
+
+SECRET = "HEADGATE_SECRET_IN_LOG"
+
+
+def _text_that_must_not_be_evaluated(proposed: Proposed) -> Breach | None:
+    metadata = proposed_metadata(proposed)
+    found = stored_expressions.first_breach(metadata)
+    return None if found is None else proposed.breach(metadata, stored_expressions.told(*found))
+
+
+def _secret_in_a_domain(proposed: Proposed) -> Breach | None:
+    for action in proposed.commit.domains:
+        if not action.removed and (why := secrecy.held(action.configuration)):
+            return proposed.breach(action, f"the domain {action.domain!r} must not be in a log: it {why}")
+    return None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "stored-expressions", writes_metadata, _text_that_must_not_be_evaluated,
+        "constraints, defaults and generated columns call only [functions that are allowed](stored-sql.md)",
+        stored_expressions.CODE,
+    ),
+    Rule(
+        "no-secrets-in-domains", writes_domains, _secret_in_a_domain,
+        "no metadata domain looks like a credential", SECRET,
+    ),
+)  # fmt: skip
