@@ -56,6 +56,15 @@ def compare_rows(site: Site, version: int, state: State, *, tracked: bool) -> No
         assert len({*ids}) == len(ids) and None not in ids, f"ids of version {version}: {ids}"
 
 
+def compare_statistics(site: Site, version: int, state: State) -> None:
+    """What Delta takes from the statistics of files and not from their rows: how many, and how far ids go."""
+    place = state.names.index("id")
+    ids = [row[place] for row in state.rows]
+    asked = f"SELECT count(*), min(id), max(id) FROM delta.`{site.path}` VERSION AS OF {version}"
+    (found,) = site.delta.sql(asked).rows
+    assert found == (len(ids), min(ids, default=None), max(ids, default=None)), f"statistics of {version}"
+
+
 def _simple(sql: str) -> str:
     """A type as Spark writes it; names of fields are in lower case."""
     return sql.replace(", ", ",").replace(": ", ":").lower()

@@ -10,7 +10,13 @@ from random import Random
 from headgate.errors import HeadgateError
 from tests.support.delta_spark import Refused
 from tests.support.histories import chances, row_steps, shapes
-from tests.support.histories.compare import compare_changes, compare_rows, compare_table, settled
+from tests.support.histories.compare import (
+    compare_changes,
+    compare_rows,
+    compare_statistics,
+    compare_table,
+    settled,
+)
 from tests.support.histories.model import State
 from tests.support.histories.shapes import Shape
 from tests.support.histories.steps import Engine, Now, Site, Step
@@ -146,6 +152,7 @@ def _look_back(history: History) -> None:
     for version in history.pending:
         tracked = history.properties[version].get("delta.enableRowTracking") == "true"
         compare_rows(history.site, version, history.versions[version], tracked=tracked)
+        compare_statistics(history.site, version, history.versions[version])
     feed = [
         version for version in history.pending
         if history.properties[version].get("delta.enableChangeDataFeed") == "true"

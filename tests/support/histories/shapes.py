@@ -23,7 +23,7 @@ _SWITCHES = (
     ("delta.enableTypeWidening", 0.4),
 )
 _NAMES = ("Val", "größe", "c-d", "_under", "e$", "x1", "key", "row_id", "path", "Size", "stats")
-_ODD_NAMES = ("a b", "x.y", "c;d,e", "ta`ck", "(p)", "n=1")
+_ODD_NAMES = ("a b", "x.y", "c;d,e", "t*ck", "(p)", "n=1")
 """Only with mapped columns."""
 _PARTITIONS = (
     "STRING",
