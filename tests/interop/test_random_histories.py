@@ -14,7 +14,7 @@ from tests.support.delta_spark import DeltaSpark
 from tests.support.histories.play import play
 from tests.support.histories.steps import Site
 
-pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
 FULL_LENGTH = "HEADGATE_TESTS_REFEREE"
 CHOSEN = "HEADGATE_TESTS_HISTORIES"
