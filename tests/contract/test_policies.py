@@ -89,7 +89,16 @@ def test_new_columns_are_named_by_the_rule(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "value"), [("max_commit_files", "0"), ("column_names", "["), ("nothing", "1")]
+    ("rule", "value"),
+    [
+        ("max_commit_files", "0"),
+        ("max_commit_files", "9" * 5_000),
+        ("column_names", "["),
+        ("column_names", "(?=a)b"),
+        ("column_names", "a" * 1_001),
+        ("column_names", "((a{99}){99}){9}"),
+        ("nothing", "1"),
+    ],
 )
 def test_a_rule_that_means_nothing_cannot_be_set(place: Place, rule: str, value: str) -> None:
     with pytest.raises(InvalidRequest):
@@ -179,14 +188,14 @@ def test_who_follows_the_lake_hears_of_refusals(place: Place) -> None:
     place.catalog.events.list_pending()
     start = place.catalog.events.newest()
     with place.refuses("privileges"):
-        place.propose(ADD, by="only READ")
+        place.propose(ADD, by="only ALTER SCHEMA")
     with pytest.raises(InvalidRequest):
         place.propose(named_file("../x"))
 
     told = [event for event in place.catalog.events.after(start) if event.table_id == place.table_id]
     refusals = [event.details for event in told if event.kind is Kind.REFUSAL]
     assert [(each["by"], each["principal"], each["line"], each["action"]) for each in refusals] == [
-        ("privileges", "only READ", 2, "add"),
+        ("privileges", "only ALTER SCHEMA", 2, "add"),
         ("paths-inside", "owner", 2, "add"),
     ]
 

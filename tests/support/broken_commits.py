@@ -399,6 +399,12 @@ CASES: tuple[Case, ...] = (
     _altering("no-secrets", lambda old: with_properties(old, my_PassWord="x")),
     _altering("no-secrets", lambda old: with_properties(old, acme='{"apikey":"x"}')),
     Case(
+        "domains-nested",
+        _domain("a", "[" * 65 + "]" * 65),
+        first=_has("domainMetadata"),
+        kind="domainMetadata",
+    ),
+    Case(
         "no-secrets-in-domains",
         _domain("a", '{"client":{"api_key":"x"}}'),
         first=_has("domainMetadata"),

@@ -145,6 +145,13 @@ def test_what_stands_in_strings_does_not_count_as_depth(text: str, levels: int) 
     assert strict.depth(text) == levels
 
 
+def test_statistics_may_be_nested_only_so_deep() -> None:
+    deep = '{\\"minValues\\":{\\"a\\":%s}}'
+
+    assert "nested more than 64" in breach(ADD % f',"stats":"{deep % nested(DEEPEST)}"').why
+    assert isinstance(strict.parse((ADD % f',"stats":"{deep % nested(5)}"').encode()), tuple)
+
+
 def test_too_deep_is_one_level_more_than_the_deepest() -> None:
     assert not strict.is_too_deep(nested(DEEPEST))
     assert not strict.is_too_deep(nested(DEEPEST) + "[]")

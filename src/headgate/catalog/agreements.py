@@ -4,7 +4,6 @@ Kept in the catalog's database; ``policy`` holds commits to it. Rules of the lak
 those of a schema in every table; where a rule stands twice, the one closer to the table counts.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ import msgspec
 from sqlalchemy import Column, Connection, Index, String, Table, delete, insert, or_, select
 from sqlalchemy import ForeignKey as References
 
-from headgate.catalog import store
+from headgate.catalog import patterns, store
 from headgate.catalog.api import TableId
 from headgate.catalog.grants import On, Scope
 from headgate.errors import InvalidRequest
@@ -44,16 +43,11 @@ foreign_keys = Table(
 )
 
 
+_MOST_DIGITS = 18
+
+
 def _is_count(value: str) -> bool:
-    return value.isascii() and value.isdecimal() and int(value) > 0
-
-
-def _is_pattern(value: str) -> bool:
-    try:
-        re.compile(value)
-    except re.error:
-        return False
-    return True
+    return len(value) <= _MOST_DIGITS and value.isascii() and value.isdecimal() and int(value) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +67,12 @@ MAX_BYTES, MAX_FILES, COLUMN_NAMES, FREEZE = (
     "freeze_metadata",
 )
 
+PATTERN = f"a regular expression of RE2, at most {patterns.LONGEST} characters"
+
 TERMS: tuple[Term, ...] = (
     Term(MAX_BYTES, "a commit has at most so many bytes, not counting its data", "a whole number", _is_count),
     Term(MAX_FILES, "a commit adds and removes at most so many files", "a whole number", _is_count),
-    Term(COLUMN_NAMES, "the names of new columns match as a whole", "a regular expression", _is_pattern),
+    Term(COLUMN_NAMES, "the names of new columns match as a whole", PATTERN, patterns.is_pattern),
     Term(FREEZE, "nobody changes schema, properties, domains or protocol", "`true`", "true".__eq__),
 )  # fmt: skip
 _BY_NAME = {term.name: term for term in TERMS}

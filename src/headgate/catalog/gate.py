@@ -58,6 +58,10 @@ class Gate:
         """Why the proposal must not become the next version; None if it is to be ratified now."""
         if proposal.txn_id in self._elsewhere:
             return _of_another_table(proposal)
+        principal = standing.principal
+        review = Review(self._table_id, principal, checked.commit, checked.actions, size, self)
+        if not_allowed := policy.missing_privilege(review):
+            return not_allowed
         if checked.concerns_table or not self._surely_fits(checked):
             try:
                 validate.check_against(checked, self.before(), self._sources(checked))
@@ -65,8 +69,6 @@ class Gate:
                 return exc
             if self._changed is not None:
                 self._partitionings.learn(self._table_id, self._changed, self._told)
-        principal = standing.principal
-        review = Review(self._table_id, principal, checked.commit, checked.actions, size, self)
         if refused := policy.first_refusal(review, standing.policies):
             return refused
         if principal != OWNER and (limit := self._exceeded(principal)):

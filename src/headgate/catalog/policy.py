@@ -5,13 +5,12 @@ refuses decides. What is refused changes nothing, and the error names the policy
 offending action.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from headgate.catalog import fresh_paths, needs
-from headgate.catalog.agreements import COLUMN_NAMES, FREEZE, MAX_BYTES, MAX_FILES, ForeignKey
+from headgate.catalog import fresh_paths, needs, patterns
+from headgate.catalog.agreements import COLUMN_NAMES, FREEZE, MAX_BYTES, MAX_FILES, PATTERN, ForeignKey
 from headgate.catalog.api import TableId, Told
 from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.errors import CommitRefused
@@ -193,7 +192,13 @@ def _badly_named_column(review: Review) -> Refusal | None:
     before = review.before
     known = {column.name for column in _columns(before.metadata).fields} if before is not None else set()
     for column in _columns(metadata).fields:
-        if column.name not in known and not re.fullmatch(pattern, column.name):
+        if column.name in known:
+            continue
+        fits = patterns.matches(pattern, column.name)
+        if fits is None:
+            why = f"the rule {COLUMN_NAMES} is {pattern!r}, which is no {PATTERN}: set another"
+            return review.refuse(why, metadata)
+        if not fits:
             why = f"the new column {column.name!r} does not match {pattern!r}, the rule {COLUMN_NAMES}"
             return review.refuse(why, metadata)
     return None
@@ -207,10 +212,11 @@ def _broken_foreign_key(review: Review) -> Refusal | None:
     for key in review.facts.foreign_keys():
         sides = ((key.parent_id, key.parent_columns, True), (key.child_id, key.child_columns, False))
         mine = [(names, referred) for table_id, names, referred in sides if table_id == review.table_id]
-        for name, referred in ((name, referred) for names, referred in mine for name in names):
-            if why := _lost(was.find(name), now.find(name), name, referred=referred):
-                told = f"{', '.join(key.child_columns)} → {', '.join(key.parent_columns)}"
-                return review.refuse(f"{why}, and the foreign key {told} needs it", metadata)
+        for names, referred in mine:
+            for name, had, has in zip(names, was.find_all(names), now.find_all(names), strict=True):
+                if why := _lost(had, has, name, referred=referred):
+                    told = f"{', '.join(key.child_columns)} → {', '.join(key.parent_columns)}"
+                    return review.refuse(f"{why}, and the foreign key {told} needs it", metadata)
     return None
 
 
@@ -265,9 +271,22 @@ POLICIES: tuple[BuiltIn, ...] = (
 )  # fmt: skip
 
 
+def missing_privilege(review: Review) -> CommitRefused | None:
+    """The error for a commit whose principal may not make it, which is asked before anything else."""
+    row = POLICIES[0]
+    refusal = row.review(review)
+    return None if refusal is None else _error(row.name, refusal)
+
+
+def may_not_write(principal: Principal) -> CommitRefused:
+    """The error for a commit of somebody who may make none."""
+    refusal = Refusal(f"{principal} has no privilege by which anything could be committed to the table")
+    return _error(POLICIES[0].name, refusal)
+
+
 def first_refusal(review: Review, own: Mapping[str, CommitPolicy]) -> CommitRefused | None:
     """The error of the first policy that refuses, built-in ones first; one that fails refuses too."""
-    for row in POLICIES:
+    for row in POLICIES[1:]:
         if refusal := row.review(review):
             return _error(row.name, refusal)
     for name, policy in own.items():

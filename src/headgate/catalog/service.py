@@ -13,6 +13,7 @@ from typing_extensions import override
 from headgate.catalog import (
     grants,
     groups,
+    policy,
     refusals,
     rules,
     serving,
@@ -317,9 +318,24 @@ class Catalog(Directory):
     def _candidate(self, proposal: Proposal, location: str | None = None) -> Candidate:
         """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
         validate.check_name(proposal)
+        if location is None:
+            self._check_may_write(proposal)
         content = self._content(proposal, location)
         standing = Standing(self._principal, self._policies())
         return Candidate(proposal, content, validate.check_content(proposal, content), standing)
+
+    def _check_may_write(self, proposal: Proposal) -> None:
+        """Refuse somebody who may not write to the table at all, before anything of theirs is read.
+
+        Who repeats what was ratified is told so, whatever may be allowed since.
+        """
+        if self._principal == grants.OWNER:
+            return
+        with self._database.reading() as db:
+            if _known(db, proposal.table_id, proposal.txn_id).first_ratified_as is not None:
+                return
+            if not grants.held(db, self._principal, proposal.table_id) - {grants.Privilege.READ}:
+                raise policy.may_not_write(self._principal)
 
     def _content(self, proposal: Proposal, location: str | None) -> bytes:
         match proposal.content:

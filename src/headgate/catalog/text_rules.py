@@ -11,7 +11,7 @@ from headgate.catalog.content_rules import (
     writes_domains,
     writes_metadata,
 )
-from headgate.protocol import stored_expressions
+from headgate.protocol import stored_expressions, strict
 from headgate.protocol.strict import Breach
 
 SECRET = "HEADGATE_SECRET_IN_LOG"
@@ -21,6 +21,14 @@ def _text_that_must_not_be_evaluated(proposed: Proposed) -> Breach | None:
     metadata = proposed_metadata(proposed)
     found = stored_expressions.first_breach(metadata)
     return None if found is None else proposed.breach(metadata, stored_expressions.told(*found))
+
+
+def _a_domain_too_deep(proposed: Proposed) -> Breach | None:
+    for action in proposed.commit.domains:
+        if strict.is_too_deep(action.configuration):
+            why = f"the domain {action.domain!r} is nested more than {strict.DEEPEST} levels deep"
+            return proposed.breach(action, why)
+    return None
 
 
 def _secret_in_a_domain(proposed: Proposed) -> Breach | None:
@@ -35,6 +43,10 @@ RULES: tuple[Rule, ...] = (
         "stored-expressions", writes_metadata, _text_that_must_not_be_evaluated,
         "constraints, defaults and generated columns call only [functions that are allowed](stored-sql.md)",
         stored_expressions.CODE,
+    ),
+    Rule(
+        "domains-nested", writes_domains, _a_domain_too_deep,
+        f"the JSON of a metadata domain is nested at most {strict.DEEPEST} levels",
     ),
     Rule(
         "no-secrets-in-domains", writes_domains, _secret_in_a_domain,

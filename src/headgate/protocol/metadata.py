@@ -5,6 +5,7 @@ nothing else. One row per outcome; the first whose condition holds is it. Types 
 are refused before any option is asked, unless the schema is overwritten.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -171,8 +172,8 @@ def normalized(names: Iterable[str], schema: Struct) -> tuple[str, ...]:
 
 def check_partitioning(names: Collection[str], schema: Struct) -> None:
     """Refuse a partitioning that no table can have."""
-    lower = [name.lower() for name in names]
-    if twice := sorted({name for name in lower if lower.count(name) > 1}):
+    lower = Counter(name.lower() for name in names)
+    if twice := sorted(name for name, count in lower.items() if count > 1):
         raise InvalidRequest(
             f"the table cannot be partitioned twice by {', '.join(twice)}: name each column once",
             code="DELTA_DUPLICATE_COLUMNS_FOUND",

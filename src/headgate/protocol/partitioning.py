@@ -50,7 +50,7 @@ _NONE = Partitioning({})
 @lru_cache(maxsize=128)
 def _of(schema_string: str, names: tuple[str, ...], mode: Mode) -> Partitioning:
     schema = schema_json.parse(schema_string)
-    columns = [column for name in names if (column := schema.find(name)) is not None]
+    columns = [column for column in schema.find_all(names) if column is not None]
     return Partitioning({mapping.physical_name(column, mode): column.type for column in columns})
 
 

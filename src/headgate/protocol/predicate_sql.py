@@ -32,9 +32,7 @@ from headgate.protocol.schema.types import Struct
 
 _INTEGER = re.compile(r"\d{1,38}", re.ASCII)  # Spark has no longer ones
 _DECIMAL = re.compile(r"\d+\.\d*|\.\d+", re.ASCII)
-# sqlglot skips the one in TIMESTAMP WITHOUT TIME ZONE; Spark goes on with a comment after the other.
-_UNREAD = re.compile(r"\bwithout\b|--[^\n]*\\\n", re.IGNORECASE)
-_DOUBLE = re.compile(r"(\d+\.?\d*|\.\d+)[eE][+-]?\d+", re.ASCII)
+_DOUBLE = re.compile(r"(\d++\.?\d*+|\.\d++)[eE][+-]?\d+", re.ASCII)
 
 
 def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None = None) -> Predicate:
@@ -49,7 +47,10 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
     tree = _tree(detached)
     if tree is None:
         return Unknown(sql)
-    return _Reader(schema, literals.zone(time_zone), alias, detached).read(tree)
+    try:
+        return _Reader(schema, literals.zone(time_zone), alias, detached).read(tree)
+    except RecursionError:  # a name of a thousand parts
+        return Unknown(sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,15 @@ def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> J
     """What a join condition says of its first side."""
     detached = sql_strings.detach(sql)
     tree = _tree(detached)
-    if tree is None:
+    try:
+        return JoinPart(Always()) if tree is None else _of_join(tree, detached, first, second, time_zone)
+    except RecursionError:
         return JoinPart(Always())
+
+
+def _of_join(
+    tree: exp.Expr, detached: sql_strings.Detached, first: Side, second: Side, time_zone: str
+) -> JoinPart:
     reader = _Reader(first.schema, literals.zone(time_zone), first.alias, detached)
     own: list[Predicate] = []
     equal: list[tuple[Column, tuple[str, ...]]] = []
@@ -101,7 +109,7 @@ def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> J
 
 
 def _tree(detached: sql_strings.Detached) -> exp.Expr | None:
-    if _UNREAD.search(detached.sql) or sql_tokens.is_too_deep(detached.sql):
+    if detached.is_ambiguous or sql_tokens.is_too_deep(detached.sql):
         return None
     try:
         return sqlglot.parse_one(detached.sql, read="spark", into=exp.Condition)

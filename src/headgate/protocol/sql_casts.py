@@ -28,7 +28,7 @@ _TYPES = {
 _KNOWN = frozenset({"this", "expressions"})
 _INTEGERS = tuple(comparisons.BITS)
 _EXACT_IN_FLOAT = 1 << 24
-_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)", re.ASCII)
+_NUMBER = re.compile(r"-?(\d++\.?\d*+|\.\d+)", re.ASCII)
 
 
 def target(node: exp.Expr) -> str | None:

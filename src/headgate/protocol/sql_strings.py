@@ -9,14 +9,16 @@ from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"""
-      (?P<skip>--[^\n]*|/\*.*?\*/|`(?:[^`]|``)*`|(?<!\w)[xX](?:'[^']*'|"[^"]*"))
+      (?P<skip>--[^\n]*|/\*.*?\*/|`(?:[^`]|``)*+`|(?<!\w)[xX](?:'[^']*'|"[^"]*"))
     | (?<!\w)[rR](?P<raw>'[^']*'|"[^"]*")
-    | (?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+    | (?P<string>'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
+    | (?P<open>(?:['"`]|/\*).*)
     """,
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[01][0-7]{2}|.)", re.DOTALL)
 _SINGLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": r"\%", "_": r"\_"}
+_WITHOUT = re.compile(r"\bwithout\b", re.IGNORECASE)
 _PLACE = "headgate-string-"
 
 
@@ -26,6 +28,17 @@ class Detached:
 
     sql: str
     strings: tuple[str | None, ...]
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether sqlglot reads it differently from Spark.
+
+        It skips a word of TIMESTAMP WITHOUT TIME ZONE. Spark goes on with a comment in the next line if it
+        ends with a backslash.
+        """
+        lines = self.sql.split("\n") if "\\\n" in self.sql else []
+        goes_on = any(line.endswith("\\") and "--" in line for line in lines[:-1])
+        return goes_on or _WITHOUT.search(self.sql) is not None
 
     def text(self, literal: str) -> str | None:
         """What a literal of the text says, once parsed; None if it depends, or several were joined."""
@@ -40,7 +53,7 @@ def detach(sql: str) -> Detached:
     strings: list[str | None] = []
 
     def replace(found: re.Match[str]) -> str:
-        if found["skip"]:
+        if found["skip"] or found["open"]:  # what is not closed goes on to the end
             return found[0]
         strings.append(found["raw"][1:-1] if found["raw"] else unescape(found["string"]))
         return f" '{_PLACE}{len(strings) - 1}' "

@@ -117,6 +117,8 @@ def _of_type(data_type: DataType, path: str) -> Iterator[tuple[Stored, str | Non
     match data_type:
         case Struct(fields):
             for field in fields:
+                if isinstance(field.type, Primitive) and _OF_COLUMNS.keys().isdisjoint(field.metadata):
+                    continue
                 name = f"{path}.{field.name}" if path else field.name
                 yield from _of_column(field.metadata, name)
                 yield from _of_type(field.type, name)

@@ -118,8 +118,14 @@ def _action(line: bytes) -> Action | str:
     if len(given) != 1:
         return f"it has {len(given)} actions instead of one"
     action: Action = given[0]
-    odd = counts.unreadable(action.stats) if isinstance(action, AddFile) else None
+    odd = _odd_statistics(action.stats) if isinstance(action, AddFile) else None
     return action if odd is None else f"its statistics are no JSON object as readers expect it: {odd}"
+
+
+def _odd_statistics(stats: str | None) -> str | None:
+    if stats is not None and is_too_deep(stats):
+        return f"they are nested more than {DEEPEST} levels deep"
+    return counts.unreadable(stats)
 
 
 def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
@@ -154,9 +160,11 @@ class _Pairs(list[tuple[str, object]]):
 
 def _repeated(value: object) -> Iterator[str]:
     if isinstance(value, _Pairs):
-        keys = [key for key, _ in value]
-        yield from (key for key in keys if keys.count(key) > 1)
-        for _, part in value:
+        keys = set[str]()
+        for key, part in value:
+            if key in keys:
+                yield key
+            keys.add(key)
             yield from _repeated(part)
     elif isinstance(value, list):
         for part in value:

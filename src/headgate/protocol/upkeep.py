@@ -23,6 +23,8 @@ _UNITS = {
     "day": _DAY_MS,
     "week": 7 * _DAY_MS,
 }
+_LONGEST = 200
+"""How many characters an interval or a number has at most."""
 _PART = re.compile(r"(-?\d+)\s+([a-z]+?)s?(?:\s+|$)")
 _CODECS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "lz4_raw": "lz4"}
 
@@ -62,13 +64,13 @@ def of(protocol: Protocol, metadata: Metadata) -> Upkeep:
 def checkpoint_interval(metadata: Metadata) -> int:
     """How many versions a checkpoint may be behind; a property that is no number is as good as none."""
     text = metadata.configuration.get("delta.checkpointInterval", "")
-    return int(text) if text.isdecimal() and int(text) > 0 else _INTERVAL
+    return int(text) if len(text) <= _LONGEST and text.isdecimal() and int(text) > 0 else _INTERVAL
 
 
 def milliseconds(interval: str) -> int:
     """How long an interval such as ``interval 30 days`` is; months and years, which vary, are refused."""
     text = interval.strip().lower().removeprefix("interval").strip()
-    parts = list(_PART.finditer(text))
+    parts = list(_PART.finditer(text)) if len(text) <= _LONGEST else []
     if (
         "".join(part[0] for part in parts) != text
         or not parts

@@ -1,6 +1,7 @@
 """Do rows of one schema fit a table of another?"""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -122,8 +123,8 @@ def declared(schema: Struct) -> Struct:
 def _check_data(data_type: DataType, where: str, *, inside: bool = False) -> None:
     match data_type:
         case Struct(fields):
-            names = [column.name.lower() for column in fields]
-            twice = sorted({name for name in names if names.count(name) > 1})
+            names = Counter(column.name.lower() for column in fields)
+            twice = sorted(name for name, count in names.items() if count > 1)
             if twice:
                 raise SchemaMismatch(
                     f"the rows have more than one column {', '.join(repr(where + name) for name in twice)} "

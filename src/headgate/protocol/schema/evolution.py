@@ -112,9 +112,9 @@ def mapping_breach(metadata: Metadata) -> str | None:
 
 def _by_name(was: Struct, now: Struct, where: str, *, widens: bool) -> str | None:
     """Without column mapping a name is all that files know of a column."""
+    known = {column.name: column for column in reversed(now.fields)}
     for column in was.fields:
-        path = f"{where}{column.name}"
-        found = next((each for each in now.fields if each.name == column.name), None)
+        path, found = f"{where}{column.name}", known.get(column.name)
         if found is None:
             return f"the column {path!r}, which files have under this name, goes away or gets another"
         if why := _type_breach(column.type, found.type, path, widens=widens, nested=_by_name):

@@ -13,6 +13,8 @@ _PRIMITIVE = re.compile(
 )
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 _MOST_DIGITS = 38
+LONGEST_NAME = 255
+"""How many characters the name of a column has at most, which is told again with that of every part of it."""
 
 
 class _Struct(msgspec.Struct, frozen=True, tag="struct"):
@@ -63,7 +65,7 @@ class _Metadata(msgspec.Struct, frozen=True, rename=_KEYS):
 
 
 class _Field(msgspec.Struct, frozen=True):
-    name: Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]
+    name: Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z", max_length=LONGEST_NAME)]
     type: "_Type"
     nullable: bool
     metadata: _Metadata

@@ -1,0 +1,338 @@
+"""Nobody stops the lake: whatever users write, the time to look at it grows no faster than it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import msgspec
+import pytest
+
+from headgate import secrecy
+from headgate.catalog import content_rules, needs, patterns, policy, table_rules, text_rules
+from headgate.catalog.agreements import ForeignKey
+from headgate.catalog.api import TableId, Told
+from headgate.catalog.content_rules import Proposed, Rule, first_breach
+from headgate.catalog.grants import Principal, Privilege
+from headgate.catalog.policy import BuiltIn, Review
+from headgate.errors import InvalidRequest
+from headgate.protocol import (
+    codec,
+    column_changes,
+    indexed,
+    literals,
+    names,
+    partitions,
+    predicate_sql,
+    references,
+    sql_strings,
+    sql_tokens,
+    stored_expressions,
+    strict,
+    upkeep,
+)
+from headgate.protocol.actions import (
+    Action,
+    AddFile,
+    AppTransaction,
+    CommitInfo,
+    DomainMetadata,
+    EpochMillis,
+    Metadata,
+    Protocol,
+    RemoveFile,
+    TxnId,
+    Version,
+    sort,
+)
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import wellformed
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.sql_functions import Place
+from tests.support import commits
+from tests.support.growth import LARGER, check_growth
+
+LETTERS = 2_000
+"""Characters of the smaller text."""
+THINGS = 400
+"""Columns, files or properties of the smaller commit."""
+INFO = CommitInfo(in_commit_timestamp=EpochMillis(1), txn_id=TxnId("t"))
+SCHEMA = Struct((Field("a", Primitive("string")), Field("b", Primitive("long"))))
+
+HOSTILE = (
+    *("a", "A", "1", " ", "'", '"', "`", "\\", "(", "[", "{", "-", "=", ".", "/", "%", ":", "é", "\n"),
+    *(
+        "a ",
+        "a=",
+        "a.",
+        "a'",
+        'a":',
+        "aA",
+        "1.",
+        "0.0",
+        "1e",
+        "''",
+        "\\'",
+        "``",
+        "a,",
+        "a-",
+        "://a:",
+        "?sig=",
+    ),
+    *(
+        "eyJ-",
+        "eyJaaaaaaaa.",
+        "AKIA",
+        "ghp_",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----BEGIN ",
+        "password=",
+        "Pass",
+    ),
+    *(
+        '{"a":',
+        '{"password":',
+        "[[",
+        "a(",
+        "int(",
+        "array[",
+        "/*",
+        "--",
+        "x'",
+        "r'",
+        "a or ",
+        "a in (1) and ",
+    ),
+    *(
+        "1 week ",
+        "-1 day",
+        "2020-01-01",
+        "00:",
+        "a\x00",
+        "$",
+        "${",
+        "not ",
+        "case when ",
+        "a->",
+        "cast(a as ",
+    ),
+)
+
+TEXTS: Mapping[str, Callable[[str], object]] = {
+    "names_a_secret": secrecy.names_a_secret,
+    "redacted": secrecy.redacted,
+    "held": secrecy.held,
+    "breach": lambda text: secrecy.breach({"key": text}),
+    "the text of an error": lambda text: str(InvalidRequest(text)),
+    "pattern": lambda text: patterns.matches("(a+a+)+b|(a|aa)+$|(.*)*x", text),
+    "patterns": patterns.is_pattern,
+    "stored expressions": lambda text: stored_expressions.breach.__wrapped__(text, Place.CONSTRAINT),
+    "invariants": lambda text: stored_expressions.invariant(text, "c"),
+    "tokens": sql_tokens.split,
+    "references": references.columns,
+    "conditions": lambda text: predicate_sql.parse(f"a = 1 or {text}", SCHEMA, time_zone="UTC"),
+    "strings": sql_strings.detach,
+    "depth": strict.depth,
+    "a line of a commit": lambda text: strict.parse(text.encode()),
+    "a line with names twice": lambda text: strict.parse(_line(f'{{"a":1,"a":{text}')),
+    "a commitInfo": lambda text: strict.parse(_line('{"commitInfo":{"operation":' + _json(text) + "}}")),
+    "statistics": lambda text: strict.parse(codec.encode((commits.add("f", stats=text),))),
+    "reading a commit": lambda text: codec.decode(Version(1), text.encode()),
+    "a schema": wellformed.breach,
+    "a name in the log": lambda text: names.parse(f"_delta_log/{text}"),
+    "a staged file": names.staged_version,
+    "a moment": lambda text: literals.moment(text, None),
+    "a partition value": lambda text: partitions.canonical(text, Primitive("timestamp")),
+    "an interval": upkeep.milliseconds,
+    "indexed columns": indexed.parse_names,
+    "the path of a column": column_changes.parse_path,
+}
+
+
+def _line(text: str) -> bytes:
+    return text.encode(errors="replace")
+
+
+def _json(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
+@pytest.mark.parametrize("rule", TEXTS)
+def test_a_text_is_looked_at_in_time(rule: str) -> None:
+    for hostile in HOSTILE:
+
+        def make(size: int, hostile: str = hostile) -> Callable[[], object]:
+            return partial(TEXTS[rule], hostile * (size // len(hostile)))
+
+        check_growth(make(LETTERS * LARGER), make, LETTERS)
+
+
+def _fields(count: int, kind: str = "long") -> tuple[Field, ...]:
+    return tuple(Field(f"c{number}", Primitive(kind)) for number in range(count))
+
+
+def _metadata(fields: tuple[Field, ...], *by: str, **configuration: str) -> Metadata:
+    found = commits.metadata(schema_json.render(Struct(fields)), **configuration)
+    return msgspec.structs.replace(found, partition_columns=by)
+
+
+def _columns(count: int) -> tuple[Action, ...]:
+    return (_metadata(_fields(count, "string")),)
+
+
+def _mapped(count: int) -> tuple[Action, ...]:
+    fields = tuple(
+        replace(
+            field, metadata={"delta.columnMapping.id": at, "delta.columnMapping.physicalName": field.name}
+        )
+        for at, field in enumerate(_fields(count), 1)
+    )
+    most = {"delta.columnMapping.mode": "name", "delta.columnMapping.maxColumnId": str(count)}
+    return (msgspec.structs.replace(_metadata(fields), configuration=most),)
+
+
+def _partitioned(count: int) -> tuple[Action, ...]:
+    fields = _fields(count)
+    return (_metadata(fields, *(field.name.upper() for field in fields)),)
+
+
+def _properties(count: int) -> tuple[Action, ...]:
+    said = {f"delta.constraints.c{number}": f"c0 > {number}" for number in range(count)}
+    said |= {f"acme.{number}": '{"a": 1}' for number in range(count)}
+    return (msgspec.structs.replace(_metadata(_fields(1)), configuration=said),)
+
+
+def _computed(count: int) -> tuple[Action, ...]:
+    said = {"delta.generationExpression": "abs(c0)", "CURRENT_DEFAULT": "1", "EXISTS_DEFAULT": "1"}
+    return (_metadata(tuple(replace(field, metadata=said) for field in _fields(count))),)
+
+
+def _nested(count: int) -> tuple[Action, ...]:
+    inner = Struct(_fields(count))
+    for level in range(20):
+        inner = Struct((Field(str(level) * 100, inner),))
+    return (_metadata(inner.fields),)
+
+
+def _hollow(count: int) -> tuple[Action, ...]:
+    return (_metadata(tuple(replace(field, type=Struct(())) for field in _fields(count))),)
+
+
+def _adds(count: int) -> tuple[Action, ...]:
+    return tuple(commits.add(f"{number}.parquet", stats='{"numRecords":1}') for number in range(count))
+
+
+def _files_twice(count: int) -> tuple[Action, ...]:
+    return (*_adds(count), *_adds(count))
+
+
+def _replaced(count: int) -> tuple[Action, ...]:
+    gone: list[AddFile | RemoveFile] = [
+        RemoveFile(path=f"{number}.old", data_change=True) for number in range(count)
+    ]
+    return (*gone, *_adds(count))
+
+
+def _domains(count: int) -> tuple[Action, ...]:
+    return tuple(
+        DomainMetadata(domain=f"d{number}", configuration='{"a": [1]}', removed=False)
+        for number in range(count)
+    )
+
+
+def _applications(count: int) -> tuple[Action, ...]:
+    return tuple(AppTransaction(app_id=str(number), version=1) for number in range(count))
+
+
+def _features(count: int) -> tuple[Action, ...]:
+    named = tuple(f"f{number}" for number in range(count))
+    return (
+        Protocol(min_reader_version=3, min_writer_version=7, reader_features=named, writer_features=named),
+    )
+
+
+SHAPES: Mapping[str, Callable[[int], tuple[Action, ...]]] = {
+    shape.__name__.strip("_"): shape
+    for shape in (
+        _columns, _mapped, _partitioned, _properties, _computed, _nested, _hollow,
+        _adds, _files_twice, _replaced, _domains, _applications, _features,
+    )
+}  # fmt: skip
+RULES = (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES)
+FEATURES = ("columnMapping", "domainMetadata", "deletionVectors", "rowTracking", "checkConstraints")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table with as many columns as a commit has things, in which everything is allowed."""
+
+    told: Told
+    count: int
+
+    def before(self) -> Told:
+        return self.told
+
+    def privileges(self, principal: Principal) -> frozenset[Privilege]:
+        return frozenset(Privilege)
+
+    def terms(self) -> Mapping[str, str]:
+        return {"column_names": "c.*", "max_commit_files": "1000000000"}
+
+    def foreign_keys(self) -> tuple[ForeignKey, ...]:
+        return (ForeignKey(TableId("t"), tuple(f"c{n}" for n in range(self.count)), TableId("u"), ("x",)),)
+
+
+def _told(count: int) -> Told:
+    protocol = Protocol(
+        min_reader_version=3,
+        min_writer_version=7,
+        reader_features=FEATURES[:3],
+        writer_features=FEATURES,
+    )
+    return Told(protocol, _metadata(_fields(count)), domains={})
+
+
+def _proposed(shape: str, count: int) -> Proposed:
+    actions = (INFO, *SHAPES[shape](count))
+    credentials = {f"acme.{number}": "why" for number in range(count)} if shape == "properties" else {}
+    return Proposed(TxnId("t"), actions, sort(Version(5), actions), _told(count), (), credentials)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rules_are_asked_in_time(shape: str) -> None:
+    proposed = _proposed(shape, THINGS * LARGER)
+    for rule in RULES:
+
+        def make(count: int, rule: Rule = rule) -> Callable[[], object]:
+            return partial(first_breach, (rule,), _proposed(shape, count))
+
+        check_growth(partial(first_breach, (rule,), proposed), make, THINGS)
+
+
+def _review(shape: str, count: int) -> Review:
+    found, facts = _proposed(shape, count), Facts(_told(count), count)
+    return Review(TableId("t"), Principal("ana"), found.commit, found.actions, 1, facts)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_policies_are_asked_in_time(shape: str) -> None:
+    review = _review(shape, THINGS * LARGER)
+    for row in policy.POLICIES:
+
+        def make(count: int, row: BuiltIn = row) -> Callable[[], object]:
+            return partial(row.review, _review(shape, count))
+
+        check_growth(partial(row.review, review), make, THINGS)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
+    def make(count: int) -> Callable[[], object]:
+        actions, told = (INFO, *SHAPES[shape](count)), _told(count)
+        spaced = codec.encode(actions).replace(b'":', b'" :')  # so that names are counted one by one
+        return lambda: (
+            strict.parse(spaced),
+            tuple(needs.of(actions, told)),
+            codec.decode(Version(1), spaced),
+        )
+
+    check_growth(make(THINGS * LARGER), make, THINGS)
