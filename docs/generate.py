@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headgate import errors
-from headgate.catalog import content_rules, maintenance, table_rules, text_rules
+from headgate.catalog import content_rules, maintenance, stamp_rules, table_rules, text_rules
 from headgate.catalog.agreements import TERMS
 from headgate.catalog.grants import IMPLIED, Privilege
 from headgate.catalog.owner_failures import FAILURES
@@ -201,7 +201,7 @@ def _write_options() -> Iterator[str]:
 def _ratified() -> Iterator[str]:
     yield "| rule | what must hold | code |"
     yield "|---|---|---|"
-    for row in (PARSED, *content_rules.RULES, *text_rules.RULES, *table_rules.RULES):
+    for row in (PARSED, *content_rules.RULES, *text_rules.RULES, *stamp_rules.RULES, *table_rules.RULES):
         yield f"| `{row.name}` | {row.says} | `{row.code}` |"
 
 

@@ -10,7 +10,7 @@ from headgate.catalog.policy import Refusal, Review
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol import codec, names
-from headgate.protocol.actions import Action, CommitInfo, RemoveFile, TxnId, Version
+from headgate.protocol.actions import Action, CommitInfo, EpochMillis, RemoveFile, TxnId, Version
 from headgate.storage.locate import locate
 from tests.contract.conftest import ORDERS
 from tests.support.proposals import altered, inline, publish, stamp
@@ -19,9 +19,9 @@ from tests.support.tables import named_file, open_managed
 REMOVAL = RemoveFile(path="a.parquet", data_change=True)
 
 
-def plant(table: StagingTable, *actions: Action, txn_id: str = "planted") -> None:
+def plant(table: StagingTable, *actions: Action, txn_id: str = "planted", ahead_ms: int = 0) -> None:
     """Write the file of version 1, and tell nobody."""
-    info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(txn_id))
+    info = CommitInfo(in_commit_timestamp=EpochMillis(stamp(1) + ahead_ms), txn_id=TxnId(txn_id))
     locate(table.location).put_if_absent(names.published(Version(1)), codec.encode((info, *actions)))
 
 
@@ -88,6 +88,14 @@ def test_the_rules_of_commits_and_the_policies_of_the_program_hold_for_it(
     assert "stubborn" in refusal(catalog.acting_as("owner", policies=lambda: {"stubborn": Stubborn()}), table)
     catalog.granting.set_rule("freeze_metadata", "true", str(ORDERS))
     assert "freeze_metadata" in refusal(catalog, table)
+
+
+def test_a_file_of_a_far_day_does_not_take_the_time_of_the_table_with_it(
+    catalog: Catalog, table: StagingTable
+) -> None:
+    plant(table, REMOVAL, ahead_ms=20 * 365 * 24 * 3_600_000)
+
+    assert "timestamps-not-ahead" in refusal(catalog, table)
 
 
 def test_in_a_lake_with_others_somebody_unknown_has_no_privileges(

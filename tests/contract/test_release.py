@@ -23,6 +23,7 @@ from headgate.storage.locate import locate
 from headgate.table import adoption, restore
 from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
+from tests.support.proposals import stamp
 
 
 @pytest.fixture
@@ -124,7 +125,8 @@ def test_a_table_made_by_the_catalog_is_released_and_adopted_again(catalog: Cata
 
 
 def proposal(table_id: str, version: int, txn_id: str) -> Proposal:
-    content = f'{{"commitInfo":{{"inCommitTimestamp":9999999999999,"txnId":"{txn_id}","operation":"x"}}}}\n'
+    info = f'{{"inCommitTimestamp":{stamp(version)},"txnId":"{txn_id}","operation":"x"}}'
+    content = f'{{"commitInfo":{info}}}\n'
     return Proposal(table_id, Version(version), txn_id, Inline(content.encode()))  # type: ignore[arg-type]
 
 

@@ -18,10 +18,13 @@ from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change
 from tests.linear.history import Kind, Recorder, Told, digest, total
 from tests.support import tables
+from tests.support.world import SkewedWorld
 
 ONE = DatabaseSettings(connections=2)
 _FIRST_STAMP, _STEP = 4_000_000_000_000, 1_000
 """A version asked for by number is stamped so; one left open takes the next after the latest."""
+_LATE = SkewedWorld(_FIRST_STAMP)
+"""Where such timestamps are not ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,8 @@ class Place:
         while True:
             try:
                 if self.url is None:
-                    return open_catalog(self.folder)
-                return open_shared_catalog(self.url, warehouse=self.folder, settings=ONE)
+                    return open_catalog(self.folder, world=_LATE)
+                return open_shared_catalog(self.url, warehouse=self.folder, settings=ONE, world=_LATE)
             except (CatalogUnavailable, CommitUnknown):
                 continue
 

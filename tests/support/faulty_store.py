@@ -64,9 +64,16 @@ class RecordingWire:
 
 
 class DictStore:
-    """Objects in a dict; as strict as the port demands, and fast."""
+    """Objects in a dict; as strict as the port demands, and fast.
 
-    def __init__(self) -> None:
+    Its clock counts what was written, from a moment on that a test may set.
+    """
+
+    first_ms = 0
+
+    def __init__(self, first_ms: int | None = None) -> None:
+        if first_ms is not None:
+            self.first_ms = first_ms
         self._objects: dict[str, tuple[bytes, int]] = {}
         self._lock = threading.Lock()
         self._moment = 0
@@ -107,7 +114,7 @@ class DictStore:
             raise ObjectNotFound(f"{path!r} does not exist", path=path, operation=operation) from None
 
     def _place(self, path: str, data: Buffer) -> None:
-        self._moment += 1
+        self._moment = max(self._moment + 1, self.first_ms)
         self._objects[path] = bytes(data), self._moment
 
     def _meta(self, path: str) -> ObjectMeta:

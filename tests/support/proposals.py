@@ -1,5 +1,6 @@
 """Proposals by hand, right ones and wrong ones."""
 
+import time
 import uuid
 from dataclasses import replace
 
@@ -7,15 +8,17 @@ import msgspec
 
 from headgate.catalog import fresh_paths
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
-from headgate.protocol import codec, names
+from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.storage.api import Store
 from tests.support.tables import named_file
 
+_LATER_MS = time.time_ns() // 1_000_000 + timestamps.MOST_AHEAD_MS * 9 // 10
+
 
 def stamp(version: int) -> EpochMillis:
-    """A timestamp for each version, after that of any version 0 written by the machine's clock."""
-    return EpochMillis(4_000_000_000_000 + version)
+    """A timestamp for each version, after that of any version 0 of this run, and not too far ahead."""
+    return EpochMillis(_LATER_MS + version)
 
 
 def content(version: int, txn_id: str, *, at: int | None = None) -> bytes:

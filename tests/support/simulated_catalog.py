@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from headgate.catalog import rules, transfers, validate
+from headgate.catalog import rules, stamp_rules, transfers, validate
 from headgate.catalog.api import (
     CommitCatalog,
     Inline,
@@ -30,6 +30,7 @@ from headgate.catalog.group_api import (
 )
 from headgate.catalog.rules import Decision, Head
 from headgate.catalog.service import Catalog
+from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.validate import Checked
 from headgate.errors import (
     CatalogUnavailable,
@@ -141,7 +142,7 @@ class SimulatedCatalog:
             case Decision.FROZEN:
                 raise transfers.frozen(proposal.table_id)
             case Decision.RATIFY:
-                validate.check_timestamp(timestamp, table.head.latest_timestamp)
+                stamp_rules.require(Stamped(timestamp, table.head.latest_timestamp, None))
             case Decision.ASSIGN:
                 version = Version(table.head.latest + 1)
                 timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)

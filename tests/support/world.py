@@ -5,6 +5,8 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from headgate.clock import SystemWorld
+
 _TICK_MS = 1_000
 _START_MS = 1_750_000_000_000
 
@@ -41,6 +43,16 @@ class SimulatedWorld:
 
     def jitter(self) -> float:
         return self._chance.random()
+
+
+class SkewedWorld(SystemWorld):
+    """A machine whose clock is ahead, or behind."""
+
+    def __init__(self, ahead_ms: int) -> None:
+        self.ahead_ms = ahead_ms
+
+    def now_ms(self) -> int:
+        return super().now_ms() + self.ahead_ms
 
 
 class StillWorld:

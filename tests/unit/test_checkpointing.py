@@ -28,7 +28,7 @@ from headgate.table.files import SCHEMA
 from headgate.table.opened import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, actions, protocol, published, table
 from tests.support.commits import PROTOCOL, add, metadata, remove
-from tests.support.faulty_store import FaultyStore
+from tests.support.faulty_store import DictStore, FaultyStore
 from tests.support.tables import open_filesystem
 
 NOW = 1_900_000_000_000
@@ -43,6 +43,7 @@ VECTOR = DeletionVector(
 @pytest.fixture(autouse=True)
 def a_fixed_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: NOW)
+    monkeypatch.setattr(DictStore, "first_ms", NOW)
 
 
 def gone(path: str, **more: Any) -> RemoveFile:

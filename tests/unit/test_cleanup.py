@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectNotFound
 from headgate.protocol import cleanup, codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
@@ -185,13 +186,15 @@ def test_a_plan_of_nothing_is_never_allowed() -> None:
 
 
 class _Dated(DictStore):
-    """A store in which version v was written on day v, unless said otherwise."""
+    """A store in which version v was written on day v, unless said otherwise, and whose clock is right."""
 
     def __init__(self) -> None:
         super().__init__()
         self.days: dict[str, int] = {}
 
     def _meta(self, path: str) -> ObjectMeta:
+        if path.startswith(names.CLOCK):
+            return ObjectMeta(path, 0, SystemWorld().now_ms())
         file = names.parse(path)
         day = self.days.get(path, file.version if file is not None else 0)
         return ObjectMeta(path, super()._meta(path).size, day * DAY)
@@ -290,7 +293,8 @@ def test_a_crash_in_the_middle_leaves_no_gap(monkeypatch: pytest.MonkeyPatch) ->
     deleted: list[str] = []
 
     def die_at_the_fifth(path: str) -> None:
-        deleted.append(path)
+        if not path.startswith(names.CLOCK):
+            deleted.append(path)
         if len(deleted) == 5:
             raise KeyboardInterrupt
         DictStore.delete(opened.store, path)  # type: ignore[arg-type]
@@ -359,9 +363,10 @@ def test_on_managed_tables_commits_are_as_old_as_they_say(
     stamps = {entry.version: entry.timestamp for entry in opened.history()}
     later = (stamps[Version(5)] // DAY + 40) * DAY
     monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: later)
+    monkeypatch.setattr("headgate.storage.store_time.now_ms", lambda *_: later)
 
     permitted = found.opened()
-    permitted.guard = AllPermitted(permitted._committer)
+    permitted.guard = AllPermitted(permitted._committer, permitted.store, permitted.world)
 
     gone = permitted.cleanup_log()
 

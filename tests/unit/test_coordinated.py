@@ -34,6 +34,7 @@ from headgate.table.changes import Range
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
+from tests.support.faulty_store import DictStore
 from tests.support.owned import (
     CONF,
     NAME,
@@ -487,6 +488,8 @@ def test_cleaning_up_the_log_leaves_what_is_not_published() -> None:
     place.opened().checkpoint()
     append(place.opened(), "xy")
     place.world = Later()
+    assert isinstance(place.store, DictStore)
+    place.store.first_ms = place.world.now_ms()
 
     deleted = place.opened().cleanup_log()
 

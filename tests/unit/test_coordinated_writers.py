@@ -69,7 +69,7 @@ def test_eleven_writers_of_eleven_commits_lose_and_double_nothing(tmp_path: Path
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_table_that_changes_hands_under_load_loses_and_doubles_nothing(batch: int) -> None:
     """S130, W11: two owners take turns while others write and read; a lost race is run again."""
-    place = Place(DictStore(), SystemWorld())
+    place = Place(DictStore(SystemWorld().now_ms()), SystemWorld())
     for name in ("one", "two"):
         place.owners[name] = LedgerOwner(MemoryLedger(), batch)
     create_filesystem(place.store)

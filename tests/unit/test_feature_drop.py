@@ -150,6 +150,7 @@ def test_a_feature_goes_with_its_history_when_that_is_old_enough(
     assert feature in named(table)
 
     monkeypatch.setattr(place.world, "now_ms", lambda: 3 * 24 * 60 * 60 * 1000)
+    monkeypatch.setattr(place.store, "first_ms", 3 * 24 * 60 * 60 * 1000)
     alter.drop_feature(table, feature, truncate_history=True)
 
     assert table.snapshot().state.protocol.min_writer_version == 2
@@ -171,6 +172,7 @@ def test_the_protection_of_checkpoints_goes_when_what_it_protects_is_gone(
     assert caught.value.code == "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"
 
     monkeypatch.setattr(place.world, "now_ms", lambda: 3 * 24 * 60 * 60 * 1000)
+    monkeypatch.setattr(place.store, "first_ms", 3 * 24 * 60 * 60 * 1000)
     alter.drop_feature(table, "checkpointProtection", truncate_history=True)
 
     assert table.snapshot().state.protocol.min_writer_version == 2

@@ -101,6 +101,7 @@ BROKEN: tuple[Broken, ...] = (
     Broken("timestamp-missing", [(_info(at=1), STAMPS, STAMPED), (add("a"), _info(at=2))], "not-first"),
     Broken("timestamp-missing", [(_info(at=1), STAMPS, STAMPED), (_info(),)], "none"),
     Broken("timestamp-order", [(_info(at=5), STAMPS, STAMPED), (_info(at=5),)]),
+    Broken("timestamp-ahead", [(_info(at=5), STAMPS, STAMPED), (_info(at=10**10),)]),
     Broken("timestamp-enablement", [START, (_info(at=5), STAMPS, _enabled(1, 6))], "other-moment"),
     Broken("timestamp-enablement", [START, (_info(at=5), STAMPS, _enabled(0, 5))], "other-version"),
     Broken("row-ids", [(_info(), TRACKING, TRACKED), (_info(), _tracked("a", None))], "none"),

@@ -289,5 +289,5 @@ def test_cleaning_up_a_managed_table_needs_permission(tmp_path: Path) -> None:
         opened.cleanup_log()
 
     assert refused.value.code == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"
-    opened.guard = AllPermitted(opened._committer)
+    opened.guard = AllPermitted(opened._committer, opened.store, opened.world)
     assert opened.cleanup_log() == ()

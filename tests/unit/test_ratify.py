@@ -193,7 +193,7 @@ def _line(version: int, txn_id: str, action: Any) -> bytes:
 def test_no_commit_is_so_late_that_it_must_be_the_last(two: Two, propose: Callable[..., Proposal]) -> None:
     """Whoever may append could otherwise see to it that nobody ever can again."""
     end_of_9998 = 253_370_764_799_999
-    two.catalog.propose(inline(two.first, 1, "a", data=content(1, "a", at=end_of_9998 - 1)))
+    two.together(inline(two.first, 1, "a", data=content(1, "a", at=end_of_9998 - 1)))
 
     late = propose(two.first, 2, "b", data=content(2, "b", at=end_of_9998 + 1))
     assert isinstance(two.together(late)[0], InvalidRequest)

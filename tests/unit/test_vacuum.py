@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from typing_extensions import Buffer
 
 from headgate.catalog.leases import Horizon
 from headgate.catalog.maintenance import Maintenance
@@ -55,6 +56,9 @@ class Needed:
     def check(self, kind: Maintenance, operation: str) -> None:
         pass
 
+    def now_ms(self) -> int:
+        return NOW
+
     def horizon(self) -> Horizon:
         return Horizon(self._version, self._since)
 
@@ -68,10 +72,18 @@ MARKED = f"{'0a' * 16}-{FOLDER}"
 """What the folder of a write is called, and how in a catalog, where it begins with its transaction's mark."""
 
 
+class NoonStore(LocalStore):
+    """A disk where files are written at noon."""
+
+    def put(self, path: str, data: Buffer) -> None:
+        super().put(path, data)
+        os.utime(os.path.join(self._root, path), (NOW / 1000, NOW / 1000))
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> OpenedTable:
     create_filesystem(LocalStore(str(tmp_path)), world=Noon())
-    return open_filesystem(str(tmp_path), world=Noon())
+    return open_filesystem(str(tmp_path), store=NoonStore(str(tmp_path)), world=Noon())
 
 
 def file(table: OpenedTable, path: str, *, days: float = 100) -> str:

@@ -13,6 +13,7 @@ from headgate.catalog import (
     grants,
     locations,
     ratify,
+    stamp_rules,
     store,
     transfers,
     validate,
@@ -21,11 +22,12 @@ from headgate.catalog.api import RatifiedCommit, StagingTable, TableEntry, Table
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened, Kind
 from headgate.catalog.grants import LAKE, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.store import Record
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
 from headgate.protocol import codec, names
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.storage import probe
 from headgate.storage.locate import Locate
 
@@ -89,6 +91,8 @@ class Directory:
     ) -> None:
         """Name the staged table in the caller's transaction, which holds the lock of names."""
         record, says = first
+        stamp = record.commit.in_commit_timestamp
+        stamp_rules.require(Stamped(stamp, EpochMillis(-1), self._world.now_ms()))
         name = normal(name)
         self._check_may_create(db, name)
         self._check_free(db, name)

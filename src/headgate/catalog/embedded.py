@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from headgate.catalog import shared_clock
 from headgate.catalog import warehouse as warehouses
 from headgate.catalog.database import open_sqlite
 from headgate.catalog.postgresql import open_postgresql
@@ -18,14 +19,18 @@ WAREHOUSE = "warehouse"
 def open_catalog(
     folder: str | Path, *, files: Locate = locate, world: World | None = None, limits: Limits = LIMITS
 ) -> Catalog:
-    """The catalog of a lake folder, made if it does not exist; the folder may be moved as a whole."""
+    """The catalog of a lake folder, made if it does not exist; the folder may be moved as a whole.
+
+    A ``world`` that is given is one whose time all who share the catalog agree on.
+    """
     root = Path(folder).expanduser().absolute()
     (root / WAREHOUSE).mkdir(parents=True, exist_ok=True)
+    path = root / DATABASE
     return Catalog(
-        open_sqlite(root / DATABASE),
+        open_sqlite(path),
         warehouse=str(root / WAREHOUSE),
         locate=files,
-        world=world or SystemWorld(),
+        world=world or shared_clock.of_folder(path, SystemWorld()),
         limits=limits,
     )
 
@@ -46,4 +51,5 @@ def open_shared_catalog(
     except BaseException:
         database.close()
         raise
-    return Catalog(database, warehouse=place, locate=files, world=world or SystemWorld(), limits=limits)
+    world = world or shared_clock.of_server(database, SystemWorld())
+    return Catalog(database, warehouse=place, locate=files, world=world, limits=limits)

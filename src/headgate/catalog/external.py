@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from headgate.catalog import described, events, grants, ratify, store, validate
+from headgate.catalog import described, events, grants, ratify, stamp_rules, store, validate
 from headgate.catalog.api import Inline, Proposal, RatifiedCommit, TableId
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened, Kind
@@ -19,6 +19,7 @@ from headgate.catalog.grants import EXTERNAL, OWNER, On, Principal, Privilege, S
 from headgate.catalog.partitionings import Partitionings
 from headgate.catalog.policy import Standing
 from headgate.catalog.ratify import Candidate
+from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.store import KnownTable, Record
 from headgate.clock import World
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
@@ -89,7 +90,11 @@ class Externals:
     def _refusal(
         self, db: Connection, known: KnownTable, found: Candidate, origin: Origin
     ) -> HeadgateError | None:
-        proposal = found.proposal
+        proposal, stamp = found.proposal, found.checked.timestamp
+        try:
+            stamp_rules.require(Stamped(stamp, known.head.latest_timestamp, self.world.now_ms()))
+        except InvalidRequest as exc:
+            return exc
         gate = ratify.open_gate(db, proposal.table_id, known, [proposal.txn_id], self.partitionings)
         return gate.refusal(proposal, found.checked, origin.reviewed_as, len(found.content))
 

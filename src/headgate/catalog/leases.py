@@ -22,12 +22,11 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from headgate.catalog import grants, store
+from headgate.catalog import grants, shared_clock, store
 from headgate.catalog.api import TableId
 from headgate.catalog.database import Database
 from headgate.catalog.grants import OWNER, Principal, Privilege
@@ -228,11 +227,14 @@ class Leases:
         with self.database.writing() as db:
             return int(db.execute(delete(leases).where(leases.c.expires_ms <= self._now(db))).rowcount)
 
+    def now_ms(self) -> int:
+        """The time by which leases end."""
+        with self.database.reading() as db:
+            return self._now(db)
+
     def _now(self, db: Connection) -> int:
-        """The time; of the database where machines share one, because their clocks differ."""
-        if db.dialect.name == "sqlite":
-            return self.world.now_ms()
-        return int(db.scalar(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")) or 0)
+        """The time that all who share the database agree on, because the clocks of machines differ."""
+        return self.world.now_ms() if db.dialect.name == "sqlite" else shared_clock.server_ms(db)
 
     def _fence(self, db: Connection, subject: str) -> Row[Any]:
         """The next token of a subject; whoever wants one waits until this transaction ends."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog import described, events, rules, store, transfers, validate
+from headgate.catalog import described, events, rules, stamp_rules, store, transfers, validate
 from headgate.catalog.api import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.database import Database
 from headgate.catalog.gate import Gate, ratified_elsewhere
@@ -18,6 +18,7 @@ from headgate.catalog.grants import OWNER
 from headgate.catalog.partitionings import Partitionings
 from headgate.catalog.policy import OWNERS, Standing
 from headgate.catalog.rules import LIMITS, Decision, Head, Limits
+from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.store import KnownTable, Record
 from headgate.catalog.validate import Checked
 from headgate.errors import (
@@ -71,6 +72,8 @@ class Terms:
     is_taken: Callable[[TableId, str, Version], bool] = lambda _table_id, _location, _version: False
     """Whether somebody published a version that the catalog does not know, by the table's location (K8)."""
     partitionings: Partitionings = field(default_factory=Partitionings)
+    now_ms: Callable[[], int] | None = None
+    """The catalog's time, which bounds the timestamps of commits."""
 
 
 class TakenUnseen(Exception):
@@ -111,17 +114,19 @@ def plan(
     candidates: Sequence[Candidate],
     limits: Limits = LIMITS,
     gate: Gate | None = None,
+    now_ms: int | None = None,
 ) -> Plan:
     """The decisions on one table's candidates; ``known`` are the versions that some of them already are.
 
-    Without a gate nobody asks whether the table and its policies allow them.
+    Without a gate nobody asks whether the table and its policies allow them; ``now_ms`` is the time of the
+    catalog.
     """
     ratified, changed_before = dict(known), head.latest_change
     answers: list[Ratified | HeadgateError | Losing] = []
     records: list[Record] = []
     changes: list[Commit] = []
     for candidate in candidates:
-        answer = _decide(head, ratified, candidate, limits)
+        answer = _decide(head, ratified, candidate, limits, now_ms)
         if gate is not None and isinstance(answer, Record | Ratified):
             answer = _reviewed(gate, candidate, answer)
         if not isinstance(answer, Record):
@@ -144,7 +149,7 @@ def plan(
 
 
 def _decide(
-    head: Head, known: Mapping[TxnId, Version], candidate: Candidate, limits: Limits
+    head: Head, known: Mapping[TxnId, Version], candidate: Candidate, limits: Limits, now_ms: int | None
 ) -> Record | Ratified | HeadgateError | Losing:
     proposal, checked = candidate.proposal, candidate.checked
     first = known.get(proposal.txn_id)
@@ -174,7 +179,7 @@ def _decide(
             timestamp = next_in_commit_timestamp(checked.timestamp, head.latest_timestamp)
             content = validate.with_timestamp(candidate.content, timestamp)
     try:
-        validate.check_timestamp(timestamp, head.latest_timestamp)
+        stamp_rules.require(Stamped(timestamp, head.latest_timestamp, now_ms))
     except InvalidRequest as exc:
         return exc
     return _record(candidate, Version(head.latest + 1), timestamp, content)
@@ -242,7 +247,8 @@ def decided(db: Connection, table_id: TableId, candidates: Sequence[Candidate], 
     if terms.is_taken(table_id, found.location, following):
         raise TakenUnseen(table_id, following)
     gate = open_gate(db, table_id, found, txn_ids, terms.partitionings)
-    return plan(found.head, known, candidates, terms.limits, gate)
+    now_ms = None if terms.now_ms is None else terms.now_ms()
+    return plan(found.head, known, candidates, terms.limits, gate, now_ms)
 
 
 def write_down(db: Connection, table_id: TableId, made: Plan) -> None:

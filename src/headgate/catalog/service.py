@@ -164,7 +164,7 @@ class Catalog(Directory):
                 group,
                 lambda proposal: self._candidate(proposal, new.get(proposal.table_id)),
                 self.first_commit,
-                Terms(self._logs.limits, partitionings=self._logs.partitionings),
+                Terms(self._logs.limits, partitionings=self._logs.partitionings, now_ms=self._world.now_ms),
             )
         except UserError:
             if known := groups.first_answer(self._database, group):

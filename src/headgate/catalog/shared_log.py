@@ -71,7 +71,7 @@ class SharedLogs:
         def is_taken(table_id: TableId, location: str, version: Version) -> bool:
             return (table_id, version) not in strays and self._is_in_folder(location, version)
 
-        terms = Terms(self.limits, is_taken, self.partitionings)
+        terms = Terms(self.limits, is_taken, self.partitionings, self.world.now_ms)
         while True:
             free = [each for each in group if _key(each) not in blocked]
             try:
@@ -206,7 +206,8 @@ class SharedLogs:
             first = found.first_ratified_as
             known = {} if first is None else {proposal.txn_id: first}
             gate = ratify.open_gate(db, proposal.table_id, found, [proposal.txn_id], self.partitionings)
-            made = ratify.plan(replace(found.head, shares_log=False), known, [candidate], self.limits, gate)
+            alone, now_ms = replace(found.head, shares_log=False), self.world.now_ms()
+            made = ratify.plan(alone, known, [candidate], self.limits, gate, now_ms)
             match made.answers[0]:
                 case HeadgateError() as error:
                     raise error

@@ -23,9 +23,6 @@ MOST_INLINE_BYTES = 16 * 1024 * 1024
 MOST_STAGED_BYTES = 1024 * 1024 * 1024
 """What is read of a staged file before it is refused."""
 
-_LAST_OF_THE_CLOCK = 253_370_764_799_999
-"""The end of the year 9998; only what must follow a later one is later, so that no commit is the last."""
-
 _NAME_RULE = "<20-digit version>.<uuid>.json"
 
 
@@ -144,17 +141,3 @@ def with_timestamp(content: bytes, timestamp: EpochMillis) -> bytes:
     line = msgspec.json.decode(first)
     line["commitInfo"]["inCommitTimestamp"] = timestamp
     return msgspec.json.encode(line) + b"\n" + rest
-
-
-def check_timestamp(proposed: EpochMillis, latest: EpochMillis) -> None:
-    """Refuse a timestamp that does not come after the latest commit's (I8), or leaves no room for others."""
-    if proposed > max(_LAST_OF_THE_CLOCK, latest + 1):
-        raise InvalidRequest(
-            f"inCommitTimestamp {proposed} is of no clock, and soon no commit could come after it",
-            code=MALFORMED, rule="timestamps-increase",
-        )  # fmt: skip
-    if proposed <= latest:
-        raise InvalidRequest(
-            f"inCommitTimestamp {proposed} does not come after {latest}, that of the latest commit",
-            code=MALFORMED, rule="timestamps-increase",
-        )  # fmt: skip

@@ -109,6 +109,9 @@ RULES: tuple[Rule, ...] = (
          "time travel by timestamp may choose a wrong version: have its writer corrected"),
     Rule("timestamp-enablement", "I8", ERROR, "the properties do not say since when there are timestamps",
          "switch delta.enableInCommitTimestamps off and on again"),
+    Rule("timestamp-ahead", "I8", WARNING, "the newest in-commit timestamp is far ahead of the store's clock",
+         "later versions follow it millisecond by millisecond: have the clock of its writer set, and ask for "
+         "versions by number"),
     Rule("row-ids", "I15", ERROR, "row ids are missing, overlap, or exceed their mark",
          "switch row tracking off and on again"),
     Rule("not-managed", "I16", ERROR, "the catalog decides a table whose protocol does not say so",

@@ -16,6 +16,8 @@ LEGACY_STAGED = "_delta_log/_commits/"
 """Where staged commits were before, and still are for tables that a commit owner was given then."""
 SIDECARS = "_delta_log/_sidecars/"
 PROBE = "_delta_log/_headgate_probe/"
+CLOCK = "_delta_log/.headgate-clock"
+"""A file that is written to see what time the store gives it, and deleted again."""
 LAST_CHECKPOINT = "_delta_log/_last_checkpoint"
 
 _STAGED_FILE = re.compile(r"([0-9]{20})\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from headgate.errors import CorruptLog, VersionNotFound
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 
+MOST_AHEAD_MS = 24 * 60 * 60 * 1000
+"""How far ahead a clock may be before its timestamps are not believed; so much clocks are taken to differ."""
 ENABLED_AT_VERSION = "delta.inCommitTimestampEnablementVersion"
 ENABLED_AT_MOMENT = "delta.inCommitTimestampEnablementTimestamp"
 
@@ -21,6 +24,16 @@ class Stamp:
 def next_in_commit_timestamp(now: int, previous: EpochMillis | None) -> EpochMillis:
     """The in-commit timestamp of a commit made ``now`` after one stamped ``previous`` (I8)."""
     return EpochMillis(now if previous is None else max(now, previous + 1))
+
+
+def is_ahead(stamp: int, now: int, previous: int | None) -> bool:
+    """Whether a commit made ``now`` would be stamped too far ahead, without having to by the one before."""
+    return stamp > max(now + MOST_AHEAD_MS, -1 if previous is None else previous + 1)
+
+
+def how_far(ahead_ms: int) -> str:
+    """A time for people, such as 2:00:00."""
+    return str(timedelta(seconds=ahead_ms // 1000))
 
 
 def promised(version: Version, info: CommitInfo | None) -> EpochMillis:

@@ -18,7 +18,6 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from pyspark.sql import SparkSession
 from headgate.errors import AccessDenied, StorageError
 from headgate.spark import paths
 from headgate.spark.scan_marks import ScanMark
-from headgate.storage import unlinked
+from headgate.storage import store_time, unlinked
 from headgate.storage.locate import is_local, local_path, locate
 
 SETTING = "spark.headgate.scratch"
@@ -143,8 +142,10 @@ def _sweep(root: str) -> None:
             return
         _swept.add(root)
     with suppress(OSError, StorageError):
-        oldest_ms = (time.time() - _ABANDONED_S) * 1000
-        for item in list(locate(root).list_from(f"{_FOLDER}/")):
+        store = locate(root)
+        # By the clock that gave the lists their times: one that is ahead would find a new one abandoned.
+        oldest_ms = store_time.now_ms(store, f"{_FOLDER}/{uuid4().hex}") - _ABANDONED_S * 1000
+        for item in list(store.list_from(f"{_FOLDER}/")):
             folder, _, name = item.path.removeprefix(f"{_FOLDER}/").partition("/")
             if item.modified_ms < oldest_ms:
                 Placed(root, f"{_FOLDER}/{folder}", (name,)).remove()

@@ -10,9 +10,9 @@ from enum import Enum
 from types import MappingProxyType
 
 from headgate.catalog.maintenance import Maintenance
-from headgate.errors import InvalidRequest, UserError
+from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UserError
 from headgate.protocol import coordination
-from headgate.protocol.actions import Metadata
+from headgate.protocol.actions import Metadata, Protocol
 
 
 class Decider(Enum):
@@ -78,3 +78,17 @@ def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -
         "open it by name, headgate.connect(…).table('schema.table')",
         code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED", operation=operation,
     )  # fmt: skip
+
+
+def disagreement(location: str, protocol: Protocol) -> HeadgateError:
+    """What to say of a table whose protocol names another decider than the one that was asked."""
+    if protocol.is_catalog_managed:
+        return InvalidRequest(
+            f"the table at {location!r} is managed by a catalog, which alone knows its versions: "
+            "open it by name, headgate.connect(…).table('schema.table')",
+            code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
+        )
+    return CorruptLog(
+        f"the catalog manages the table at {location!r}, but its protocol does not say so",
+        code="DELTA_STATE_RECOVER_ERROR",
+    )

@@ -50,6 +50,8 @@ class _Task:
     version: Version
     upkeep: Upkeep
     world: World
+    now_ms: int
+    """Now or earlier: what has expired by then is left out, which a clock that is ahead must not decide."""
     instead_of: frozenset[str] = frozenset()
 
 
@@ -70,7 +72,7 @@ def write(
     frontier = committer.frontier()
     wanted = latest if version is None else version
     source = Source(store, _segment(store, frontier, wanted, instead_of), frontier)
-    _check_published(source, latest)
+    published_ms = _check_published(source, latest)
     if source.segment.checkpoint and source.segment.checkpoint[0].version == wanted:
         return None
     state = checkpoint_rows.small_state(source)
@@ -81,7 +83,8 @@ def write(
             f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
             f"checkpoints ({upkeep.PROTECTED_BEFORE}): make one of a later version"
         )
-    return _write(_Task(store, wanted, asked, world, instead_of), source, state)
+    now_ms = min(world.now_ms(), published_ms)
+    return _write(_Task(store, wanted, asked, world, now_ms, instead_of), source, state)
 
 
 def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: frozenset[str]) -> Segment:
@@ -91,12 +94,13 @@ def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: froz
     return segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
 
 
-def _check_published(source: Source, latest: Version) -> None:
+def _check_published(source: Source, latest: Version) -> int:
+    """When the version was published, by the store's clock."""
     version = source.version
     try:
         if version > latest:
             raise ObjectNotFound(f"version {version} is not published", path="", operation="head")
-        source.store.head(names.published(version))
+        return source.store.head(names.published(version)).modified_ms
     except ObjectNotFound as exc:
         raise InvalidRequest(
             f"version {version} is not published, or no longer, and only published versions have "
@@ -107,7 +111,7 @@ def _check_published(source: Source, latest: Version) -> None:
 
 def _write(task: _Task, source: Source, state: State) -> Written:
     columns = checkpoint_schema.file_columns(state.metadata, task.upkeep)
-    expired_before = task.world.now_ms() - task.upkeep.tombstone_retention_ms
+    expired_before = task.now_ms - task.upkeep.tombstone_retention_ms
     files = _Counted(checkpoint_rows.file_rows(source, columns, expired_before=expired_before))
     write = _write_v2 if task.upkeep.v2_checkpoints else _write_classic
     pointer = write(task, columns, list(_small_rows(state, task)), files)
@@ -138,7 +142,7 @@ def _small_rows(state: State, task: _Task) -> Iterator[Row]:
     yield "protocol", _plain(state.protocol)
     yield "metaData", _plain(state.metadata)
     retention = task.upkeep.txn_retention_ms
-    oldest = None if retention is None else task.world.now_ms() - retention
+    oldest = None if retention is None else task.now_ms - retention
     for txn in state.txns.values():
         if oldest is None or txn.last_updated is None or txn.last_updated > oldest:
             yield "txn", _plain(txn)

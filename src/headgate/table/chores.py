@@ -154,7 +154,7 @@ def _checksum(chores: Chores) -> str:
 def _expired(chores: Chores) -> str | None:
     if not chores.policy.cleanup:
         return None
-    state, now_ms = chores.table.snapshot().state, chores.table.world.now_ms()
+    state, now_ms = chores.table.snapshot().state, chores.table.guard.now_ms()
     due = cleanup.is_due(chores.table.store, state, now_ms=now_ms)
     return "versions that are older than the log is kept" if due else None
 
@@ -170,7 +170,7 @@ def _unvacuumed(chores: Chores) -> str | None:
     if every is None:
         return None
     state = table.snapshot().state
-    moment = table.world.now_ms() - upkeep.of(state.protocol, state.metadata).tombstone_retention_ms
+    moment = table.guard.now_ms() - upkeep.of(state.protocol, state.metadata).tombstone_retention_ms
     needed = table.guard.horizon().timestamp
     moment = moment if needed is None else min(moment, needed)
     due = moment - chores.vacuumed() >= every // timedelta(milliseconds=1)
@@ -184,7 +184,7 @@ def _vacuum(chores: Chores) -> str | None:
 
 def _losers(chores: Chores) -> tuple[str, ...]:
     table, grace = chores.table, chores.policy.staged_grace // timedelta(milliseconds=1)
-    before = table.world.now_ms() - grace
+    before = table.guard.now_ms() - grace
     needed = table.guard.horizon().timestamp
     moment = EpochMillis(before if needed is None else min(before, needed))
     # In this order: a version that is published cannot be won by a file that is written later.

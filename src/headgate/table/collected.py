@@ -192,6 +192,9 @@ class InsideGuard:
             raise self.spoil(_refused(f"{operation} is not possible"))
         self.guard.check(kind, operation)
 
+    def now_ms(self) -> int:
+        return self.guard.now_ms()
+
     def horizon(self) -> Horizon:
         return self.guard.horizon()
 

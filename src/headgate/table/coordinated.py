@@ -18,6 +18,7 @@ from headgate.table import log
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
 from headgate.table.managed import with_room
+from headgate.table.stamp_clock import StampClock
 from headgate.table.transaction import Transaction
 
 _MARK = ".staging"
@@ -32,6 +33,7 @@ class CoordinatedCommitter:
         self._store = table.store
         self._folder = folder
         self._world = world
+        self._clock = StampClock(table.store)
 
     def asks_the_same(self, other: "CoordinatedCommitter") -> bool:
         """Whether another one asks an equal owner about the same registration of the table (S139)."""
@@ -59,6 +61,7 @@ class CoordinatedCommitter:
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         attempt = txn.attempt
+        self._clock.require(txn)
         proposal = OwnedProposal(
             txn.target,
             txn.txn_id,

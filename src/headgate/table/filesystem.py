@@ -21,6 +21,7 @@ from headgate.storage.api import Store
 from headgate.table import log
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
+from headgate.table.stamp_clock import StampClock
 from headgate.table.transaction import Transaction
 
 
@@ -29,6 +30,7 @@ class FilesystemCommitter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._clock = StampClock(store)
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
         since = known if known is not None else log.last_checkpoint(self._store)
@@ -50,6 +52,7 @@ class FilesystemCommitter:
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         _check_route(txn)
         probe.require_conditional_puts(self._store, names.PROBE)
+        self._clock.require(txn)
         try:
             self._store.put_if_absent(names.published(txn.target), txn.content)
         except ObjectExists:

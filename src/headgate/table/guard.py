@@ -7,7 +7,11 @@ from headgate.catalog import maintenance
 from headgate.catalog.api import TableId
 from headgate.catalog.leases import Horizon, Leases
 from headgate.catalog.maintenance import ALWAYS, Maintenance, Permissions
+from headgate.clock import World
+from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.storage import store_time
+from headgate.storage.api import Store
 from headgate.table.committer import Committer
 
 
@@ -16,6 +20,10 @@ class Guard(Protocol):
 
     def check(self, kind: Maintenance, operation: str) -> None:
         """``NotAllowed``, naming the operation, unless that kind of maintenance is permitted (U8)."""
+        ...
+
+    def now_ms(self) -> int:
+        """The time by which is decided what is old: never that of the process alone, which may be ahead."""
         ...
 
     def horizon(self) -> Horizon:
@@ -42,6 +50,9 @@ class CatalogGuard:
     def check(self, kind: Maintenance, operation: str) -> None:
         self.permissions.check(self.table_id, kind, operation)
 
+    def now_ms(self) -> int:
+        return self.leases.now_ms()
+
     def horizon(self) -> Horizon:
         return self.leases.horizon(self.table_id)
 
@@ -54,10 +65,16 @@ class Unguarded:
     """Nobody to ask: an ordinary table may be maintained by all, one of a catalog as all of those may be."""
 
     committer: Committer
+    store: Store
+    world: World
 
     def check(self, kind: Maintenance, operation: str) -> None:
         if kind not in ALWAYS and self.committer.frontier().managed:
             raise maintenance.refusal(kind, operation)
+
+    def now_ms(self) -> int:
+        """The earlier of the two clocks: too early keeps something longer, too late deletes it."""
+        return min(self.world.now_ms(), store_time.now_ms(self.store, names.CLOCK))
 
     def horizon(self) -> Horizon:
         return Horizon(None, None)

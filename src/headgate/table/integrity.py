@@ -16,7 +16,7 @@ from headgate.catalog.integrity import BookKeeper, Books
 from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
-from headgate.protocol import coordination, names
+from headgate.protocol import coordination, names, timestamps
 from headgate.protocol.actions import Version
 from headgate.protocol.findings import Finding, Severity, found, not_repaired_here
 from headgate.protocol.names import Kind
@@ -87,6 +87,7 @@ def check(subject: Subject, *, data: bool = True) -> Report:
         *integrity_replay.check_latest(walk),
         *_managed(walk),
         *_owned(subject, walk),
+        *_ahead(walk),
         *derived.findings,
         *integrity_derived.incomplete(evidence),
         *integrity_derived.check_pointer(evidence, pointer),
@@ -207,6 +208,23 @@ def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
             "is repaired without it"
         )
         yield found("owned-elsewhere", walk.evidence.location, problem, version=state.version)
+
+
+def _ahead(walk: Walk) -> Iterator[Finding]:
+    """A writer's clock that was far ahead has taken the time of all later versions with it."""
+    state = walk.reached
+    stamp = state.in_commit_timestamp if state is not None else None
+    if state is None or stamp is None:
+        return
+    path = names.published(state.version)
+    try:
+        published_ms = walk.evidence.store.head(path).modified_ms
+    except ObjectNotFound:
+        return
+    if timestamps.is_ahead(stamp, published_ms, None):
+        ahead = timestamps.how_far(stamp - published_ms)
+        problem = f"version {state.version} is stamped {ahead} after its file was written"
+        yield found("timestamp-ahead", path, problem, version=state.version)
 
 
 def _is_repaired_here(subject: Subject, walk: Walk) -> bool:

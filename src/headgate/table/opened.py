@@ -11,7 +11,6 @@ from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import (
     ConflictError,
-    CorruptLog,
     InvalidRequest,
     TableNotFound,
     UnsupportedFeature,
@@ -82,7 +81,7 @@ class OpenedTable:
         self.location = location
         self.store = store
         self.world = world
-        self.guard = guard or Unguarded(committer)
+        self.guard = guard or Unguarded(committer, store, world)
         self._committer = committer
         self._after_commit = after_commit
         self._keeper = Keeper(store, committer, settings, world=world)
@@ -218,7 +217,7 @@ class OpenedTable:
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The configurations of the metadata domains, now or at a version."""
-        at, live = self._domains_now() if version is None else self._domains_at(version)
+        at, live = self._domains(version)
         if self._observer is not None:
             self._observer.looked_up_domains(at)
         return {name: action.configuration for name, action in live.items()}
@@ -293,7 +292,7 @@ class OpenedTable:
         table belongs to its catalog, which must permit it. ``retention_ms`` counts in place of the property.
         """
         newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log")
-        frontier, now_ms = self._committer.frontier(), self.world.now_ms()
+        frontier, now_ms = self._committer.frontier(), self.guard.now_ms()
         return cleanup.clean_up(
             self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
         )
@@ -353,8 +352,11 @@ class OpenedTable:
             known, frontier = self._latest(frontier)
         return self._remember(snapshot.load(self.store, frontier, target=version, known=known), frontier)
 
-    def _domains_now(self) -> tuple[Version, Mapping[str, DomainMetadata]]:
-        """The latest version and its domains, by the catalog's word if it tells all of them."""
+    def _domains(self, version: int | None) -> tuple[Version, Mapping[str, DomainMetadata]]:
+        """A version and its domains; of the latest by the catalog's word, if it tells all of them."""
+        if version is not None:
+            found = self.snapshot(version=version)
+            return found.version, found.state.domains
         known = self._newest
         frontier = self._committer.frontier(known=known.version if known else None)
         told = frontier.told
@@ -362,10 +364,6 @@ class OpenedTable:
             self._check_readable(told.protocol, told.metadata)
             return frontier.latest, told.domains
         found = self._remember(*self._latest(frontier))
-        return found.version, found.state.domains
-
-    def _domains_at(self, version: int) -> tuple[Version, Mapping[str, DomainMetadata]]:
-        found = self.snapshot(version=version)
         return found.version, found.state.domains
 
     def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
@@ -385,17 +383,8 @@ class OpenedTable:
         others = protocol.is_catalog_managed is not frontier.managed
         if others and self._is_managed_now(loaded, frontier) is frontier.managed:
             others = False  # it has changed hands since
-        if others and protocol.is_catalog_managed:
-            raise InvalidRequest(
-                f"the table at {self.location!r} is managed by a catalog, which alone knows its versions: "
-                "open it by name, headgate.connect(…).table('schema.table')",
-                code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
-            )
         if others:
-            raise CorruptLog(
-                f"the catalog manages the table at {self.location!r}, but its protocol does not say so",
-                code="DELTA_STATE_RECOVER_ERROR",
-            )
+            raise authority.disagreement(self.location, protocol)
         self._check_readable(protocol, loaded.state.metadata)
 
     def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:

@@ -84,7 +84,7 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
 
 def _cutoff(table: OpenedTable, base: Snapshot, wish: Wish) -> EpochMillis:
     """Before which moment files must have been written, and if they were live, removed, to be deleted."""
-    moment = EpochMillis(table.world.now_ms() - _retention_ms(base, wish))
+    moment = EpochMillis(table.guard.now_ms() - _retention_ms(base, wish))
     allowed = table.guard.horizon() if wish.dry_run else table.guard.give_up(moment=moment)
     return moment if allowed.timestamp is None else min(moment, allowed.timestamp)
 

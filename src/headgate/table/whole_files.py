@@ -55,7 +55,7 @@ def _batches(table: OpenedTable, base: Snapshot) -> Iterator[Batch]:
     segment, frontier = table.segment(base.version)
     asked = upkeep.of(base.state.protocol, base.state.metadata)
     columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=True, typed=False)
-    expired = table.world.now_ms() - asked.tombstone_retention_ms
+    expired = table.guard.now_ms() - asked.tombstone_retention_ms
     return checkpoint_rows.file_rows(Source(table.store, segment, frontier), columns, expired_before=expired)
 
 

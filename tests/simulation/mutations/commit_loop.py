@@ -8,7 +8,8 @@ from unittest.mock import patch
 
 from headgate.catalog.api import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
-from headgate.protocol.actions import Commit
+from headgate.protocol.actions import Commit, Version
+from headgate.protocol.txn_ids import Proposed
 from headgate.table import commit as loop
 from headgate.table.committer import Committer
 from headgate.table.opened import OpenedTable
@@ -95,13 +96,13 @@ def _last_error_is_the_verdict() -> AbstractContextManager[object]:
     return patch.object(loop, "_propose", propose)
 
 
-def not_ours(winners: Sequence[Commit], txn: Transaction) -> bool:
-    return False
+def not_ours(proposed: Proposed, winners: Sequence[Commit]) -> Version | None:
+    return None
 
 
 @contextmanager
 def _own_commit_is_a_winner() -> Iterator[None]:
-    with forgotten_ids(), patch.object(loop, "_is_ours", not_ours):
+    with forgotten_ids(), patch.object(Proposed, "version", not_ours):
         yield
 
 
@@ -115,10 +116,11 @@ def _own_content_is_adopted() -> AbstractContextManager[object]:
 
 
 def _own_commit_is_recognised_anywhere() -> AbstractContextManager[object]:
-    def is_ours(winners: Sequence[Commit], txn: Transaction) -> bool:
-        return any(winner.info is not None and winner.info.txn_id == txn.txn_id for winner in winners)
+    def version(proposed: Proposed, winners: Sequence[Commit]) -> Version | None:
+        ours = any(winner.info is not None and winner.info.txn_id == proposed.txn_id for winner in winners)
+        return proposed.target if ours else None
 
-    return patch.object(loop, "_is_ours", is_ours)
+    return patch.object(Proposed, "version", version)
 
 
 MUTANTS: tuple[Mutant, ...] = (

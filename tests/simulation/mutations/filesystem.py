@@ -8,7 +8,7 @@ from headgate.catalog.api import Lost, Outcome, Ratified, Unknown
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.protocol import names
 from headgate.protocol.actions import Commit
-from headgate.table import commit as loop
+from headgate.protocol.txn_ids import Proposed
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
@@ -49,7 +49,7 @@ def _exists_is_lost() -> Iterator[None]:
 
     with (
         patch.object(FilesystemCommitter, "propose", propose),
-        patch.object(loop, "_is_ours", not_ours),
+        patch.object(Proposed, "version", not_ours),
     ):
         yield
 

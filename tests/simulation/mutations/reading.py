@@ -68,7 +68,7 @@ def _checkpoint_before_publishing() -> Iterator[None]:
     """Publishing is put off, and the checkpoint is not."""
     with (
         patch.object(ManagedCommitter, "publish", lambda self: self.frontier().latest),
-        patch.object(checkpointing, "_check_published", lambda _, __: None),
+        patch.object(checkpointing, "_check_published", lambda _, __: 0),
     ):
         yield
 
