@@ -99,13 +99,16 @@ def test_an_older_whole_checkpoint_serves_in_place_of_an_incomplete_one() -> Non
     assert cleanup.plan(files, Version(5)).version == 1
 
 
-def test_staged_files_go_with_their_published_copies_and_never_before() -> None:
+@pytest.mark.parametrize("folder", [names.STAGED, names.LEGACY_STAGED])
+def test_staged_files_go_with_their_published_copies_and_never_before(folder: str) -> None:
     files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"))
-    staged = [f"{number:020d}.{UUID}.json" for number in range(7)]
+    staged = [f"{folder}{number:020d}.{UUID}.json" for number in range(7)]
 
-    plan = cleanup.plan(files, Version(5), staged=[*staged, "garbage"], held={Version(2)}, latest=Version(6))
+    plan = cleanup.plan(
+        files, Version(5), staged=[*staged, f"{folder}garbage"], held={Version(2)}, latest=Version(6)
+    )
 
-    gone = [path.removeprefix(names.STAGED) for path in plan.deletions if path.startswith(names.STAGED)]
+    gone = [path for path in plan.deletions if path.startswith(folder)]
     assert gone == [staged[0], staged[1], staged[3]]
 
 
@@ -125,22 +128,22 @@ def test_staged_files_stay_with_the_published_copies_that_stay() -> None:
     """The compaction reaches beyond the checkpoint, the staged files that go do not."""
     compaction = f"{4:020d}.{v(5, 'compacted.json')}"
     files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"), compaction)
-    staged = [f"{number:020d}.{UUID}.json" for number in (5, 4, 3, 2)]
+    staged = [f"{names.STAGED}{number:020d}.{UUID}.json" for number in (5, 4, 3, 2)]
 
     gone = cleanup.plan(files, Version(5), staged=staged).deletions
 
     assert gone == (
         names.LOG + compaction,
         *(names.LOG + name for name in LOG_0_TO_6[:4]),
-        names.STAGED + staged[3],
-        names.STAGED + staged[2],
+        staged[3],
+        staged[2],
     )
 
 
 def test_where_no_commit_goes_no_staged_file_does() -> None:
     files = listing(*LOG_0_TO_6, v(0, "checkpoint.parquet"))
 
-    plan = cleanup.plan(files, Version(5), staged=[f"{0:020d}.{UUID}.json"])
+    plan = cleanup.plan(files, Version(5), staged=[f"{names.STAGED}{0:020d}.{UUID}.json"])
 
     assert (plan.version, plan.deletions) == (0, ())
 
@@ -232,7 +235,7 @@ def test_what_is_kept_can_be_read_and_the_rest_is_gone(
     gone = opened.cleanup_log()
 
     assert left(opened.store, names.Kind.PUBLISHED) == list(range(20, 60))
-    assert left(opened.store, names.Kind.CHECKPOINT) == [20, 40]
+    assert sorted(set(left(opened.store, names.Kind.CHECKPOINT))) == [20, 40]
     assert left(opened.store, names.Kind.CHECKSUM) == [20, 40]
     assert names.published(Version(0)) in gone
     fresh = open_filesystem("", store=opened.store)
@@ -259,6 +262,64 @@ def test_sidecars_of_checkpoints_that_went_go_too(monkeypatch: pytest.MonkeyPatc
     assert young in kept
     assert len(kept) == 2
     assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
+
+
+def test_before_commits_go_the_newest_v2_checkpoint_gets_a_name_that_old_clients_know(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = dated(60, **V2)
+    at_day(monkeypatch, 59)
+    for version in (20, 40):
+        opened.checkpoint(version=version)
+    store, expected = opened.store, sorted(opened.snapshot().files.columns["path"].to_pylist())
+
+    opened.cleanup_log()
+
+    (by_uuid,) = [meta.path for meta in store.list_from(names.LOG) if _is_v2(meta.path, 40)]
+    assert store.read(names.classic_checkpoint(Version(40))) == store.read(by_uuid)
+    rows = pq.read_table(pa.BufferReader(store.read(names.classic_checkpoint(Version(40))))).to_pylist()
+    assert [row["protocol"]["readerFeatures"] for row in rows if row["protocol"]] == [["v2Checkpoint"]]
+    store.delete(by_uuid)
+    fresh = open_filesystem("", store=store)
+    assert sorted(fresh.snapshot().files.columns["path"].to_pylist()) == expected
+    assert fresh.check("t", data=False).errors == ()
+
+
+@pytest.mark.parametrize("folder", [names.STAGED, names.LEGACY_STAGED])
+def test_staged_files_of_versions_that_went_are_deleted_from_either_folder(
+    monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    opened = dated(60)
+    at_day(monkeypatch, 59)
+    opened.checkpoint(version=20)
+    staged = [f"{folder}{version:020d}.{UUID}.json" for version in (3, 19, 20, 59, 60)]
+    for path in staged:
+        opened.store.put(path, b"{}")
+
+    gone = opened.cleanup_log()
+
+    assert [path for path in staged if path in gone] == staged[:2]
+    assert [meta.path for meta in opened.store.list_from(folder)] == staged[2:]
+
+
+def test_nothing_is_named_anew_while_nothing_goes_or_where_the_name_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened = dated(20, **V2)
+    at_day(monkeypatch, 19)
+    opened.checkpoint(version=10)
+    assert opened.cleanup_log() == ()
+    assert names.classic_checkpoint(Version(10)) not in {meta.path for meta in opened.store.list_from("")}
+
+    opened.store.put(names.classic_checkpoint(Version(10)), b"of somebody else")
+    at_day(monkeypatch, 90)
+    with pytest.raises(CorruptLog):
+        open_filesystem("", store=opened.store).cleanup_log()
+    assert opened.store.read(names.classic_checkpoint(Version(10))) == b"of somebody else"
+
+
+def _is_v2(path: str, version: int) -> bool:
+    return names.is_v2_checkpoint(path) and path.startswith(names.before(Version(version)))
 
 
 @pytest.mark.parametrize("prefix", ["/lake/t/_delta_log/_sidecars/", "file:///lake/t/_delta_log/_sidecars/"])

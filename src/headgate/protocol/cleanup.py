@@ -51,7 +51,7 @@ def plan(
     """What may go if ``commit`` and everything after it must stay.
 
     Nothing does unless a whole checkpoint stands for it. The oldest goes first, so that at no
-    moment a version is missing from the middle of the log. ``staged`` are the names of staged
+    moment a version is missing from the middle of the log. ``staged`` are the paths of staged
     files; ``held`` are the versions that only the catalog has, and ``latest`` is its latest one.
     """
     if commit is None:
@@ -62,15 +62,15 @@ def plan(
     first = checkpoint[0].version
     gone = sorted((file for file in listing if _may_go(file, first)), key=_age)
     published = [file.version for file in gone if file.kind is Kind.PUBLISHED]
-    # A staged file is the only copy of a commit until that is published.
+    # A staged file is the only copy of a commit until that is published; after that it is a copy or lost.
     stale = [
-        name
-        for name in sorted(staged)
-        if (version := names.staged_version(name)) is not None
+        path
+        for path in sorted(staged)
+        if (version := names.staged_version(path.rpartition("/")[2])) is not None
         and version <= max(published, default=-1)
         and version not in held
     ]
-    return Plan(checkpoint, (*(file.path for file in gone), *(names.STAGED + name for name in stale)))
+    return Plan(checkpoint, (*(file.path for file in gone), *stale))
 
 
 def _may_go(file: LogFile, first: Version) -> bool:

@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from headgate.errors import ObjectNotFound, UnsupportedFeature
+from headgate.errors import ObjectExists, ObjectNotFound, UnsupportedFeature
 from headgate.protocol import cleanup, codec, features, names, segment, upkeep
 from headgate.protocol.actions import Protocol, Version
 from headgate.protocol.cleanup import Plan, Protection
@@ -16,6 +17,7 @@ from headgate.table.guard import Guard
 
 _LOG = logging.getLogger(__name__)
 _SWITCH = "delta.enableExpiredLogCleanup"
+_STAGED = (names.LEGACY_STAGED, names.STAGED)
 
 
 def clean_up(
@@ -37,19 +39,38 @@ def clean_up(
     retention = asked.log_retention_ms if retention_ms is None else retention_ms
     commit = _unneeded(guard, cleanup.cut_off_commit(stamps, cleanup.cut_off(now_ms, retention)))
     listing = log.listed(store)
-    staged = [meta.path.removeprefix(names.STAGED) for meta in store.list_from(names.STAGED)]
+    staged = [meta.path for folder in _STAGED for meta in store.list_from(folder)]
     found = cleanup.plan(listing, commit, staged=staged, held=frontier.held, latest=frontier.bound)
     if commit is None or not found.deletions or not _is_allowed(store, state, found, commit, listing):
         return ()
     _check_whole(store, found)
     if guard.give_up(before=found.version).version != found.version:
         return ()  # somebody has just begun to need one of these versions
+    _name_for_old_clients(store, listing)
     for path in found.deletions:
         store.delete(path)
     stale = _stale_sidecars(store, now_ms)
     for path in stale:
         store.delete(path)
     return (*found.deletions, *stale)
+
+
+def _name_for_old_clients(store: Store, listing: Sequence[LogFile]) -> None:
+    """Give the newest checkpoint, if only v2 clients know its name, the name that all know, too.
+
+    Once the first commits are gone, a client that knows no v2 checkpoints finds there which protocol it
+    lacks, and says so; else it would find a log with a gap. Done before anything goes.
+    """
+    found = [file for file in listing if file.kind is names.Kind.CHECKPOINT and file.size > 0]
+    latest = max((file.version for file in found), default=None)
+    newest = [file.path for file in found if file.version == latest]
+    if latest is None or not all(names.is_v2_checkpoint(path) for path in newest):
+        return
+    for path in newest:
+        if path.endswith(".parquet"):
+            with suppress(ObjectExists):
+                store.put_if_absent(names.classic_checkpoint(latest), store.read(path))
+            return
 
 
 def is_due(store: Store, state: State, *, now_ms: int) -> bool:
