@@ -323,8 +323,7 @@ class OpenedTable:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
         if advanced.files.pending <= _MOST_PENDING:
             return advanced
-        version = advanced.version
-        size = advanced.files.checkpoint_bytes
+        version, size = advanced.version, advanced.files.checkpoint_bytes
         reloaded = LiveFiles(lambda: self._reloaded(version).files.columns, checkpoint_bytes=size)
         return replace(advanced, files=reloaded)
 
