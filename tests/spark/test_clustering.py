@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest
 from headgate.protocol import curves
-from headgate.spark import curve_order, partition_keys
+from headgate.spark import curve_order, internal_names, partition_keys
 
 pytestmark = pytest.mark.spark
 POINTS = """
@@ -157,7 +157,8 @@ def test_a_clustered_table_takes_no_condition(spark: SparkSession, lake: Lake) -
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: int) -> None:
     curve, bits = curves.hilbert(dimensions), 3
-    names = [f"{curve_order._BUCKET}{number}" for number in range(dimensions)]
+    own = internal_names.beside([])
+    names = [f"{own.bucket}{number}" for number in range(dimensions)]
     grid = spark.range(8**dimensions).select(
         *(
             F.shiftright("id", 3 * at).bitwiseAND(F.lit(7)).cast("int").alias(name)
@@ -170,13 +171,13 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
     begins = [9, 100, 101]
     keys = partition_keys.of(len(begins) + 1)
 
-    for row in curve_order._numbered(grid, kept, curve, bits).collect():
+    for row in curve_order._numbered(grid, kept, curve, bits, own).collect():
         cell = tuple(row[f"k{name}"] for name in names)
-        assert row[curve_order._NUMBER] == curve.number(cell, bits)
+        assert row[own.number] == curve.number(cell, bits)
     for find in (curve_order._looked_up, curve_order._searched):
-        for row in find(grid, kept, curve, bits, begins).collect():
+        for row in find(grid, kept, curve, bits, begins, own).collect():
             cell = tuple(row[f"k{name}"] for name in names)
-            assert row[curve_order._KEY] == keys[bisect_right(begins, curve.number(cell, bits))]
+            assert row[own.key] == keys[bisect_right(begins, curve.number(cell, bits))]
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7, 128, 300])
@@ -236,7 +237,8 @@ def test_buckets_are_in_the_order_of_values(spark: SparkSession, values: str) ->
     data = spark.sql(f"SELECT {values} AS v FROM range(100)")
     bounds = curve_order._bounds(data, [F.col("v")], buckets=8)[0]
 
-    found = curve_order._bucketed(data, [F.col("v")], [F.col("v")], [bounds]).orderBy("v").collect()
+    own = internal_names.beside(["v"])
+    found = curve_order._bucketed(data, [F.col("v")], [F.col("v")], [bounds], own).orderBy("v").collect()
 
     buckets = [row[1] for row in found]
     assert max(buckets) == len(bounds)
