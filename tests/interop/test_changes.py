@@ -125,6 +125,26 @@ def test_rows_keep_their_values_when_the_partitioning_changes(
     ]  # fmt: skip
 
 
+def test_a_partition_value_that_is_left_out_is_null_whatever_the_file_stores(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Delta Spark leaves null values out of removes, and stores an empty text in the file."""
+    table = headgate.at_path(
+        tmp_path / "t", columns="id BIGINT, name STRING", properties=FEED, partition_by=["name"]
+    )
+    file = tmp_path / "t" / "a.parquet"
+    pq.write_table(pa.table({"id": [1], "name": [""]}), file)
+    size, said = file.stat().st_size, {"dataChange": True, "partitionValues": {}}
+    added = {"add": {"path": "a.parquet", "size": size, "modificationTime": 0, **said}}
+    removed = {"remove": {"path": "a.parquet", "size": size, "extendedFileMetadata": True, **said}}
+    for version, action in enumerate((added, removed), start=1):
+        (tmp_path / "t" / names.published(Version(version))).write_bytes(msgspec.json.encode(action))
+
+    rows = table.changes(0).select("id", "name", "_change_type").collect()
+
+    assert sorted(map(tuple, rows), key=str) == [(1, None, "delete"), (1, None, "insert")]
+
+
 def test_values_are_not_read_as_those_of_another_type(spark: SparkSession, tmp_path: Path) -> None:
     """Spark would read 7.00 as 700."""
     table = headgate.at_path(tmp_path / "t", columns="price DECIMAL(10, 2)", properties=FEED)

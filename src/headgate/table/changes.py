@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import msgspec
 
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import codec, features, timestamps
+from headgate.protocol import codec, features, partitioning, timestamps
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -21,6 +24,8 @@ from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import history, log
 from headgate.table.committer import Frontier
+
+FileT = TypeVar("FileT", AddFile, RemoveFile, AddCdcFile)
 
 _ENABLED = "delta.enableChangeDataFeed"
 
@@ -118,19 +123,22 @@ def between(
     latest = history.preceding(store, newest, first.version)
     for commit, changes in together.in_order(store, read, map(Version, versions)):
         _check_values(changes, metadata)
+        before = metadata
         if commit.metadata is not None:
             _check_enabled(commit.metadata, commit.version)
             _check_types(commit.metadata, commit.version, last)
             if commit.version == first.version and changes.deleted:
-                _check_types(at(commit.version - 1).metadata, commit.version - 1, last)
+                before = at(commit.version - 1).metadata
+                _check_types(before, commit.version - 1, last)
         if commit.protocol is not None or commit.metadata is not None:
             protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
             features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
+        whole = _with_null_values(changes, before, metadata)
         if history.is_by_file(newest, commit.version):
             latest = timestamps.increased(changes.timestamp, latest)
-            yield replace(changes, timestamp=latest)
+            yield replace(whole, timestamp=latest)
         else:
-            yield changes
+            yield whole
 
 
 def _check_values(changes: Changes, metadata: Metadata) -> None:
@@ -145,6 +153,26 @@ def _check_values(changes: Changes, metadata: Metadata) -> None:
             "rows were cannot be told: ask for the versions before and after that apart",
             code="DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA", version=changes.version,
         )  # fmt: skip
+
+
+def _with_null_values(changes: Changes, before: Metadata, after: Metadata) -> Changes:
+    """The same with every partition value: some writers leave out those that are null.
+
+    What a file itself stores in such a column counts for nothing.
+    """
+    was, now = (dict.fromkeys(partitioning.of(metadata).types) for metadata in (before, after))
+    return replace(
+        changes,
+        recorded=tuple(_with_values(file, now) for file in changes.recorded),
+        inserted=tuple(_with_values(file, now) for file in changes.inserted),
+        deleted=tuple(_with_values(file, was) for file in changes.deleted),
+    )
+
+
+def _with_values(file: FileT, absent: Mapping[str, None]) -> FileT:
+    if file.partition_values is None or absent.keys() <= file.partition_values.keys():
+        return file
+    return msgspec.structs.replace(file, partition_values={**absent, **file.partition_values})
 
 
 def _check_types(metadata: Metadata, version: int, last: State) -> None:
