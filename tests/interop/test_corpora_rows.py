@@ -26,7 +26,9 @@ WITH_ROWS = [
     if table.expected() and table.path != ELSEWHERE and table.path not in corpora.REFUSED
 ]
 WITHOUT_DATA = [
-    table for table in corpora.tables() if table.state == "all-refuse" and table.path not in corpora.REFUSED
+    table
+    for table in corpora.tables()
+    if table.state == "all-refuse" and table.path not in {*corpora.REFUSED, *corpora.NOTHING_LEFT}
 ]
 
 

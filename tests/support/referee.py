@@ -64,7 +64,8 @@ class Site:
 
     def latest(self) -> int:
         """The latest version that is published."""
-        return max(int(file.stem) for file in Path(self.path, "_delta_log").glob("[0-9]*.json"))
+        logged = Path(self.path, "_delta_log").glob("[0-9]*.json")
+        return max(int(file.stem) for file in logged if file.stem.isdecimal())  # not v2 checkpoints
 
 
 Act = Callable[[Site], object]
