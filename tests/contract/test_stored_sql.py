@@ -142,5 +142,7 @@ def test_a_planted_version_is_not_taken_in(place: Place, text: str, taken: int) 
     metadata = _constraint(told.metadata, text)
     planted = codec.encode((info, with_features(told.protocol, *WRITERS), metadata))
     locate(place.location).put_if_absent(names.published(at), planted)
+    for privilege in ("alter protocol", "alter properties"):
+        place.catalog.granting.grant(privilege, None, "external")
 
     assert place.catalog.take_in(place.table_id) == latest + taken
