@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog
 from headgate.protocol import checksum, codec, names, replay
 from headgate.protocol.actions import AppTransaction, CommitInfo, DomainMetadata, RemoveFile, Version, sort
@@ -245,6 +246,7 @@ def test_a_wrong_one_is_reported_field_by_field() -> None:
 def test_the_timestamp_of_a_version_may_come_from_its_checksum(info: CommitInfo | None, known: bool) -> None:
     """S167"""
     opened = table(**STAMPED)
+    opened.store.first_ms = SystemWorld().now_ms()
     actions = [add("a")] if info is None else [info, add("a")]
     opened.store.put(names.published(Version(1)), codec.encode(actions))
     if known:
