@@ -324,6 +324,9 @@ def test_policies_are_asked_in_time(shape: str) -> None:
         check_growth(partial(row.review, review), make, THINGS)
 
 
+UNKNOWN = needs.Proposer(is_fresh=lambda _add: False, owns=lambda _app_id: False)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
     def make(count: int) -> Callable[[], object]:
@@ -331,7 +334,7 @@ def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
         spaced = codec.encode(actions).replace(b'":', b'" :')  # so that names are counted one by one
         return lambda: (
             strict.parse(spaced),
-            tuple(needs.of(actions, told)),
+            tuple(needs.of(actions, told, UNKNOWN)),
             codec.decode(Version(1), spaced),
         )
 
