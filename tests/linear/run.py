@@ -257,4 +257,6 @@ def _damages(catalog: Catalog, shared: tuple[Shared, ...]) -> Iterator[str]:
         report = tables.open_managed(catalog, one.table_id, one.location).check(
             f"t{one.number}", keeper=catalog.books(one.table_id), data=False
         )
-        yield from (f"t{one.number}: {finding}" for finding in report.findings if not report.is_clean)
+        # Timestamps are counted on here from a far day, so that their order can be told.
+        others = [finding for finding in report.findings if finding.rule != "timestamp-ahead"]
+        yield from (f"t{one.number}: {finding}" for finding in others if not report.is_clean)
