@@ -26,14 +26,18 @@ def _writes(query: str, mode: str, **options: str) -> Act:
 
 
 def append(random: Random, now: Now) -> Step:
-    """Add rows, some columns of which may be left to the table; to an empty one at least some."""
+    """Add rows, some columns of which may be left to the table; to an empty one at least some.
+
+    A DataFrame's writer of Delta leaves no partition column to the table, its SQL does.
+    """
     columns = _writable(now.state)
     if random.random() < 0.3:
         absent = random.choice(columns).name
         columns = [column for column in columns if column.name in ("id",) or column.name != absent]
     rows = drawn(random, columns, random.randint(0 if now.state.rows else 4, 8), random.choice([0, 10]))
     query = select(columns, rows, files=random.randint(1, 2))
-    by_writer = random.random() < 0.5
+    written = {column.name for column in columns}
+    by_writer = random.random() < 0.5 and written.issuperset(now.state.partition_by)
     return Step(
         f"append {query}",
         lambda site: site.table.append(site.frame(query)),
