@@ -135,6 +135,7 @@ def _record(history: History, step: Step) -> None:
     first = max(history.versions, default=-1) + 1
     state = settled(history.site, step.after, history.given)
     compare_rows(history.site, latest, state, tracked=False)
+    compare_statistics(history.site, state)
     if step.forgets:
         history.versions.clear()
         history.pending.clear()
@@ -152,7 +153,6 @@ def _look_back(history: History) -> None:
     for version in history.pending:
         tracked = history.properties[version].get("delta.enableRowTracking") == "true"
         compare_rows(history.site, version, history.versions[version], tracked=tracked)
-        compare_statistics(history.site, version, history.versions[version])
     feed = [
         version for version in history.pending
         if history.properties[version].get("delta.enableChangeDataFeed") == "true"
