@@ -74,6 +74,21 @@ def test_it_does_not_write_upon_a_checksum_that_is_wrong(
         delta.sql(f"INSERT INTO delta.`{tmp_path}` VALUES (9)")
 
 
+def test_it_vacuums_a_table_in_which_headgate_deleted_a_row(
+    delta: DeltaSpark, spark: SparkSession, tmp_path: Path
+) -> None:
+    """It fails on vectors inside the log, however small."""
+    with_vectors = {"delta.enableDeletionVectors": "true"}
+    table = headgate.at_path(tmp_path, columns="id BIGINT", properties=with_vectors)
+    table.append(spark.range(100).coalesce(1))
+    table.delete("id = 7", spark=spark)
+
+    delta.sql(f"VACUUM delta.`{tmp_path}` RETAIN 0 HOURS")
+
+    assert len(delta.read(tmp_path).rows) == table.read(spark=spark).count() == 99
+    assert table.log.snapshot().files.columns["deletion_vector"].null_count == 0
+
+
 @pytest.mark.parametrize("ci", ["", "true"], ids=["elsewhere", "on CI"])
 def test_where_it_cannot_be_had_tests_are_skipped_and_fail_on_ci(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ci: str

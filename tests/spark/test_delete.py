@@ -14,7 +14,6 @@ from headgate.errors import (
     InvalidRequest,
     StorageUnavailable,
 )
-from headgate.spark import vectors_written
 from tests.support.changed_tables import (
     FEED,
     TRACKED,
@@ -275,7 +274,6 @@ def test_a_failure_while_writing_leaves_nothing(vectored: Table, monkeypatch: py
         raise StorageUnavailable("the disk is full", path=path, operation="put")
 
     before, version = on_disk(vectored), vectored.version()
-    monkeypatch.setattr(vectors_written, "_INLINE_BYTES", 0)
     monkeypatch.setattr(vectored.log.store, "put", full)
     with pytest.raises(StorageUnavailable):
         vectored.delete("(id < 50 and id > 5) or (id > 50 and hash(id) % 3 = 0)")

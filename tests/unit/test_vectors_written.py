@@ -1,4 +1,4 @@
-"""Vectors that we write: small ones in the log, the others together in one file, all of them readable."""
+"""Vectors that we write: those of a commit together in one file, small ones too, all of them readable."""
 
 from pathlib import Path
 
@@ -29,23 +29,17 @@ def files(table: OpenedTable) -> list[Path]:
     return sorted(Path(table.location).glob("deletion_vector_*.bin"))
 
 
-def test_a_commit_has_one_file_for_all_vectors_that_are_not_small(table: OpenedTable) -> None:
+def test_a_commit_has_one_file_for_all_vectors_small_ones_too(table: OpenedTable) -> None:
     writer = VectorFiles(table)
 
-    small, one, another = writer.write([SMALL, LARGE, DeletedRows.of(range(0, 10_000, 3))])
+    small, one, dense = written = writer.write([SMALL, LARGE, DENSE])
 
-    assert small.storage_type == "i"
-    assert (one.storage_type, another.storage_type) == ("u", "u")
-    assert one.path_or_inline_dv == another.path_or_inline_dv
-    assert (one.offset, another.offset) == (1, 1 + 4 + one.size_in_bytes + 4)
+    assert {vector.storage_type for vector in written} == {"u"}
+    assert len({vector.path_or_inline_dv for vector in written}) == 1
+    assert (small.offset, one.offset) == (1, 1 + 4 + small.size_in_bytes + 4)
+    assert (small.cardinality, dense.cardinality) == (2, 100_000)
     assert len(files(table)) == 1
-    assert writer.hidden([small, one]) == [SMALL, LARGE]
-
-
-def test_a_run_of_rows_is_small_however_long_it_is(table: OpenedTable) -> None:
-    (vector,) = VectorFiles(table).write([DENSE])
-
-    assert (vector.storage_type, vector.cardinality) == ("i", 100_000)
+    assert writer.hidden(written) == [SMALL, LARGE, DENSE]
 
 
 @given(st.lists(st.sets(st.integers(0, 1 << 40), max_size=60), min_size=1, max_size=5))

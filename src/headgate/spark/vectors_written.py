@@ -1,7 +1,8 @@
 """Deletion vectors on their way into a table: united with older ones, written, re-added with their files.
 
-Small vectors travel in the log. The others of a commit share one file, which nobody knows before
-the commit, and which is deleted again only if that is proven to have failed.
+Those of a commit share one file, which nobody knows before the commit, and which is deleted again only if
+that is proven to have failed. None is written into the log, however small: the protocol has it, every engine
+reads it, but VACUUM of Delta Spark fails on it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +18,6 @@ from headgate.protocol.vectors import DeletedRows, Stored
 from headgate.spark import deleted
 from headgate.table.opened import OpenedTable
 
-_INLINE_BYTES = 128
-"""Up to here a vector is cheaper to read from the log than from a file of its own."""
 _NONE = DeletedRows.of(())
 
 
@@ -29,17 +28,8 @@ class VectorFiles:
         self._table = table
         self._written: list[str] = []
 
-    def write(self, rows: Sequence[DeletedRows]) -> list[DeletionVector]:
+    def write(self, rows: Sequence[DeletedRows]) -> Sequence[DeletionVector]:
         """The descriptors of vectors that hide these rows, file by file; they can be read at once."""
-        are_small = [vectors.size_in_bytes(some) <= _INLINE_BYTES for some in rows]
-        stored = iter(self._stored([some for some, small in zip(rows, are_small, strict=True) if not small]))
-        return [
-            vectors.inline(some) if small else next(stored)
-            for some, small in zip(rows, are_small, strict=True)
-        ]
-
-    def _stored(self, rows: Sequence[DeletedRows]) -> Sequence[DeletionVector]:
-        """The same in a new file."""
         if not rows:
             return ()
         content, stored = vectors.stored(rows, UUID(self._table.world.uuid()))
