@@ -116,12 +116,12 @@ def _errors() -> Iterator[str]:
 
 def _subtree(error: type[errors.HeadgateError], depth: int) -> Iterator[str]:
     summary = (inspect.getdoc(error) or "").splitlines()[0]
-    children = error.__subclasses__()
-    code = "" if children else f"`{error.code}`"
-    retry = "" if children else error.retry.value
-    state = "" if children or error.code not in errors.SQLSTATES else f"`{errors.SQLSTATES[error.code]}`"
+    is_raised = depth > 0 and "code" in vars(error)  # the others are only there to be caught
+    code = f"`{error.code}`" if is_raised else ""
+    retry = error.retry.value if is_raised else ""
+    state = f"`{errors.SQLSTATES[error.code]}`" if is_raised and error.code in errors.SQLSTATES else ""
     yield f"| {'&emsp;' * depth}`{error.__name__}` | {code} | {state} | {retry} | {summary} |"
-    for child in children:
+    for child in error.__subclasses__():
         yield from _subtree(child, depth + 1)
 
 

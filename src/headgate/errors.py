@@ -9,8 +9,9 @@ HeadgateError
 │   └── UnsupportedFeature · VersionNotFound · InvalidRequest · CommitRefused
 ├── ConflictError        a concurrent commit forbids this one; nothing was committed
 │   ├── ProtocolChanged · MetadataChanged · ConcurrentAppend · ConcurrentDeleteRead
-│   ├── ConcurrentDeleteDelete · ConcurrentTransaction · ConcurrentWrite · DomainConflict
-│   └── RetriesExhausted · GroupConflict
+│   ├── ConcurrentDeleteDelete · ConcurrentWrite · RetriesExhausted · GroupConflict
+│   └── ConcurrentTransaction
+│       └── DomainConflict
 ├── CommitUnknown        nobody can say whether the commit was ratified; delete nothing
 ├── CatalogError
 │   ├── NotAllowed · CatalogUnavailable · TableFrozen · UnsafeDatabase
@@ -254,7 +255,13 @@ class ConcurrentDeleteDelete(ConflictError):
 
 
 class ConcurrentTransaction(ConflictError):
-    """A winner wrote the same application transaction."""
+    """A winner wrote the same application transaction, or a metadata domain that nobody can merge."""
+
+    code = "DELTA_CONCURRENT_TRANSACTION"
+
+
+class DomainConflict(ConcurrentTransaction):
+    """A winner wrote the same metadata domain and nobody can merge the two."""
 
     code = "DELTA_CONCURRENT_TRANSACTION"
 
@@ -263,12 +270,6 @@ class ConcurrentWrite(ConflictError):
     """A winner wrote what this transaction depends on in a way that cannot be sorted out."""
 
     code = "DELTA_CONCURRENT_WRITE"
-
-
-class DomainConflict(ConflictError):
-    """A winner wrote the same metadata domain and nobody can merge the two."""
-
-    code = "DELTA_CONCURRENT_TRANSACTION"
 
 
 class RetriesExhausted(ConflictError):

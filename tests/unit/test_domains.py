@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from headgate.errors import ConflictError, DomainConflict, InvalidRequest, Retry
+from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidRequest, Retry
 from headgate.protocol import domains, replay, upgrade
 from headgate.protocol.actions import DomainMetadata, Protocol
 from headgate.protocol.domains import Edit, Handlers, Remove, Set
@@ -214,7 +214,7 @@ def test_s198_without_a_handler_a_shared_domain_is_a_conflict(
 
     assert caught.value.code == "DELTA_CONCURRENT_TRANSACTION"
     assert caught.value.retry is Retry.RERUN
-    assert isinstance(caught.value, ConflictError)
+    assert isinstance(caught.value, ConcurrentTransaction)
 
 
 def test_a_handler_is_folded_over_the_winners_and_sees_what_each_changed() -> None:
@@ -251,18 +251,32 @@ def refusing(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetad
     raise DomainConflict("the marks are from different clusters", code="ACME_CLUSTERS")
 
 
+def as_in_delta(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+    raise ConcurrentTransaction(f"Conflicted DomainMetadata actions detected for domain {mine.domain}")
+
+
 @pytest.mark.parametrize(
     ("handler", "words", "code"),
     [
         (failing, "test_domains.failing raised ZeroDivisionError: 1 against 9", "HANDLER_FAILED"),
         (refusing, "test_domains.refusing refuses.*different clusters", "ACME_CLUSTERS"),
+        (as_in_delta, "as_in_delta refuses.*Conflicted DomainMetadata", "DELTA_CONCURRENT_TRANSACTION"),
         (partial(failing), "partial.*raised ZeroDivisionError", "HANDLER_FAILED"),
         (lambda base, winner, mine: None, "lambda.*gave NoneType", "HANDLER_FAILED"),
         (lambda base, winner, mine: B, "another domain, 'acme.b'", "HANDLER_FAILED"),
         (lambda base, winner, mine: domain("acme.a", 5), "not text", "HANDLER_FAILED"),  # type: ignore[arg-type]
         (lambda base, winner, mine: msgspec.structs.replace(mine, removed="no"), "a bool", "HANDLER_FAILED"),
     ],
-    ids=["raises", "refuses", "has no name", "gives nothing", "gives another domain", "no text", "no bool"],
+    ids=[
+        "raises",
+        "refuses",
+        "as in Delta",
+        "has no name",
+        "gives nothing",
+        "gives another domain",
+        "no text",
+        "no bool",
+    ],
 )
 def test_a_handler_that_cannot_merge_refuses_the_commit(
     handler: domains.Handler, words: str, code: str

@@ -2,10 +2,12 @@
 
 import pytest
 
-from headgate.errors import SQLSTATES, ConflictError, CorruptLog
+from headgate.errors import SQLSTATES, ConflictError, CorruptLog, DomainConflict
 
 
-@pytest.mark.parametrize("error", ConflictError.__subclasses__(), ids=lambda error: error.__name__)
+@pytest.mark.parametrize(
+    "error", [*ConflictError.__subclasses__(), DomainConflict], ids=lambda error: error.__name__
+)
 def test_every_conflict_has_a_sqlstate(error: type[ConflictError]) -> None:
     assert error("lost").sqlstate in ("2D521", "40000")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headgate.errors import DomainConflict, InvalidRequest
+from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidRequest
 from headgate.protocol import upgrade
 from headgate.protocol.actions import Action, DomainMetadata, Protocol
 
@@ -23,7 +23,7 @@ Handler = Callable[[DomainMetadata | None, DomainMetadata, DomainMetadata], Doma
 
 ``base`` is the domain just before the winner, None if there was none. Either side may be a removal.
 It is called once for each winner that wrote the domain, in order, with the last result as ``mine``;
-so it must depend on its arguments alone. Raising ``DomainConflict`` refuses.
+so it must depend on its arguments alone. Raising ``DomainConflict``, or any ``ConcurrentTransaction``, refuses.
 """
 
 Handlers = Mapping[str, Handler]
@@ -145,7 +145,7 @@ def resolve(
         )
     try:
         merged = handler(base, winner, mine)
-    except DomainConflict as exc:
+    except ConcurrentTransaction as exc:  # by the name that Delta has for it, too
         raise DomainConflict(
             f"both transactions write the metadata domain {domain!r}, and its handler {_name(handler)} "
             f"refuses to merge them: {exc.message}{_ADVICE}",
