@@ -10,20 +10,29 @@ import pytest
 
 from headgate.catalog.api import Outcome, Ratified, Unknown
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ledger import MemoryLedger
+from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.clock import SystemWorld
 from headgate.errors import DomainConflict, HeadgateError, InvalidRequest, ProtocolChanged
-from headgate.protocol import codec
+from headgate.protocol import codec, domains, upgrade
 from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata, Protocol, Version
 from headgate.protocol.domain_handlers import max_of, merge_disjoint_keys, union
 from headgate.protocol.domains import Edit, Handlers, Remove, Set
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import log
+from headgate.table import alter, log, ownership
+from headgate.table.after_commit import AfterCommit
 from headgate.table.authority import Decider
 from headgate.table.committer import Committer, Frontier
+from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support.lenient import anything_goes
+from tests.support.owned import CONF, NAME
 from tests.support.tables import (
+    ON_DEMAND,
+    SCHEMA,
     append_change,
     create_filesystem,
     create_managed,
@@ -55,11 +64,14 @@ class Place:
         )
 
 
-@pytest.fixture(params=["filesystem", "inline", "staged", "published"])
+@pytest.fixture(params=["filesystem", "owner", "inline", "staged", "published"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     if request.param == "filesystem":
         create_filesystem(locate(str(tmp_path)))
         yield _begun(lambda handlers: open_filesystem(str(tmp_path), handlers=lambda: handlers))
+        return
+    if request.param == "owner":
+        yield _begun(_owned(tmp_path))
         return
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
@@ -75,6 +87,26 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         place.opened().publish()
     yield place
     catalog.close()
+
+
+def _owned(folder: Path) -> Open:
+    """Opens a table of which an owner decides every commit from version 1 on."""
+    world, store = SystemWorld(), locate(str(folder))
+    owner = LedgerOwner(MemoryLedger(), 1, world)
+
+    def opened(handlers: Handlers) -> OpenedTable:
+        return OpenedTable(
+            str(folder),
+            store,
+            RoutedCommitter(str(folder), store, lambda *_: owner, world=world),
+            after_commit=AfterCommit(ON_DEMAND),
+            settings=ON_DEMAND,
+            world=world,
+            handlers=lambda: handlers,
+        )
+
+    ownership.create_coordinated(opened({}), Definition(SCHEMA), lambda *_: owner, NAME, CONF)
+    return opened
 
 
 def _begun(open_table: Open) -> Place:
@@ -303,11 +335,61 @@ def test_a_race_of_rows_alone_does_not_ask_a_handler(place: Place) -> None:
     assert place.opened().domains() == {"acme.x": "theirs", "acme.y": "ours"}
 
 
-def test_two_first_domains_cannot_both_upgrade_the_table(place: Place) -> None:
-    with pytest.raises(ProtocolChanged):
-        place.opened().change_domains([Set("acme.first", "1")], since=0)
+@pytest.mark.parametrize("winners", [1, 3])
+def test_two_first_domains_both_land_and_the_table_is_upgraded_once(place: Place, winners: int) -> None:
+    for number in range(1, winners):
+        place.opened().commit(append_change(named_file(str(number))), base=place.opened().snapshot())
+
+    version = place.opened().change_domains([Set("acme.first", "1")], since=0)
+
+    assert version == winners + 1
+    assert place.committed(version).protocol is None
+    assert place.opened().domains() == {"acme.x": "{}", "acme.first": "1"}
+    assert place.opened().snapshot().state.protocol == place.opened().snapshot(version=1).state.protocol
+
+
+def test_rows_that_bring_a_first_domain_follow_another_first_domain(place: Place) -> None:
+    late = place.opened()
+    base = late.snapshot(version=0)
+    moved = domains.actions(base.state.protocol, {}, [Set("acme.mark", "10")])
+
+    version = late.commit(Change(Operation("WRITE"), (*moved, named_file("ours"))), base=base)
+
+    commit = place.committed(version)
+    assert (version, commit.protocol, [add.path for add in commit.adds]) == (2, None, ["ours"])
+    assert place.opened().domains() == {"acme.x": "{}", "acme.mark": "10"}
+
+
+def test_the_same_first_domain_is_a_conflict_all_the_same(place: Place) -> None:
+    with pytest.raises(DomainConflict):
+        place.opened().change_domains([Set("acme.x", "1")], since=0)
 
     assert place.opened().domains() == {"acme.x": "{}"}
+
+
+def test_two_upgrades_by_independent_features_are_one_protocol_with_both(place: Place) -> None:
+    late = place.opened()
+    base = late.snapshot()
+    alter.add_feature(place.opened(), "clustering")
+    ours = upgrade.with_features(base.state.protocol, ["changeDataFeed"])
+
+    version = late.commit(Change(Operation("ADD FEATURE"), (ours,)), base=base)
+
+    added = {"clustering", "changeDataFeed"}
+    before, after = base.state.protocol, place.opened().snapshot().state.protocol
+    assert version == 3
+    assert set(after.writer_features or ()) == {*(before.writer_features or ()), *added}
+    assert after.reader_features == before.reader_features
+
+
+def test_no_upgrade_follows_one_that_readers_must_know(place: Place) -> None:
+    late = place.opened()
+    base = late.snapshot()
+    alter.add_feature(place.opened(), "deletionVectors")
+    ours = upgrade.with_features(base.state.protocol, ["changeDataFeed"])
+
+    with pytest.raises(ProtocolChanged):
+        late.commit(Change(Operation("ADD FEATURE"), (ours,)), base=base)
 
 
 def test_a_handler_registered_after_the_table_was_opened_is_used(place: Place) -> None:

@@ -5,7 +5,7 @@ what is mended in between. The first row that objects decides.
 """
 
 from headgate.errors import ConcurrentTransaction, ConcurrentWrite, MetadataChanged, ProtocolChanged
-from headgate.protocol import coordination, features, identity, metadata_changes
+from headgate.protocol import coordination, features, identity, joint_upgrade, metadata_changes
 from headgate.protocol.actions import CommitInfo
 from headgate.protocol.attempt import BACKFILL, UNBACKFILL
 from headgate.protocol.race import Race, Rule
@@ -25,10 +25,10 @@ def _we_would_give_the_table_to_a_commit_owner(race: Race) -> str | None:
     return f"{named.owner!r} was registered as the commit owner of an older version" if named else None
 
 
-def _both_changed_the_protocol(race: Race) -> str | None:
-    if race.winner.protocol is not None and race.ours.writes.protocol is not None:
-        return "both transactions change the protocol"
-    return None
+def _both_changed_the_protocol_otherwise_than_by_independent_features(race: Race) -> str | None:
+    if race.winner.protocol is None or race.ours.writes.protocol is None or joint_upgrade.is_possible(race):
+        return None
+    return "both transactions change the protocol"
 
 
 def _winner_removed_a_feature(race: Race) -> str | None:
@@ -110,7 +110,10 @@ def _winner_gave_the_row_ids_we_take_away(race: Race) -> str | None:
 
 PROTOCOL_RULES: tuple[Rule, ...] = (
     Rule("take-over", _we_would_give_the_table_to_a_commit_owner, ConcurrentWrite),
-    Rule("protocol-vs-protocol", _both_changed_the_protocol, ProtocolChanged),
+    Rule(
+        "protocol-vs-protocol", _both_changed_the_protocol_otherwise_than_by_independent_features,
+        ProtocolChanged,
+    ),
     Rule("feature-removed", _winner_removed_a_feature, ProtocolChanged),
     Rule("feature-that-checks-rows", _winner_added_a_feature_that_checks_rows, ProtocolChanged),
     Rule(

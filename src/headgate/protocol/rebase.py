@@ -16,6 +16,7 @@ from headgate.protocol import (
     domains,
     features,
     identity,
+    joint_upgrade,
     metadata_changes,
     replay,
     row_conflicts,
@@ -160,6 +161,7 @@ def _follow_the_winner(race: Race) -> Attempt:
 STEPS: tuple[Step, ...] = (
     Fix("protocol", _understand_the_protocol, "adopt the protocol, refused if Headgate cannot write it"),
     *PROTOCOL_RULES,
+    Fix("upgrade", joint_upgrade.follow, "add our features to the winner's protocol, unless it has them all"),
     *METADATA_RULES,
     Fix("metadata", _adopt_the_metadata, "adopt the metadata, refused if Headgate cannot write the table"),
     Fix(

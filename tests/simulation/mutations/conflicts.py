@@ -13,11 +13,11 @@ from headgate.protocol.race import Fix
 from tests.simulation.mutations.mutant import Mutant
 
 
-def without(name: str) -> AbstractContextManager[object]:
-    """Nobody takes this step of a rebase."""
-    kept = tuple(step for step in rebase.STEPS if step.name != name)
-    if len(kept) == len(rebase.STEPS):
-        raise ValueError(f"there is no step {name}")
+def without(*names: str) -> AbstractContextManager[object]:
+    """Nobody takes these steps of a rebase."""
+    kept = tuple(step for step in rebase.STEPS if step.name not in names)
+    if len(kept) + len(names) != len(rebase.STEPS):
+        raise ValueError(f"there is no step {' or '.join(names)}")
     return patch.object(rebase, "STEPS", kept)
 
 
@@ -59,7 +59,6 @@ def _everybody_is_only_rearranging() -> AbstractContextManager[object]:
 
 
 _RULES = (
-    ("protocol-vs-protocol", "two change the protocol, and one undoes the other's change"),
     ("metadata-vs-metadata", "two change the metadata, and one undoes the other's change"),
     ("metadata-changed", "who did not see a change of the metadata commits after it"),
     ("application-transaction", "who did not see an application's last transaction commits the next"),
@@ -70,6 +69,8 @@ _RULES = (
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant("no-conflicts", "a rebase does not check for conflicts", _no_conflicts),
+    Mutant("no-protocol-vs-protocol", "two change the protocol, and one undoes the other's change",
+           partial(without, "protocol-vs-protocol", "upgrade")),
     *(Mutant(f"no-{name}", mistake, partial(without, name)) for name, mistake in _RULES),
     Mutant("first-winner-only", "of several winners only the first is checked for conflicts",
            _only_the_first_winner_counts),
