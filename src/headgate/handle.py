@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 
 from headgate.definition import Definition
 from headgate.errors import InvalidRequest
+from headgate.protocol.domains import DomainSettings
 from headgate.spark import (
     changes,
     delete,
@@ -98,6 +99,8 @@ class Table(Definition):
         With ``mode="complete"`` each batch replaces all rows, else they are added. ``available_now`` ends
         the query once it has caught up; ``processing_time="10 seconds"`` is how often it looks. The options
         of ``append`` that shape columns and files work here too, and ``overwrite_schema`` with complete.
+        ``domains`` are what each batch sets, or a function of the batch and its number that tells; a batch
+        without rows is a version only if that changes something.
         """
         return stream_sink.start(df, self._streamed_to(), stream_options.of(mode, options, checkpoint))
 
@@ -115,26 +118,38 @@ class Table(Definition):
         """
         return write_plan.plan(self._opened, df, write_options.of(options), overwrite=overwrite)
 
-    def delete(self, where: Column | str | None = None, *, spark: SparkSession | None = None) -> Result:
+    def delete(
+        self,
+        where: Column | str | None = None,
+        *,
+        domains: Mapping[str, str] | None = None,
+        since: int | None = None,
+        spark: SparkSession | None = None,
+    ) -> Result:
         """Delete the rows for which ``where`` is true, or all rows; the version, and how many there were.
 
-        With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten.
+        With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten. With ``domains``
+        and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
         """
-        return delete.delete(spark or sessions.active(), self._opened, where)
+        settings = DomainSettings(domains or {}, since)
+        return delete.delete(spark or sessions.active(), self._opened, where, settings)
 
     def update(
         self,
         set: Mapping[str, Column | str],  # noqa: A002 — the name Delta has for it
         where: Column | str | None = None,
         *,
+        domains: Mapping[str, str] | None = None,
+        since: int | None = None,
         spark: SparkSession | None = None,
     ) -> Result:
         """Give columns new values in the rows for which ``where`` is true, or in all rows.
 
         ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
-        expressions over the row as it was.
+        expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
         """
-        return update.update(spark or sessions.active(), self._opened, set, where)
+        settings = DomainSettings(domains or {}, since)
+        return update.update(spark or sessions.active(), self._opened, set, where, settings)
 
     def merge(
         self,
@@ -143,13 +158,23 @@ class Table(Definition):
         *,
         target_alias: str = "t",
         source_alias: str | None = "s",
+        domains: Mapping[str, str] | None = None,
+        since: int | None = None,
     ) -> Merge:
         """A MERGE of the rows of ``source``, to which clauses are added before it is executed.
 
         The condition calls the table ``t`` and the source ``s``; with ``source_alias=None`` the source
-        keeps the alias it has.
+        keeps the alias it has. ``domains`` and ``since`` are those of ``delete``.
         """
-        return Merge(source.sparkSession, self._opened, source, condition, target_alias, source_alias)
+        return Merge(
+            source.sparkSession,
+            self._opened,
+            source,
+            condition,
+            target_alias,
+            source_alias,
+            domains=DomainSettings(domains or {}, since),
+        )
 
     def read(
         self,
@@ -206,14 +231,21 @@ class Table(Definition):
             committed=newest[0].timestamp,
         )
 
-    def restore(self, *, version: int | None = None, timestamp: datetime | str | None = None) -> Restored:
-        """Make the table what it was at a version or a moment, in a commit of its own.
+    def restore(
+        self,
+        *,
+        version: int | None = None,
+        timestamp: datetime | str | None = None,
+        domains: Mapping[str, str] | None = None,
+    ) -> Restored:
+        """Make the table what it was at a version or a moment, in a commit that sets these ``domains`` too.
 
         The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
         ``ConcurrentWrite``, and nothing happened.
         """
         moment = None if timestamp is None else moments.millis(timestamp)
-        return restore.restore(self._opened, version=version, timestamp=moment)
+        settings = DomainSettings(domains or {})
+        return restore.restore(self._opened, version=version, timestamp=moment, domains=settings)
 
     def optimize(
         self,
@@ -221,6 +253,7 @@ class Table(Definition):
         *,
         z_order_by: Sequence[str] = (),
         full: bool = False,
+        domains: Mapping[str, str] | None = None,
         spark: SparkSession | None = None,
     ) -> Result:
         """Put small files together into ones of ``delta.targetFileSize`` (256 MB); no row changes.
@@ -229,15 +262,30 @@ class Table(Definition):
         laid out anew, those with values alike in these columns together. A clustered table is laid out so
         by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
         the same files meanwhile wins; appends are not disturbed. A catalog-managed table takes the
-        catalog's permission: ``lake.permit(name, "data reorganisation")``.
+        catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
+        ``domains`` too, and there is one for them even if no file is worth it.
         """
         return optimize.optimize(
-            spark or sessions.active(), self._opened, where, z_order_by=z_order_by, full=full
+            spark or sessions.active(),
+            self._opened,
+            where,
+            z_order_by=z_order_by,
+            full=full,
+            domains=DomainSettings(domains or {}),
         )
 
-    def purge(self, where: Column | str | None = None, *, spark: SparkSession | None = None) -> Result:
-        """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good."""
-        return optimize.purge(spark or sessions.active(), self._opened, where)
+    def purge(
+        self,
+        where: Column | str | None = None,
+        *,
+        domains: Mapping[str, str] | None = None,
+        spark: SparkSession | None = None,
+    ) -> Result:
+        """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good.
+
+        ``domains`` are those of ``optimize``.
+        """
+        return optimize.purge(spark or sessions.active(), self._opened, where, DomainSettings(domains or {}))
 
     def vacuum(
         self,

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pyspark.sql import DataFrame
 from typing_extensions import Unpack, override
 
-from headgate import domains, owners, policies
+from headgate import domains as domain_handlers
+from headgate import owners, policies
 from headgate.catalog import locations
 from headgate.catalog.api import LoadedTable, TableEntry
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
@@ -206,7 +207,7 @@ class Lake(Cloning, Governing):
             after_commit=self._after_commit,
             settings=self._settings,
             world=self._world,
-            handlers=domains.registered,
+            handlers=domain_handlers.registered,
             guard=CatalogGuard(self._catalog.permissions, self._catalog.leases, entry.table_id),
             member=Member(entry.table_id),
         )
@@ -276,13 +277,14 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
     properties: Mapping[str, str] | None = None,
     partition_by: Iterable[str] = (),
     cluster_by: Iterable[str] = (),
+    domains: Mapping[str, str] | None = None,
     owner: tuple[str, Mapping[str, str]] | None = None,
     settings: Settings | None = None,
 ) -> Table:
     """Open an ordinary Delta table by its path, without a catalog.
 
-    With ``columns`` the table is made if there is none, with these ``properties``, partitioned or
-    clustered as said; with ``owner``, the
+    With ``columns`` the table is made if there is none, with these ``properties`` and metadata
+    ``domains``, partitioned or clustered as said; with ``owner``, the
     name and conf of a commit owner, so that this one decides its commits from version 1 on. A table
     that a catalog manages is refused here: only its catalog knows which versions it has.
     """
@@ -290,6 +292,11 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
         raise InvalidRequest(
             "owner says who decides about a table that is made here, so give its columns too; an existing "
             "table is given to an owner by table.coordinate(…)"
+        )
+    if domains and columns is None:
+        raise InvalidRequest(
+            "domains are those of a table that is made here, so give its columns too; an existing table gets "
+            "them by table.set_domain(…)"
         )
     opened = _open_path(location, settings or Settings())
     if columns is not None and not opened.exists():
@@ -299,6 +306,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
             defaults=defaults.of_session(),
+            domains=domains or {},
         )
         if owner is None:
             ownership.create_table(opened, definition, owners.find)
@@ -331,7 +339,7 @@ def write_path(
 
     def make(definition: Definition) -> OpenedTable:
         site = Site(opened.location, opened.store, opened.world, owners.find)
-        make_with_rows(site, definition, df, asked.options)
+        make_with_rows(site, definition, df, asked.first)
         return opened
 
     return _table_at_path(save(asked, find, make))
@@ -354,7 +362,7 @@ def _open_path(location: str | Path, settings: Settings) -> OpenedTable:
         after_commit=AfterCommit(settings),
         settings=settings,
         world=world,
-        handlers=domains.registered,
+        handlers=domain_handlers.registered,
     )
 
 

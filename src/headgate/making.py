@@ -31,7 +31,7 @@ from headgate.table.site import Site
 class Making(Naming):
     """The part of a lake that makes tables."""
 
-    def create_table(
+    def create_table(  # noqa: PLR0913 — what a new table is, each by its name
         self,
         name: str,
         columns: Columns,
@@ -40,10 +40,12 @@ class Making(Naming):
         properties: Mapping[str, str] | None = None,
         partition_by: Iterable[str] = (),
         cluster_by: Iterable[str] = (),
+        domains: Mapping[str, str] | None = None,
     ) -> Table:
         """Make an empty catalog-managed table.
 
-        ``properties`` may be Delta's (``delta.appendOnly``, …), which bring the features they need.
+        ``properties`` may be Delta's (``delta.appendOnly``, …), which bring the features they need. It has
+        these metadata ``domains`` from its first version on.
         A table is partitioned, or clustered (by up to four columns, nested ones with dots), or neither.
         Three steps: the catalog reserves a place, version 0 is written there, and the catalog
         gives it its name. Until the last one nobody can see it.
@@ -56,6 +58,7 @@ class Making(Naming):
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
             defaults=defaults.of_session(),
+            domains=domains or {},
         )
         return self._create(table_name, definition)
 
@@ -79,7 +82,7 @@ class Making(Naming):
         save(
             asked,
             lambda: self._open_table(self._catalog.resolve(parse_name(name))),
-            lambda definition: self._create_as(parse_name(name), definition, df, asked.options).log,
+            lambda definition: self._create_as(parse_name(name), definition, df, asked.first).log,
         )
         return self._handle(self._catalog.resolve(parse_name(name)))
 
@@ -128,6 +131,7 @@ class Making(Naming):
             partition_by=asked.partition_by,
             cluster_by=asked.cluster_by or (),
             defaults=defaults.of_session(None if rows is None else rows.sparkSession),
+            domains=asked.domains,
         )
         wanted = parse_name(name)
         try:

@@ -114,7 +114,7 @@ class LakeTransaction:
             found = self._tables[key]
         return Table(found.name, found.inside)
 
-    def create_table(
+    def create_table(  # noqa: PLR0913 — what a new table is, each by its name
         self,
         name: str,
         columns: Columns,
@@ -123,6 +123,7 @@ class LakeTransaction:
         properties: Mapping[str, str] | None = None,
         partition_by: Iterable[str] = (),
         cluster_by: Iterable[str] = (),
+        domains: Mapping[str, str] | None = None,
     ) -> Table:
         """Make a table that is there once the transaction commits; as ``lake.create_table`` does.
 
@@ -135,6 +136,7 @@ class LakeTransaction:
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
             defaults=defaults.of_session(),
+            domains=domains or {},
         )
         return self._create(name, definition)
 

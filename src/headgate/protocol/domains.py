@@ -1,11 +1,13 @@
 """What may happen to the metadata domains of a table: in one commit, and when two commits race.
 
-A domain is a name with a configuration. Names that begin with ``delta.`` belong to the client.
+A domain is a name with a configuration. What begins with ``delta.`` belongs to Delta itself, on every way in:
+the name of a domain, and the keys of a configuration that is a JSON object, but for those under the name of
+its own domain. So ``deltaFeatureX`` may have ``{"delta.deltaFeatureX.value1": "colA, colB"}``.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -16,6 +18,7 @@ from headgate.protocol.actions import Action, DomainMetadata, Protocol
 FEATURE = "domainMetadata"
 ROW_TRACKING = "delta.rowTracking"
 _RESERVED = "delta."
+SINCE_ALONE = "since says from which version the domains were decided: give domains too"
 _ADVICE = "; nothing was committed, run the operation again on the new version"
 
 Handler = Callable[[DomainMetadata | None, DomainMetadata, DomainMetadata], DomainMetadata]
@@ -23,7 +26,8 @@ Handler = Callable[[DomainMetadata | None, DomainMetadata, DomainMetadata], Doma
 
 ``base`` is the domain just before the winner, None if there was none. Either side may be a removal.
 It is called once for each winner that wrote the domain, in order, with the last result as ``mine``;
-so it must depend on its arguments alone. Raising ``DomainConflict``, or any ``ConcurrentTransaction``, refuses.
+so it must depend on its arguments alone. Raising ``DomainConflict`` refuses, as does the
+``ConcurrentTransaction`` that it is.
 """
 
 Handlers = Mapping[str, Handler]
@@ -48,6 +52,47 @@ class Remove:
 
 
 Edit = Set | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSettings:
+    """The configurations that a write or a statement gives to domains in the commit of its rows."""
+
+    configurations: Mapping[str, str] = field(default_factory=dict)
+    since: int | None = None
+    """From which version they were decided; None for the latest one."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.configurations, Mapping):
+            raise InvalidRequest(
+                "domains is a mapping of names to configurations, such as {'acme.watermark': '100'}, not "
+                f"{type(self.configurations).__name__}"
+            )
+        if self.since is not None and not self.configurations:
+            raise InvalidRequest(SINCE_ALONE)
+        if self.configurations:
+            _check_edits(tuple(Set(name, text) for name, text in self.configurations.items()))
+
+    @property
+    def actions(self) -> tuple[DomainMetadata, ...]:
+        """What a commit says of them."""
+        return tuple(
+            DomainMetadata(domain=name, configuration=configuration, removed=False)
+            for name, configuration in self.configurations.items()
+        )
+
+    def beside(self, protocol: Protocol, others: Iterable[Action]) -> tuple[Action, ...]:
+        """The ``others`` of a commit with these as well; the protocol names the feature by then."""
+        known = tuple(others)
+        if not self.configurations:
+            return known
+        written = next((action for action in known if isinstance(action, Protocol)), protocol)
+        upgraded = upgrade.with_features(written, (FEATURE,))
+        rest = tuple(action for action in known if not isinstance(action, Protocol))
+        return (*(() if upgraded == protocol else (upgraded,)), *rest, *self.actions)
+
+
+NO_DOMAINS = DomainSettings()
 
 
 def actions(
@@ -83,6 +128,30 @@ def check_name(name: str) -> None:
 def is_reserved(name: str) -> bool:
     """Whether only the client itself may touch the domain."""
     return name.lower().startswith(_RESERVED)
+
+
+def reserved_keys(domain: str, configuration: str) -> tuple[str, ...]:
+    """The keys of a user's domain that belong to Delta itself; none of what is no JSON object."""
+    if is_reserved(domain) or (_RESERVED not in configuration.lower() and "\\" not in configuration):
+        return ()
+    try:
+        keys = msgspec.json.decode(configuration, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):
+        return ()
+    own = f"{_RESERVED}{domain}.".lower()
+    return tuple(key for key in keys if is_reserved(key) and not key.lower().startswith(own))
+
+
+def check_keys(domain: str, configuration: str) -> None:
+    """Refuse a configuration with keys that users may not have."""
+    if found := reserved_keys(domain, configuration):
+        raise InvalidRequest(
+            f"the key {found[0]!r} of the metadata domain {domain!r} belongs to Delta itself, as do all that "
+            f"begin with {_RESERVED!r} in any case: choose another, or one under '{_RESERVED}{domain}.'",
+            code="HEADGATE_DOMAIN_RESERVED",
+            domain=domain,
+            key=found[0],
+        )
 
 
 def check_commit(protocol: Protocol, written: Sequence[DomainMetadata]) -> None:
@@ -182,6 +251,8 @@ def _check_edits(edits: Sequence[Edit]) -> None:
                 f"{type(edit.configuration).__name__}: give JSON text, or use headgate.domains.StringMap",
                 domain=edit.domain,
             )
+        if isinstance(edit, Set):
+            check_keys(edit.domain, edit.configuration)
     both = {edit.domain for edit in edits if isinstance(edit, Set)} & {
         edit.domain for edit in edits if isinstance(edit, Remove)
     }

@@ -9,14 +9,12 @@ from dataclasses import replace
 import msgspec
 from pyspark.sql import DataFrame
 
-from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.protocol import domain_lifecycle, identity
-from headgate.protocol.actions import Action
 from headgate.protocol.metadata import plan_metadata
 from headgate.protocol.schema import enforce
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import failures, files, once, write
+from headgate.spark import failures, files, once, replacing, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.files import Written
 from headgate.spark.write_options import WriteOptions
@@ -34,6 +32,7 @@ def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | Non
         base,
         partition_by=options.partition_by or base.partition_by,
         cluster_by=options.cluster_by or base.cluster_by,
+        domains=options.domains or base.domains,
     )
 
 
@@ -42,8 +41,17 @@ def first_commit(
     site: Site, definition: Definition, df: DataFrame, options: WriteOptions, *, managed: bool
 ) -> tuple[bytes, Written]:
     """The first commit of a table with the rows of ``df``, whose files are written; and these."""
-    if options.replaces_some:
-        raise InvalidRequest("there is no table yet, so there are no rows to replace: leave that out")
+    if options.replace_using or options.replace_on is not None:
+        raise InvalidRequest(
+            "there is no table yet, so there are no rows that new ones could stand for: leave replace_using "
+            "and replace_on out, or make the table first",
+            code="DELTA_PATH_DOES_NOT_EXIST",
+        )
+    if options.since is not None:
+        raise InvalidRequest(
+            f"there is no table yet, so its domains were not decided from its version {options.since}: leave "
+            "since out"
+        )
     opening = _opening(site, definition, managed=managed)
     enforce.check_present(write.incoming(df), schema_json.parse(opening.metadata.schema_string))
     spark_identity.check_given(df, opening.metadata)
@@ -53,7 +61,7 @@ def first_commit(
         site,
         opening.metadata,
         clustering=domain_lifecycle.clustering_columns(live),
-        options=options.files,
+        options=replace(options.files, rules=replacing.rules(options)),
     )
     opening = replace(opening, metadata=identity.marked(opening.metadata, written.farthest))
     parameters = {
@@ -64,7 +72,7 @@ def first_commit(
     if options.epoch is not None:
         operation = options.epoch.operation(written)
     said = options.said(df.sparkSession)
-    contents = Contents(operation, written.adds, _others(site.world, options), said)
+    contents = Contents(operation, written.adds, once.actions(site.world, options.txn), said)
     return create.content(opening, contents, world=site.world), written
 
 
@@ -72,9 +80,3 @@ def _opening(site: Site, definition: Definition, *, managed: bool) -> Opening:
     if site.find is None:
         return create.begin(definition, managed=managed, world=site.world)
     return ownership.begin(definition, site.location, site.store, site.find, site.world)
-
-
-def _others(world: World, options: WriteOptions) -> tuple[Action, ...]:
-    if options.domains:
-        raise InvalidRequest("a table is made without metadata domains: set them once it is there")
-    return once.actions(world, options.txn)

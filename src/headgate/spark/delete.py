@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.protocol.actions import AddFile
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.predicates import Always
 from headgate.spark import again, edits, expressions, failures, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
@@ -16,13 +17,18 @@ from headgate.table.transaction import Operation
 @failures.told(failures.unreadable)
 @origins.untold
 @again.if_rows_are_lost
-def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
-    """Delete the rows for which ``where`` is true, or all rows.
+def delete(
+    spark: SparkSession,
+    table: OpenedTable,
+    where: Column | str | None = None,
+    domains: DomainSettings = NO_DOMAINS,
+) -> Result:
+    """Delete the rows for which ``where`` is true, or all rows, and set these domains in the same commit.
 
     Files whose rows all go are not opened where partition values or statistics prove it.
     """
     watch = statements.Watch(table.world)
-    base = table.snapshot()
+    base = table.snapshot(version=domains.since)
     targets.check_removable(base, "DELETE")
     schema = scan.columns_of(base.state.metadata).schema
     wanted = Always() if where is None else expressions.predicate(where, schema, spark)
@@ -43,7 +49,8 @@ def delete(spark: SparkSession, table: OpenedTable, where: Column | str | None =
     done = rewrite.carry_out(searched, found, rewrite.plan(searched, found, removed))
     metrics = _deleted(found, removed) | statements.of_files(done) | watch.times()
     operation = Operation("DELETE", {"predicate": statements.predicate(where)}, statements.told(metrics))
-    return Result(rewrite.commit(target, done, operation, matching), metrics)
+    moved = domains.beside(base.state.protocol, ())
+    return Result(rewrite.commit(target, done, operation, matching, *moved), metrics)
 
 
 def _deleted(found: Edits, removed: Sequence[AddFile]) -> dict[str, int]:

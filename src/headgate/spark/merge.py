@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol import identity
-from headgate.protocol.actions import Action
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.predicate_sql import Side
 from headgate.protocol.predicates import Always
 from headgate.spark import (
@@ -72,6 +72,8 @@ class Merge:
     clauses: tuple[Clause, ...] = ()
     evolves: bool = False
     batch: Batch | None = None
+    domains: DomainSettings = NO_DOMAINS
+    """What the commit sets beside the rows."""
 
     def when_matched_update(self, condition: Condition = None, set: Values | None = None) -> "Merge":  # noqa: A002
         """Set columns of rows that match."""
@@ -146,7 +148,7 @@ def _execute(merge: Merge) -> Result:
     merge_clauses.check(merge.clauses)
     merge = replace(merge, evolves=merge.evolves or WriteOptions().can_merge(merge.spark))
     watch = statements.Watch(merge.table.world)
-    base = merge.table.snapshot()
+    base = merge.table.snapshot(version=merge.domains.since)
     if once.is_done(base, merge.batch):
         return Result(base.version)
     if merge.has(When.MATCHED) or merge.has(When.NOT_MATCHED_BY_SOURCE):
@@ -172,7 +174,7 @@ def _execute(merge: Merge) -> Result:
     operation = Operation("MERGE", parameters, statements.told(metrics))
     if found.count(Kind.INSERTED):
         evolved = evolved.with_values(target.metadata, done.folders)
-    changes: tuple[Action, ...] = tuple(evolved.actions)
+    changes = merge.domains.beside(base.state.protocol, evolved.actions)
     if done.actions or changes:
         changes = (*changes, *once.actions(merge.table.world, merge.batch))
     version = rewrite.commit(target, done, operation, matching, *changes)

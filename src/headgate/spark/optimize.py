@@ -9,6 +9,7 @@ from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol import clustering, domain_lifecycle, packing, predicates
 from headgate.protocol.actions import AddFile
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.packing import Packed
 from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
 from headgate.spark import expressions, failures, layout, rearrange, scan, statements, targets
@@ -27,6 +28,7 @@ def optimize(
     *,
     z_order_by: Sequence[str] = (),
     full: bool = False,
+    domains: DomainSettings = NO_DOMAINS,
 ) -> Result:
     """Put small files together, of the partitions that ``where`` selects.
 
@@ -56,11 +58,16 @@ def optimize(
         "clusterBy": _json(clustering.logical_names(clustered, target.metadata)),
         "auto": "false",
     }
-    return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters))
+    return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters), domains)
 
 
 @failures.told(failures.unreadable)
-def purge(spark: SparkSession, table: OpenedTable, where: Column | str | None = None) -> Result:
+def purge(
+    spark: SparkSession,
+    table: OpenedTable,
+    where: Column | str | None = None,
+    domains: DomainSettings = NO_DOMAINS,
+) -> Result:
     """Rewrite every file that has deleted rows, so that they are gone from it."""
     target = _target(spark, table, where, "REORG")
     vectors = target.files["deletion_vector"].to_pylist()
@@ -68,7 +75,7 @@ def purge(spark: SparkSession, table: OpenedTable, where: Column | str | None = 
         Work([position], rearrange.as_one) for position, vector in enumerate(vectors) if vector is not None
     ]
     parameters = {"predicate": statements.predicate(where), "applyPurge": "true"}
-    return rearrange.rearrange(target, work, Operation("REORG", parameters))
+    return rearrange.rearrange(target, work, Operation("REORG", parameters), domains)
 
 
 def _target(spark: SparkSession, table: OpenedTable, where: Column | str | None, operation: str) -> Target:

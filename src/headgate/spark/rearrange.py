@@ -16,6 +16,7 @@ from headgate.errors import ConflictError, UserError
 from headgate.protocol import cubes, domain_lifecycle
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.attempt import Reads
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.spark import files, rewrite, statements
 from headgate.spark.files import Options, Written
 from headgate.spark.statements import Result
@@ -49,9 +50,12 @@ def as_one(rows: DataFrame) -> DataFrame:
     return rows.coalesce(1)
 
 
-def rearrange(target: Target, work: Sequence[Work], operation: Operation) -> Result:
-    """Do the work and commit it; without any, the version that was read."""
-    if not work:
+def rearrange(
+    target: Target, work: Sequence[Work], operation: Operation, domains: DomainSettings = NO_DOMAINS
+) -> Result:
+    """Do the work and commit it, with these domains; without any of both, the version that was read."""
+    moved = domains.beside(target.base.state.protocol, ())
+    if not (work or moved):
         return Result(target.base.version, _metrics((), target.files[:0]))
     old = target.files.take(pa.array([position for some in work for position in some.positions], pa.int64()))
     written = _write(target, work)
@@ -60,7 +64,7 @@ def rearrange(target: Target, work: Sequence[Work], operation: Operation) -> Res
     now = EpochMillis(target.table.world.now_ms())
     change = Change(
         replace(operation, metrics=statements.told(metrics), changes_data=False),
-        (*removed.removals(old, now, data_change=False), *adds),
+        (*moved, *removed.removals(old, now, data_change=False), *adds),
         reads=Reads(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
     )
     try:

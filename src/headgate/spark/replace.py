@@ -61,7 +61,7 @@ class Replacement:
 @failures.told(failures.unreadable)
 def replace_table(table: OpenedTable, new: Replacement) -> Version:
     """Replace a table; the version from which it is another."""
-    base = table.snapshot()
+    base = table.snapshot(version=new.options.since)
     if new.rows is not None:
         base, _ = self_reads.begin(new.rows, table, base)
     state = base.state
@@ -86,9 +86,10 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
     parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
     changed = (protocol,) if protocol != state.protocol else ()
+    meta = new.options.domain_settings.beside(state.protocol, (*changed, metadata, *domains))
     change = Change(
         Operation(new.operation, parameters, written.metrics if new.rows is not None else {}),
-        (*changed, metadata, *domains, *removes, *written.adds),
+        (*meta, *removes, *written.adds),
         reads=replaced.everything(base).reads,
         user_metadata=new.options.user_metadata,
     )

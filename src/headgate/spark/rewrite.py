@@ -179,7 +179,10 @@ def carry_out(target: Target, edits: Edits, decided: Plan, metadata: Metadata | 
 
 
 def commit(target: Target, done: Done, operation: Operation, matching: Matching, *more: Action) -> int:
-    """Commit what was written; the version it became, or the one that was read if there is nothing to say."""
+    """Commit what was written; the version it became, or the one that was read if there is nothing to say.
+
+    What there is ``more`` to say, as of domains, is a version even if no row changes.
+    """
     if not (done.actions or more):
         # That there was nothing to change may decide what else a transaction does.
         target.table.scanned(target.base, target.predicate, target.files["path"].to_pylist)

@@ -29,6 +29,11 @@ class Save:
     properties: Mapping[str, str]
     """Those of the table, if it is made."""
 
+    @property
+    def first(self) -> WriteOptions:
+        """The options of the write that makes the table; only an overwrite says which rows it replaces."""
+        return self.options if self.mode == "overwrite" else self.options.for_append()
+
 
 def save(
     asked: Save, find: Callable[[], OpenedTable], make: Callable[[Definition], OpenedTable]
@@ -44,7 +49,7 @@ def save(
         found = find()
     except TableNotFound:
         definition = replace(
-            create_as.definition_of(asked.df, asked.options),
+            create_as.definition_of(asked.df, asked.first),
             properties=asked.properties,
             defaults=defaults.of_session(asked.df.sparkSession),
         )

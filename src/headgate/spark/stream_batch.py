@@ -103,7 +103,8 @@ class BatchWriter:
                 "does not on Spark Connect): give the writer an app_id that no other query uses"
             )
         epoch = Epoch(query_id or app_id, number, asked.mode)
-        return replace(asked.write, txn=(app_id, number), epoch=epoch)
+        domains = asked.write.domains if asked.domains is None else asked.domains(batch, number)
+        return replace(asked.write, txn=(app_id, number), epoch=epoch, domains=domains)
 
     def _find(self) -> OpenedTable:
         # Kept, so that another table which gets the name meanwhile does not get the rest of the rows.

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict, cast
 
+from pyspark.sql import DataFrame
+
 from headgate.errors import InvalidRequest
 from headgate.spark import write_options
 from headgate.spark.save import SaveMode
@@ -14,6 +16,9 @@ from headgate.storage.locate import is_local, local_path
 StreamMode = Literal["append", "complete"]
 APPEND, COMPLETE, UPDATE = "append", "complete", "update"
 _SAVES: Mapping[str, SaveMode] = {APPEND: "append", COMPLETE: "overwrite"}
+
+BatchDomains = Callable[[DataFrame, int], Mapping[str, str]]
+"""``domains(batch, number)`` gives the metadata domains that the commit of this batch sets."""
 
 
 class AskedOfBatch(TypedDict, total=False):
@@ -28,6 +33,7 @@ class AskedOfBatch(TypedDict, total=False):
     max_records_per_file: int
     compression: str
     optimize_write: bool
+    domains: Mapping[str, str] | BatchDomains
 
 
 class AskedOfStream(AskedOfBatch, total=False):
@@ -51,6 +57,8 @@ class StreamOptions:
     query_name: str | None = None
     processing_time: str | None = None
     available_now: bool = False
+    domains: BatchDomains | None = None
+    """Tells the domains of each batch; None if all batches set the same, as ``write`` says."""
 
     def __post_init__(self) -> None:
         for row in CONTRADICTIONS:
@@ -76,6 +84,8 @@ def of(mode: str, asked: AskedOfBatch | AskedOfStream, checkpoint: str | Path | 
             + ", ".join(sorted(AskedOfStream.__annotations__))
         )
     own = {name: given.pop(name) for name in _OWN if name in given}
+    if callable(given.get("domains")):
+        own["domains"] = given.pop("domains")
     # As INSERT does: a stream of ints may go into a column of longs.
     how = write_options.of(cast("Asked", {**given, "implicit_casts": True}))
     place = None if checkpoint is None else _absolute(str(checkpoint))

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.predicates import Always
 from headgate.protocol.schema import enforce
 from headgate.spark import (
@@ -38,15 +39,17 @@ def update(
     table: OpenedTable,
     values: Mapping[str, Column | str],
     where: Column | str | None = None,
+    domains: DomainSettings = NO_DOMAINS,
 ) -> Result:
     """Set columns, or fields of columns, of the rows for which ``where`` is true, or of all rows.
 
-    The values are computed from the row as it was. Generated columns follow.
+    The values are computed from the row as it was. Generated columns follow. The commit sets these domains
+    too.
     """
     if not values:
         raise InvalidRequest("an UPDATE sets at least one column: give set={'column': 'expression'}")
     watch = statements.Watch(table.world)
-    base = table.snapshot()
+    base = table.snapshot(version=domains.since)
     targets.check_removable(base, "UPDATE")
     schema = scan.columns_of(base.state.metadata).schema
     wanted = Always() if where is None else expressions.predicate(where, schema, spark)
@@ -62,7 +65,8 @@ def update(
     done = rewrite.carry_out(target, found, rewrite.plan(target, found))
     metrics = {"numUpdatedRows": found.count(Kind.UPDATED)} | statements.of_files(done) | watch.times()
     operation = Operation("UPDATE", {"predicate": statements.predicate(where)}, statements.told(metrics))
-    return Result(rewrite.commit(target, done, operation, matching), metrics)
+    moved = domains.beside(base.state.protocol, ())
+    return Result(rewrite.commit(target, done, operation, matching, *moved), metrics)
 
 
 def _search(target: Target, matching: edits.Matching, assigned: Mapping[str, Column]) -> Edits:

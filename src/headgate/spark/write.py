@@ -15,7 +15,6 @@ from headgate.errors import (
     UserError,
 )
 from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, upgrade
-from headgate.protocol import domains as domain_rules
 from headgate.protocol.actions import (
     Action,
     DomainMetadata,
@@ -24,7 +23,6 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.domains import Set
 from headgate.protocol.metadata import Outcome, Planned, Wish
 from headgate.protocol.schema import assign, enforce
 from headgate.protocol.schema import json as schema_json
@@ -114,15 +112,15 @@ def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Rese
         return base.version
     base, read = _begun(table, base, df, options)
     prepared = _prepared_append(table, base, df, options, may_follow=read.is_blind)
-    domains = _domains(prepared.base, options)
     _check_restated(prepared, options)
     written = _write(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
     held.check(table, written)
     prepared = prepared.with_values(written.farthest)
-    if _says_nothing(options, *prepared.actions, *domains, *written.adds):
+    meta = _meta(prepared, options)
+    if _says_nothing(options, prepared.base, *meta, *written.adds):
         return prepared.base.version
     operation = _operation("Append", prepared, options, written)
-    actions = (*prepared.actions, *domains, *once.actions(table.world, options.txn), *written.adds)
+    actions = (*meta, *once.actions(table.world, options.txn), *written.adds)
     change = Change(operation, actions, reads=_reads(read, options), user_metadata=_said(df, options))
     try:
         return commit(table, prepared.base, change, written=[written])
@@ -142,7 +140,7 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
     _check_removable(base)
     base, read = _begun(table, base, df, options)
     prepared = prepare(table, base, df, options, overwrite=True)
-    moved = (*_domains(base, options), *_clustering(prepared, options))
+    clustered = _clustering(prepared, options)
     written = _write(table, prepared, df, options)
     prepared = prepared.with_values(written.farthest)
     try:
@@ -150,8 +148,8 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
     except Exception:
         files.discard(table.store, written)  # nothing was proposed
         raise
-    meta, rows = (*prepared.actions, *moved), (*gone.actions, *written.adds)
-    if _says_nothing(options, *meta, *rows):
+    meta, rows = (*_meta(prepared, options), *clustered), (*gone.actions, *written.adds)
+    if _says_nothing(options, base, *meta, *rows):
         return base.version
     operation = _operation("Overwrite", prepared, options, written, removed=len(gone.actions))
     actions = (*meta, *once.actions(table.world, options.txn), *rows)
@@ -263,18 +261,24 @@ def _prepared_append(
     return prepared if newest.version == base.version else prepare(table, newest, df, options)
 
 
-def _says_nothing(options: WriteOptions, *changes: Action) -> bool:
-    """Whether it is a batch of a stream without rows: queries have many, and none is worth a version."""
-    return options.epoch is not None and not changes
+def _says_nothing(options: WriteOptions, base: Snapshot, *changes: Action) -> bool:
+    """Whether it is a batch of a stream without rows: queries have many, and none is worth a version.
+
+    That a domain is to be what it is says nothing either.
+    """
+    if options.epoch is None:
+        return False
+    live = base.state.domains
+    return all(isinstance(action, DomainMetadata) and live.get(action.domain) == action for action in changes)
 
 
 def _reads(reads: Reads, options: WriteOptions) -> Reads:
     return reads if options.txn is None else replace(reads, app_ids=frozenset({options.txn[0]}))
 
 
-def _domains(base: Snapshot, options: WriteOptions) -> tuple[Action, ...]:
-    sets = [Set(name, configuration) for name, configuration in options.domains.items()]
-    return tuple(domain_rules.actions(base.state.protocol, base.state.domains, sets))
+def _meta(prepared: Prepared, options: WriteOptions) -> tuple[Action, ...]:
+    """What changes besides rows, with the domains that are set beside them."""
+    return options.domain_settings.beside(prepared.base.state.protocol, prepared.actions)
 
 
 def _said(df: DataFrame, options: WriteOptions) -> str | None:

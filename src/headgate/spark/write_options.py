@@ -7,6 +7,7 @@ from typing import TypedDict
 from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
+from headgate.protocol.domains import SINCE_ALONE, DomainSettings
 from headgate.spark import files
 from headgate.spark.stream_epoch import Epoch
 
@@ -71,6 +72,12 @@ class WriteOptions:
         for row in CONTRADICTIONS:
             if row.holds(self):
                 raise InvalidRequest(row.says, code=row.code)
+        DomainSettings(self.domains, self.since)  # refuses what cannot be set
+
+    @property
+    def domain_settings(self) -> DomainSettings:
+        """The metadata domains that the commit of the rows sets."""
+        return DomainSettings(self.domains, self.since)
 
     @property
     def is_dynamic(self) -> bool:
@@ -235,10 +242,7 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
         "the version of an application's transaction is a number from 0 on: correct it",
     ),
     Contradiction(_no_rows_per_file, "maxRecordsPerFile is a number from 1 on: correct it"),
-    Contradiction(
-        _since_without_domains,
-        "since says from which version the domains were decided: give domains too",
-    ),
+    Contradiction(_since_without_domains, SINCE_ALONE),
 )
 
 

@@ -9,6 +9,7 @@ from headgate.protocol import (
     clustering,
     codec,
     coordination,
+    domains,
     features,
     identity,
     names,
@@ -33,6 +34,7 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.attempt import BLIND, Attempt
 from headgate.protocol.coordination import Command
+from headgate.protocol.domains import DomainSettings
 from headgate.protocol.metadata import check_partitioning, normalized
 from headgate.protocol.property_changes import Asked
 from headgate.protocol.replay import State
@@ -59,6 +61,8 @@ class Definition:
     """The columns to cluster by, nested ones with dots."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """The properties that the session gives to new tables which do not say otherwise."""
+    domains: Mapping[str, str] = field(default_factory=dict)
+    """The metadata domains that it has from its first version on, and their configurations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +124,14 @@ def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
     property_changes.check(metadata)
     metadata = property_changes.with_row_columns(metadata, world.uuid)
     wanted = {*asked.features, features.CATALOG_MANAGED} if managed else set(asked.features)
-    domains = (clustering.domain(definition.cluster_by, metadata),) if definition.cluster_by else ()
-    wanted |= {clustering.FEATURE} if domains else set()
+    clustered = (clustering.domain(definition.cluster_by, metadata),) if definition.cluster_by else ()
+    wanted |= {clustering.FEATURE} if clustered else set()
+    given = DomainSettings(definition.domains).actions
+    wanted |= {domains.FEATURE} if given else set()
     protocol = upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
     features.check_writable(protocol, metadata)
     row_tracking.check(metadata)
-    return Opening(protocol, metadata, domains)
+    return Opening(protocol, metadata, (*clustered, *given))
 
 
 def content(opening: Opening, contents: Contents, *, world: World) -> bytes:

@@ -37,6 +37,7 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.attempt import RESTORE, Reads
+from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.property_changes import CATALOG_KEPT
 from headgate.protocol.replay import State
@@ -72,9 +73,13 @@ class Restored:
 
 
 def restore(
-    table: OpenedTable, *, version: int | None = None, timestamp: EpochMillis | None = None
+    table: OpenedTable,
+    *,
+    version: int | None = None,
+    timestamp: EpochMillis | None = None,
+    domains: DomainSettings = NO_DOMAINS,
 ) -> Restored:
-    """Make the table what it was at a version or a moment.
+    """Make the table what it was at a version or a moment; the commit sets these domains too.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
     """
@@ -107,7 +112,8 @@ def restore(
     removes = removed.removals(gone, EpochMillis(table.world.now_ms()))
     if row_tracking.is_supported(protocol) and not row_tracking.is_suspended(metadata):
         adds += _without_ids(table, base, gone)
-    actions = (*_state(base.state, target.state, protocol, metadata), *removes, *adds)
+    meta = domains.beside(base.state.protocol, _state(base.state, target.state, protocol, metadata))
+    actions = (*meta, *removes, *adds)
     asked = {"version": str(version)} if version is not None else {"timestamp": str(timestamp)}
     operation = Operation(RESTORE, asked, {name: str(value) for name, value in metrics.items()})
     change = Change(operation, actions, reads=Reads(whole_table=True), once=True)
