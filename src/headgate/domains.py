@@ -163,11 +163,9 @@ class StringMap:
                 raise InvalidRequest(
                     f"{self.name!r} maps strings to strings, and {key!r}: {value!r} does not"
                 )
-            if domains.is_reserved(key):
-                raise InvalidRequest(
-                    f"the key {key!r} of {self.name!r} belongs to Delta itself, as all that begin with delta."
-                )
-        return msgspec.json.encode(dict(sorted(values.items()))).decode()
+        configuration = msgspec.json.encode(dict(sorted(values.items()))).decode()
+        domains.check_keys(self.name, configuration)
+        return configuration
 
     def decode(self, configuration: str) -> Mapping[str, str]:
         """The map a configuration stands for."""

@@ -222,6 +222,17 @@ _LEGAL: dict[str, tuple[Build, Build]] = {
             DomainMetadata(domain="acme.x", configuration="{}", removed=False),
         ),
     ),
+    "keys of Delta under the name of the domain itself": (
+        lambda told: (with_features(told.protocol, "domainMetadata"),),
+        lambda _: (DomainMetadata(domain="a", configuration='{"delta.a.x":"1"}', removed=False),),
+    ),
+    "a domain with keys of Delta is removed": (
+        lambda told: (
+            with_features(told.protocol, "domainMetadata"),
+            DomainMetadata(domain="a", configuration='{"delta.x":"1"}', removed=False),
+        ),
+        lambda _: (DomainMetadata(domain="a", configuration='{"delta.x":"1"}', removed=True),),
+    ),
     "a partition value with a slash": (nothing, lambda _: (named_file("p=..%252F..%252Fx/a%20b.parquet"),)),
     "dots in a name": (nothing, lambda _: (named_file("a..b/.hidden/c...parquet"),)),
 }

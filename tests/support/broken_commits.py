@@ -405,6 +405,12 @@ CASES: tuple[Case, ...] = (
         kind="domainMetadata",
     ),
     Case(
+        "reserved-keys-in-domains",
+        _domain("a", '{"k":"1","Delta.x":"1"}'),
+        first=_has("domainMetadata"),
+        kind="domainMetadata",
+    ),
+    Case(
         "no-secrets-in-domains",
         _domain("a", '{"client":{"api_key":"x"}}'),
         first=_has("domainMetadata"),

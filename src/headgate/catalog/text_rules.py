@@ -11,7 +11,7 @@ from headgate.catalog.content_rules import (
     writes_domains,
     writes_metadata,
 )
-from headgate.protocol import stored_expressions, strict
+from headgate.protocol import domains, stored_expressions, strict
 from headgate.protocol.strict import Breach
 
 SECRET = "HEADGATE_SECRET_IN_LOG"
@@ -38,6 +38,15 @@ def _secret_in_a_domain(proposed: Proposed) -> Breach | None:
     return None
 
 
+def _key_of_delta_in_a_domain(proposed: Proposed) -> Breach | None:
+    for action in proposed.commit.domains:
+        found = () if action.removed else domains.reserved_keys(action.domain, action.configuration)
+        if found:
+            why = f"the key {found[0]!r} of the domain {action.domain!r} belongs to Delta itself"
+            return proposed.breach(action, why, "HEADGATE_DOMAIN_RESERVED")
+    return None
+
+
 RULES: tuple[Rule, ...] = (
     Rule(
         "stored-expressions", writes_metadata, _text_that_must_not_be_evaluated,
@@ -47,6 +56,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "domains-nested", writes_domains, _a_domain_too_deep,
         f"the JSON of a metadata domain is nested at most {strict.DEEPEST} levels",
+    ),
+    Rule(
+        "reserved-keys-in-domains", writes_domains, _key_of_delta_in_a_domain,
+        "no key of a user's metadata domain begins with `delta.`, but for those under `delta.<its name>.`",
+        "HEADGATE_DOMAIN_RESERVED",
     ),
     Rule(
         "no-secrets-in-domains", writes_domains, _secret_in_a_domain,

@@ -44,6 +44,9 @@ def check(attempt: Attempt) -> None:
             )  # fmt: skip
     if attempt.writes.domains:
         domains.check_commit(attempt.protocol, attempt.writes.domains)
+    for action in attempt.writes.domains:
+        if not action.removed:
+            domains.check_keys(action.domain, action.configuration)
 
 
 def _protocol_or_metadata_more_than_once(attempt: Attempt) -> str | None:
