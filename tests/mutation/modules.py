@@ -16,6 +16,7 @@ _BY_ROWS = ("tests/unit/test_races_by_rows.py", "tests/unit/test_row_level_confl
 
 TESTS: dict[str, tuple[str, ...]] = {
     "protocol.conflicts": (*_CONFLICTS, _BY_ROWS[0], "tests/unit/test_rebase.py"),
+    "protocol.joint_upgrade": ("tests/unit/test_joint_upgrade.py", *_CONFLICTS),
     "protocol.read_checks": ("tests/unit/test_read_checks.py",),
     "protocol.file_conflicts": (*_CONFLICTS, *_BY_ROWS, "tests/unit/test_rebase.py", *_ORDERS),
     "protocol.rebase": (*_ATTEMPT, *_REBASE, *_ROWS, "tests/unit/test_commit_checks.py", *_DOMAINS, *_LOOP),

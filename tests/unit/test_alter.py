@@ -343,11 +343,11 @@ def test_an_alter_that_loses_to_appends_follows_them(route: str) -> None:
 
 @each_route
 def test_of_two_who_add_features_at_once_one_has_to_look_again(route: str) -> None:
-    """I8, and any other feature."""
+    """I8, and any other feature that is not independent of what commits contain."""
     place = create((), managed=route != "filesystem")
     ours, theirs = open_table(place, route), open_table(place, route)
     base = ours.snapshot()
-    alter.add_feature(theirs, "domainMetadata")
+    alter.add_feature(theirs, "deletionVectors")
 
     with pytest.raises(ProtocolChanged):
         ours.commit(Change(Operation("UPGRADE PROTOCOL"), (base.state.protocol,)), base=base)

@@ -1,0 +1,75 @@
+"""Two upgrades of the protocol at once: which stand together, and what the later one writes then."""
+
+import pytest
+
+from headgate.protocol import features, joint_upgrade, rebase, upgrade
+from headgate.protocol.actions import Protocol
+from headgate.protocol.attempt import Attempt
+from tests.support.attempts import side, table
+
+PLAIN = Protocol(min_reader_version=1, min_writer_version=2)
+NAMED = upgrade.with_features(PLAIN, ["domainMetadata"])
+
+
+def followed(ours: list[str], theirs: list[str], on: list[str] | None = None) -> Attempt:
+    state = table(on or [])
+    lost = side("theirs", theirs, state).as_winner()
+    return rebase.rebase(rebase.prepare(side("ours", ours, state).attempt), [lost])
+
+
+def test_an_upgrade_that_the_winner_made_is_not_made_again() -> None:
+    moved = followed(["feature:+domainMetadata", "domain:a=1", "append"], ["feature:+domainMetadata"])
+
+    assert moved.writes.protocol is None
+    assert [found.domain for found in moved.writes.domains] == ["a"]
+    assert len(moved.writes.adds) == 1
+
+
+def test_what_the_winner_lacks_is_added_to_its_protocol() -> None:
+    moved = followed(["feature:+changeDataFeed"], ["feature:+clustering"], ["feature:domainMetadata"])
+
+    assert moved.writes.protocol is not None
+    assert features.named(moved.writes.protocol) >= {"changeDataFeed", "clustering", "domainMetadata"}
+    assert moved.writes.protocol == upgrade.with_features(moved.follows.protocol, ["changeDataFeed"])
+
+
+def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
+    moved = followed(["feature:+domainMetadata"], ["append"])
+
+    assert moved.writes.protocol is not None
+    assert moved.writes.protocol.has("domainMetadata")
+    assert followed(["append"], ["feature:+domainMetadata"]).writes.protocol is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (PLAIN, PLAIN, True),
+        (PLAIN, NAMED, True),
+        (NAMED, PLAIN, False),
+        (PLAIN, upgrade.with_features(PLAIN, ["rowTracking"]), False),
+        (PLAIN, upgrade.with_features(PLAIN, ["deletionVectors"]), False),
+        (PLAIN, upgrade.with_features(PLAIN, ["domainMetadata", "checkConstraints"]), False),
+        (PLAIN, Protocol(min_reader_version=1, min_writer_version=3), False),
+        (NAMED, upgrade.with_features(NAMED, ["changeDataFeed", "appendOnly", "inCommitTimestamp"]), True),
+        (
+            NAMED,
+            Protocol(min_reader_version=2, min_writer_version=7, writer_features=NAMED.writer_features),
+            False,
+        ),
+    ],
+    ids=[
+        "the same", "a domain", "a feature less", "ids", "readers", "a check too", "a version", "three",
+        "a version of readers",
+    ],
+)  # fmt: skip
+def test_only_independent_features_of_writers_are_additive(
+    before: Protocol, after: Protocol, expected: bool
+) -> None:
+    assert joint_upgrade.is_additive(before, after) is expected
+
+
+def test_independent_features_are_of_writers_alone() -> None:
+    rows = [features.find(name) for name in joint_upgrade.INDEPENDENT]
+
+    assert all(row is not None and not row.reader and row.can_write for row in rows)
