@@ -34,7 +34,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.commit_checks": ("tests/unit/test_commit_checks.py", *_REBASE),
     "protocol.partitioning": ("tests/unit/test_partitioning.py",),
     "protocol.metadata_changes": ("tests/unit/test_metadata_changes.py", *_CONFLICTS),
-    "protocol.domains": ("tests/unit/test_domains.py", *_CONFLICTS, *_DOMAINS[1:]),
+    "protocol.domains": (
+        "tests/unit/test_domains.py", *_CONFLICTS, *_DOMAINS[1:], "tests/unit/test_reserved_domains.py",
+    ),
     "protocol.domain_handlers": ("tests/unit/test_domain_handlers.py",),
     "protocol.domain_lifecycle": ("tests/unit/test_domain_lifecycle.py", *_CONFLICTS),
     "protocol.replay": ("tests/unit/test_replay.py", "tests/unit/test_domains.py", *_REBASE,

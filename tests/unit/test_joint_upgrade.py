@@ -8,6 +8,8 @@ from headgate.protocol.attempt import Attempt
 from tests.support.attempts import side, table
 
 PLAIN = Protocol(min_reader_version=1, min_writer_version=2)
+NAMELESS = Protocol(min_reader_version=1, min_writer_version=7, writer_features=())
+ALL = ["appendOnly", "changeDataFeed", "clustering", "domainMetadata", "inCommitTimestamp"]
 NAMED = upgrade.with_features(PLAIN, ["domainMetadata"])
 
 
@@ -26,11 +28,21 @@ def test_an_upgrade_that_the_winner_made_is_not_made_again() -> None:
 
 
 def test_what_the_winner_lacks_is_added_to_its_protocol() -> None:
-    moved = followed(["feature:+changeDataFeed"], ["feature:+clustering"], ["feature:domainMetadata"])
+    moved = followed(
+        ["feature:+changeDataFeed", "append"], ["feature:+clustering"], ["feature:domainMetadata"]
+    )
 
     assert moved.writes.protocol is not None
     assert features.named(moved.writes.protocol) >= {"changeDataFeed", "clustering", "domainMetadata"}
+    assert len(moved.writes.adds) == 1
     assert moved.writes.protocol == upgrade.with_features(moved.follows.protocol, ["changeDataFeed"])
+
+
+def test_a_feature_that_ours_drops_is_dropped_behind_who_does_not_speak_of_the_protocol() -> None:
+    moved = followed(["feature:-inCommitTimestamp"], ["app:etl=1"], ["feature:inCommitTimestamp"])
+
+    assert moved.writes.protocol is not None
+    assert not moved.writes.protocol.has("inCommitTimestamp")
 
 
 def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
@@ -47,6 +59,7 @@ def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
         (PLAIN, PLAIN, True),
         (PLAIN, NAMED, True),
         (NAMED, PLAIN, False),
+        (NAMELESS, upgrade.with_features(NAMELESS, ALL), True),
         (PLAIN, upgrade.with_features(PLAIN, ["rowTracking"]), False),
         (PLAIN, upgrade.with_features(PLAIN, ["deletionVectors"]), False),
         (PLAIN, upgrade.with_features(PLAIN, ["domainMetadata", "checkConstraints"]), False),
@@ -59,8 +72,8 @@ def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
         ),
     ],
     ids=[
-        "the same", "a domain", "a feature less", "ids", "readers", "a check too", "a version", "three",
-        "a version of readers",
+        "the same", "a domain", "a feature less", "all", "ids", "readers", "a check too", "a version",
+        "three", "a version of readers",
     ],
 )  # fmt: skip
 def test_only_independent_features_of_writers_are_additive(

@@ -21,18 +21,17 @@ those two commits have rules of their own."""
 
 def is_additive(before: Protocol, after: Protocol) -> bool:
     """Whether ``after`` is ``before`` with independent features more, or the same."""
-    readers = [(each.min_reader_version, each.reader_features) for each in (before, after)]
     named, wanted = features.named(before), features.named(after)
-    return readers[0] == readers[1] and named <= wanted and wanted - named <= INDEPENDENT
+    readers_stay = before.min_reader_version == after.min_reader_version
+    return readers_stay and named <= wanted and wanted - named <= INDEPENDENT
 
 
 def is_possible(race: Race) -> bool:
     """Whether both upgrades of a race, in which both sides write the protocol, can stand."""
     if race.winner.metadata is not None and race.ours.writes.metadata is not None:
         return False  # which conflicts anyway, and Delta names the protocol first
-    before = race.ours.follows.protocol
-    written = (race.winner.protocol, race.ours.writes.protocol)
-    return all(each is not None and is_additive(before, each) for each in written)
+    before, after = race.ours.follows.protocol, race.after.protocol
+    return is_additive(before, after) and is_additive(before, race.ours.protocol)
 
 
 def follow(race: Race) -> Attempt:
@@ -42,6 +41,5 @@ def follow(race: Race) -> Attempt:
         return ours
     added = features.named(written) - features.named(ours.follows.protocol)
     upgraded = upgrade.with_features(race.after.protocol, added)
-    features.check_writable(upgraded, ours.metadata)
     others = tuple(action for action in ours.actions if not isinstance(action, Protocol))
     return ours.with_actions(others if upgraded is race.after.protocol else (upgraded, *others))
