@@ -8,6 +8,7 @@ from headgate import owners
 from headgate.errors import InvalidRequest
 from headgate.protocol import column_changes
 from headgate.protocol.column_changes import After, First, Place
+from headgate.protocol.coordination import CURRENT
 from headgate.protocol.domains import Remove, Set
 from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns
@@ -133,8 +134,11 @@ class Definition:
 
         Delta's own, ``delta.*``, are checked, and add the features they need; see the reference page
         of properties. ``delta.enableRowTracking`` first gives ids to the rows that are there, in commits
-        before this one. If nothing changes there is no new version.
+        before this one. If nothing changes there is no new version. The name and conf of a commit
+        coordinator, ``delta.coordinatedCommits.…``, give the table to it as ``coordinate`` does.
         """
+        if CURRENT.owner in properties:
+            return ownership.set_owner(self._opened, owners.find, properties)
         return alter.set_properties(self._opened, properties)
 
     def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
@@ -157,7 +161,8 @@ class Definition:
 
         Refused while rows, files or other features depend on it. Older versions keep it; if that concerns
         readers, the table gets the feature ``checkpointProtection``, or with ``truncate_history`` loses
-        those versions, once they are old enough.
+        those versions, once they are old enough. That of a commit owner, ``coordinatedCommits-preview``, goes
+        by ``uncoordinate``.
         """
         return alter.drop_feature(self._opened, name, truncate_history=truncate_history)
 
@@ -169,12 +174,14 @@ class Definition:
         """
         return ownership.coordinate(self._opened, owners.find, owner, conf)
 
-    def uncoordinate(self) -> int:
+    def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
         """Take the table back from its commit owner; the version from which it is an ordinary one.
 
-        Everything is published then. After a failure in the middle, repeat it.
+        Everything is published then. After a failure in the middle, repeat it. Its in-commit timestamps
+        stay on, which some clients cannot write (deltalake is one): with ``keep_timestamps=False`` they go
+        too, in a commit of their own.
         """
-        return ownership.uncoordinate(self._opened)
+        return ownership.uncoordinate(self._opened, keep_timestamps=keep_timestamps)
 
 
 def _place(*, first: bool, after: str | None) -> Place:

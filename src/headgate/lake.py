@@ -312,6 +312,8 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             ownership.create_table(opened, definition, owners.find)
         else:
             ownership.create_coordinated(opened, definition, owners.find, *owner)
+    elif owner is not None:
+        ownership.check_owner(opened, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
     return _table_at_path(opened)

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 from pyspark.sql.types import LongType, StringType, StructType
 
 import headgate
@@ -65,3 +66,17 @@ def test_a_checkpoint_and_an_ordinary_start_disturb_nobody(tmp_path: Path) -> No
     table.checkpoint()
 
     assert seen_by_others(location) == ([1, 2, 3], [1, 2, 3])
+
+
+def test_deltalake_writes_to_a_table_after_its_release(tmp_path: Path) -> None:
+    """Nothing is left that it does not know: not the check of vacuums, and if asked no timestamps."""
+    location = tmp_path / "table"
+    conf = {"lake": str(tmp_path / "lake"), "batch": "100"}
+    table = headgate.at_path(location, columns=COLUMNS, owner=("headgate", conf), settings=ON_DEMAND)
+    add(table.log, 1, 2)
+
+    table.uncoordinate(keep_timestamps=False)
+
+    write_deltalake(str(location), pa.table({"id": [3], "writer": ["deltalake"]}), mode="append")
+    assert headgate.at_path(location).log.snapshot().version == 5
+    assert sorted(DeltaTable(str(location)).to_pyarrow_table()["id"].to_pylist()) == [1, 2, 3]

@@ -116,5 +116,5 @@ def test_a_table_that_changes_hands_under_load_loses_and_doubles_nothing(batch: 
 
     table = place.opened()
     assert sorted(paths(table)) == sorted(f"{number}-{commit}" for number in range(4) for commit in range(25))
-    assert table.publish() == 4 * 25 + 6 * 3
-    assert len(table.history()) == 4 * 25 + 6 * 3 + 1
+    assert table.publish() == 4 * 25 + 6 * 2
+    assert len(table.history()) == 4 * 25 + 6 * 2 + 1

@@ -144,6 +144,7 @@ def test_setting_the_properties_by_hand_registers_nobody_so_it_is_refused() -> N
     ("feature", "owner", "folder"),
     [
         ("coordinatedCommits-preview", "coordinatedCommits.commitCoordinator-preview", "_staged_commits"),
+        ("coordinatedCommits", "coordinatedCommits.commitCoordinator", "_staged_commits"),
         ("managedCommit-preview", "managedCommit.commitOwner-preview", "_commits"),
         ("managed-commit-preview", "managedCommits.commitOwner-preview", "_commits"),
         ("managed-commit-dev", "managedCommits.commitOwner-dev", "_commits"),
@@ -158,8 +159,11 @@ def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: st
     assert (found.naming.feature, found.owner, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
     assert (found.conf, found.table_conf, found.table_conf_text) == ({}, {}, None)
     assert coordination.leftover_features(before) == (feature,)
-    assert feature not in (coordination.without_features(before).writer_features or ())
-    assert coordination.without_features(before).has("inCommitTimestamp")
+    after, _ = coordination.released(commits.metadata(), before)
+    assert (after.reader_features, after.writer_features) == (
+        None,
+        ("appendOnly", "inCommitTimestamp", "invariants"),
+    )
 
 
 def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
@@ -174,8 +178,20 @@ def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
     assert found.table_conf == {"id": "7"}
     assert after.configuration[STAMP_PROPERTIES[0]] == "true"
     assert all(protocol.has(name) for name in (CURRENT.feature, "inCommitTimestamp", "vacuumProtocolCheck"))
-    assert dict(coordination.released(after).configuration) == {"acme": "x", STAMP_PROPERTIES[0]: "true"}
-    assert coordination.of(coordination.released(after)) is None
+    weakest, released = coordination.released(after, protocol)
+    assert dict(released.configuration) == {"acme": "x", STAMP_PROPERTIES[0]: "true"}
+    assert not any(weakest.has(name) for name in (CURRENT.feature, "vacuumProtocolCheck"))
+
+
+def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
+    had = upgrade.with_features(commits.PROTOCOL, ("vacuumProtocolCheck",))
+    protocol, after = coordination.taken(commits.metadata(), had, NAME, {}, {})
+
+    weakest, released = coordination.released(after, protocol)
+
+    assert weakest.has("vacuumProtocolCheck")
+    assert not weakest.has(CURRENT.feature)
+    assert not coordination.PROPERTIES & released.configuration.keys()
 
 
 @pytest.mark.parametrize(

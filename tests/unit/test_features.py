@@ -146,8 +146,8 @@ READERS = {
     "variantType", "variantType-preview", "variantShredding", "variantShredding-preview",
 }  # fmt: skip
 OWNERS = {
-    "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
-    "managedCommit", "catalogManaged", "catalogOwned-preview",
+    "coordinatedCommits", "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview",
+    "managed-commit-dev", "managedCommit", "catalogManaged", "catalogOwned-preview",
 }  # fmt: skip
 REQUIRED = {
     **{key: {"inCommitTimestamp", "vacuumProtocolCheck"} for key in OWNERS},

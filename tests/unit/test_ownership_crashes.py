@@ -9,7 +9,7 @@ import pytest
 
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.errors import CommitUnknown, HeadgateError
+from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest
 from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
 from headgate.storage.api import Store
@@ -215,4 +215,5 @@ def test_who_comes_after_a_release_publishes_what_it_left(published: bool, tmp_p
 
     assert place.published() == [0, 1, 2, 3, 4, 5]
     assert paths(place.opened(owners={})) == ["a", "b", "next"]
-    assert release(place.opened(), place) == 6
+    with pytest.raises(InvalidRequest, match="none to leave"):
+        release(place.opened(), place)

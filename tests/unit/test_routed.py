@@ -216,7 +216,8 @@ def test_what_a_released_table_left_with_its_owner_is_published_before_the_next_
     place, _ = coordinated(1, batch=100)
     table = place.opened()
     base = table.snapshot()
-    released = Change(Operation("UNSET TBLPROPERTIES"), (coordination.released(base.state.metadata),))
+    without = coordination.released(base.state.metadata, base.state.protocol)
+    released = Change(Operation("UNSET TBLPROPERTIES"), without)
     put, last = place.store.put_if_absent, names.published(Version(3))
 
     def fails(path: str, data: bytes) -> None:

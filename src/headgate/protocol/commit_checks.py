@@ -162,6 +162,12 @@ def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
     return coordination.feature_breach(attempt.metadata, attempt.protocol)
 
 
+def _a_feature_without_its_owner(attempt: Attempt) -> str | None:
+    """Who finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
+    before = coordination.owner_breach(attempt.follows.metadata, attempt.follows.protocol)
+    return None if before else coordination.owner_breach(attempt.metadata, attempt.protocol)
+
+
 def _an_owner_without_timestamps(attempt: Attempt) -> str | None:
     return coordination.stamps_breach(attempt.follows.metadata, attempt.metadata)
 
@@ -187,6 +193,9 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "commit-owner-feature", _an_owner_without_its_feature, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+    ),
+    Check(
+        "commit-owner-named", _a_feature_without_its_owner, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     ),
     Check(
         "commit-owner-timestamps", _an_owner_without_timestamps,

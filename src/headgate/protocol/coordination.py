@@ -3,7 +3,7 @@
 The owner is called a coordinator in the properties, because that is the name the feature ended with.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,7 +15,8 @@ from headgate.protocol import names, stamping, upgrade
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 
-DEPENDENCIES = ("inCommitTimestamp", "vacuumProtocolCheck")
+VACUUM_CHECK = "vacuumProtocolCheck"
+DEPENDENCIES = ("inCommitTimestamp", VACUUM_CHECK)
 STAMP_PROPERTIES = (stamping.ENABLED, ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
 DEFAULTS = "spark.databricks.delta.properties.defaults."
 """What a session's default of a property is called: this, and the property without its ``delta.``."""
@@ -51,6 +52,7 @@ NAMINGS: tuple[Naming, ...] = (
     _naming(
         "coordinatedCommits-preview", "coordinatedCommits", "commitCoordinator", "-preview", names.STAGED
     ),
+    _naming("coordinatedCommits", "coordinatedCommits", "commitCoordinator", "", names.STAGED),
     _naming("managedCommit-preview", "managedCommit", "commitOwner", "-preview", names.LEGACY_STAGED),
     _naming("managed-commit-preview", "managedCommits", "commitOwner", "-preview", names.LEGACY_STAGED),
     _naming("managed-commit-dev", "managedCommits", "commitOwner", "-dev", names.LEGACY_STAGED),
@@ -58,7 +60,10 @@ NAMINGS: tuple[Naming, ...] = (
 )
 """The names over time, newest first; new tables get the first."""
 CURRENT = NAMINGS[0]
-PROPERTIES = frozenset(key for naming in NAMINGS for key in naming.properties)
+FEATURES = frozenset(naming.feature for naming in NAMINGS)
+KEPT_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
+"""Says that a table had ``vacuumProtocolCheck`` before it was given to an owner, so that it stays (E7)."""
+PROPERTIES = frozenset({KEPT_CHECK, *(key for naming in NAMINGS for key in naming.properties)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,8 @@ def taken(
         CURRENT.table_conf: _rendered(table_conf),
         stamping.ENABLED: "true",
     }
+    if protocol.has(VACUUM_CHECK):
+        said[KEPT_CHECK] = "true"
     configuration = {**metadata.configuration, **said}
     return (
         upgrade.with_features(protocol, (CURRENT.feature, *DEPENDENCIES)),
@@ -146,10 +153,19 @@ def _rendered(values: Mapping[str, str]) -> str:
     return msgspec.json.encode(dict(sorted(values.items()))).decode()
 
 
-def released(metadata: Metadata) -> Metadata:
-    """The metadata of the commit that takes a table from its owner."""
+def released(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata]:
+    """The protocol and metadata of the commit that takes a table from its owner, in their weakest form.
+
+    Readers need the check of vacuums only where an owner depends on it, and some do not know it: it goes,
+    unless the table had it before.
+    """
+    gone = set(leftover_features(protocol))
+    if KEPT_CHECK not in metadata.configuration:
+        gone.add(VACUUM_CHECK)
+    for feature in gone:
+        protocol = upgrade.without_feature(protocol, feature)
     kept = {key: value for key, value in metadata.configuration.items() if key not in PROPERTIES}
-    return msgspec.structs.replace(metadata, configuration=kept)
+    return protocol, msgspec.structs.replace(metadata, configuration=kept)
 
 
 def leftover_features(protocol: Protocol) -> tuple[str, ...]:
@@ -157,11 +173,16 @@ def leftover_features(protocol: Protocol) -> tuple[str, ...]:
     return tuple(naming.feature for naming in NAMINGS if protocol.has(naming.feature))
 
 
-def without_features(protocol: Protocol) -> Protocol:
-    """The protocol once a released table no longer mentions them."""
-    gone = leftover_features(protocol)
-    kept = tuple(name for name in protocol.writer_features or () if name not in gone)
-    return msgspec.structs.replace(protocol, writer_features=kept)
+def check_features(asked: Collection[str], protocol: Protocol | None = None) -> None:
+    """Refuse to add such a feature by its name: without an owner the table would be in an invalid state."""
+    there = () if protocol is None else leftover_features(protocol)
+    if new := sorted(FEATURES.intersection(asked).difference(there)):
+        raise InvalidRequest(
+            f"the feature {new[0]} says that a commit owner decides the table's commits, and a table that "
+            "names it and no owner is invalid: give the table to an owner, which adds the feature, with "
+            "table.coordinate(name, conf), or when it is made with headgate.at_path(…, owner=(name, conf))",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", features=tuple(new),
+        )  # fmt: skip
 
 
 def breach(before: Metadata, after: Metadata) -> str | None:
@@ -191,6 +212,14 @@ def feature_breach(metadata: Metadata, protocol: Protocol) -> str | None:
         f"its properties name the coordinator {found.owner!r} ({found.naming.owner}), and its protocol does "
         f"not name {found.naming.feature}"
     )
+
+
+def owner_breach(metadata: Metadata, protocol: Protocol) -> str | None:
+    """Why a table that has the feature is not well-formed; None if it is, or does not have it."""
+    leftover = leftover_features(protocol)
+    if not leftover or of(metadata) is not None:
+        return None
+    return f"its protocol names {', '.join(leftover)}, and its properties name no coordinator"
 
 
 def stamps_breach(before: Metadata, after: Metadata) -> str | None:

@@ -1,7 +1,6 @@
 """Which table features exist, what switches each on, and what Headgate can do with them.
 
-One row per feature. A feature that is merely listed costs nothing; one that a protocol demands
-and Headgate does not support is refused by name.
+One row per feature. One that a protocol demands and Headgate does not support is refused by name.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -112,6 +111,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
     Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
     Feature("coordinatedCommits-preview", needed=_coordinated, requires=_COORDINATION),
+    Feature("coordinatedCommits", requires=_COORDINATION, retired=True),
     Feature("managedCommit-preview", requires=_COORDINATION, retired=True),
     Feature("managed-commit-preview", requires=_COORDINATION, retired=True),
     Feature("managed-commit-dev", requires=_COORDINATION, retired=True),

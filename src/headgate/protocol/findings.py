@@ -120,6 +120,11 @@ RULES: tuple[Rule, ...] = (
          "check it through its catalog, which alone knows how far it reaches"),
     Rule("owned-elsewhere", "I16", NOTE, "a coordinator decides this table, and is not registered here",
          "register it, headgate.owners.register(…), and check again: it alone knows how far it reaches"),
+    Rule("owner-without-feature", "I16", ERROR, "the properties name a coordinator, the protocol does not",
+         "clients that do not look at the properties commit past it: take the table back, "
+         "table.uncoordinate(), and give it again"),
+    Rule("feature-without-owner", "I16", WARNING, "the protocol asks for a coordinator, and none is named",
+         "a release was interrupted: finish it with table.uncoordinate(), or name one, table.coordinate(…)"),
     Rule("checkpoint-unpublished", "I5", ERROR, "a checkpoint or compaction is of an unpublished version",
          "publish the table", "what is missing is published"),
     Rule("checkpoint-damaged", "I6", ERROR, "a checkpoint cannot be read", _DERIVED,

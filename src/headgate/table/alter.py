@@ -21,7 +21,7 @@ from headgate.protocol.coordination import Command
 from headgate.protocol.feature_drop import Droppable
 from headgate.protocol.property_changes import COMMENT, Asked
 from headgate.protocol.schema import assign as column_mapping
-from headgate.table import row_ids, truncation, whole_files
+from headgate.table import ownership, row_ids, truncation, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -83,8 +83,11 @@ def drop_feature(table: OpenedTable, name: str, *, truncate_history: bool = Fals
 
     What switches the feature on is switched off first. If readers of older versions must know it, these
     versions are protected from clients that do not: the table gets ``checkpointProtection``. Or, with
-    ``truncate_history``, they are deleted, for which the last of them must be old enough.
+    ``truncate_history``, they are deleted, for which the last of them must be old enough. The feature of
+    a commit owner goes by taking the table back from it.
     """
+    if name in coordination.FEATURES:
+        return ownership.uncoordinate(table)
     base = table.snapshot()
     row = feature_drop.find(base.state.protocol, name)
     if truncate_history:
@@ -182,6 +185,7 @@ def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: 
             "create it in the catalog, or adopt it, headgate.connect(…).adopt(path, 'schema.table')",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
+    coordination.check_features(wanted, before)
     protocol = upgrade.of_changed_table(before, metadata, asked=wanted, writer=writer)
     try:
         features.check_writable(protocol, metadata)

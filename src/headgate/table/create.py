@@ -107,6 +107,7 @@ def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
     coordination.check_set(None, definition.properties, Command.CREATE)
     asked = session_defaults.over(definition.properties, definition.defaults, owned=managed)
+    coordination.check_features(asked.features)
     schema = identity.declared(enforce.declared(definition.schema))
     metadata = Metadata(
         id=world.uuid(),

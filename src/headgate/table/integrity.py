@@ -197,10 +197,17 @@ def _managed(walk: Walk) -> Iterator[Finding]:
 
 
 def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
-    """An owner who was not asked may have ratified versions that no listing shows."""
+    """Owner and feature go together; an owner who was not asked may have ratified more than is listed."""
     state = walk.reached
-    named = coordination.of(state.metadata) if state is not None else None
-    if state is None or named is None:
+    if state is None:
+        return
+    where = names.published(state.version)
+    if problem := coordination.feature_breach(state.metadata, state.protocol):
+        yield found("owner-without-feature", where, problem, version=state.version)
+    if problem := coordination.owner_breach(state.metadata, state.protocol):
+        yield found("feature-without-owner", where, problem, version=state.version)
+    named = coordination.of(state.metadata)
+    if named is None:
         return
     if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
         problem = (

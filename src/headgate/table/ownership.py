@@ -3,8 +3,8 @@
 Taking over: the owner promises, then the commit that names it is created as a file. That creation is
 the one moment at which the table changes hands. Without it the promise is forgotten.
 
-Giving back: the owner ratifies the commit that no longer names it, as its last one, and everything is
-published; whoever commits next publishes what a crash left behind. Then the feature goes.
+Giving back: the owner ratifies the commit that no longer names it nor has the feature, as its last one, and
+everything is published; whoever commits next publishes what a crash left behind.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from headgate.catalog.api import Told
 from headgate.catalog.owner import CommitOwner, FindOwner
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest
-from headgate.protocol import coordination, session_defaults
+from headgate.protocol import coordination, feature_drop, features, session_defaults
 from headgate.protocol.actions import Action, Version
-from headgate.protocol.coordination import CURRENT, Command
+from headgate.protocol.coordination import CURRENT, Command, Coordination
 from headgate.storage.api import Store
 from headgate.table import coordinated, create
 from headgate.table.create import Definition, Opening
@@ -51,35 +51,69 @@ def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str
     return table.commit(Change(_operation("SET TBLPROPERTIES", asked), actions), base=base)
 
 
-def uncoordinate(table: OpenedTable) -> Version:
-    """Make it an ordinary table again; the version from which on it is. To be repeated after a failure."""
+def set_owner(table: OpenedTable, find: FindOwner, properties: Mapping[str, str]) -> Version:
+    """Give the table to the owner that properties name, as ALTER TABLE does in Delta Spark."""
     base = table.snapshot()
-    metadata = base.state.metadata
+    coordination.check_set(base.state.metadata.configuration, properties, Command.ALTER)
+    if others := sorted(properties.keys() - {CURRENT.owner, CURRENT.conf}):
+        raise InvalidRequest(
+            "the table is given to a commit owner in a commit of its own: "
+            f"set {', '.join(others)} in another call",
+            properties=tuple(others),
+        )
+    wanted = Coordination(CURRENT, properties[CURRENT.owner], properties[CURRENT.conf], None)
+    return coordinate(table, find, wanted.owner, wanted.conf)
+
+
+def check_owner(table: OpenedTable, name: str, conf: Mapping[str, str]) -> None:
+    """Refuse to open an existing table as that owner's if it is not."""
+    named = coordination.of(table.snapshot().state.metadata)
+    if named is None:
+        raise InvalidRequest(
+            f"there is a table at {table.location!r} already, and it has no commit owner: give it to "
+            f"{name!r} with headgate.at_path(…).coordinate({name!r}, …), or leave owner out",
+            code="DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS", coordinator=name,
+        )  # fmt: skip
+    if (named.owner, dict(named.conf)) != (name, dict(conf)):
+        raise InvalidRequest(
+            f"there is a table at {table.location!r} already, and its commit owner is {named.owner!r} with "
+            f"the conf {named.conf_text}: leave owner out, or take the table back, table.uncoordinate()",
+            code="DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS", coordinator=name,
+        )  # fmt: skip
+
+
+def uncoordinate(table: OpenedTable, *, keep_timestamps: bool = True) -> Version:
+    """Make it an ordinary table again; the version from which on it is. To be repeated after a failure.
+
+    Everything is published then. Without ``keep_timestamps`` a commit of its own drops them too.
+    """
+    base = table.snapshot()
+    metadata, protocol = base.state.metadata, base.state.protocol
     named = coordination.of(metadata)
-    if named is None and not coordination.leftover_features(base.state.protocol):
+    if named is None and not coordination.leftover_features(protocol):
+        table.publish()
         raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
-    if named is not None:
-        operation = _operation("UNSET TBLPROPERTIES", dict.fromkeys(named.naming.properties, ""))
-        table.commit(Change(operation, (coordination.released(metadata),)), base=base)
+    gone = named.naming.properties if named is not None else ()
+    operation = _operation("UNSET TBLPROPERTIES", dict.fromkeys(gone, ""))
+    released = table.commit(Change(operation, coordination.released(metadata, protocol)), base=base)
     table.publish()
-    return _drop_feature(table)
+    return released if keep_timestamps else _without_timestamps(table)
 
 
-def _drop_feature(table: OpenedTable) -> Version:
+def _without_timestamps(table: OpenedTable) -> Version:
     for _ in range(_TRIES - 1):
         with suppress(ConflictError):  # whoever wrote meanwhile wrote to an ordinary table: look again
-            return _drop_once(table)
-    return _drop_once(table)
+            return _drop_timestamps(table)
+    return _drop_timestamps(table)
 
 
-def _drop_once(table: OpenedTable) -> Version:
+def _drop_timestamps(table: OpenedTable) -> Version:
     base = table.snapshot()
-    protocol = base.state.protocol
-    dropped = coordination.leftover_features(protocol)
-    if not dropped or coordination.of(base.state.metadata) is not None:
-        return base.version  # somebody was faster, or gave the table to an owner again
-    operation = Operation("DROP FEATURE", {"featureName": ", ".join(dropped)}, changes_data=False)
-    return table.commit(Change(operation, (coordination.without_features(protocol),)), base=base)
+    if not base.state.protocol.has(features.IN_COMMIT_TIMESTAMP):
+        return base.version
+    row = feature_drop.find(base.state.protocol, features.IN_COMMIT_TIMESTAMP)
+    operation = Operation("DROP FEATURE", {"featureName": row.feature}, changes_data=False)
+    return table.commit(Change(operation, feature_drop.actions(row, base.state)), base=base)
 
 
 def create_table(table: OpenedTable, definition: Definition, find: FindOwner) -> None:

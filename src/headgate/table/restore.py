@@ -205,7 +205,9 @@ def _planned(now: State, then: State, uuid: Callable[[], str]) -> tuple[Protocol
     """What the table is to be: features are never lost."""
     metadata = property_changes.with_row_columns(_metadata(now, then), uuid)
     asked = features.named(then.protocol) - {features.CATALOG_MANAGED, *_OWNED}
-    if then.protocol.is_catalog_managed:  # which it needed, and readers need not know
+    if (
+        then.protocol.is_catalog_managed or coordination.of(then.metadata) is not None
+    ):  # which it needed, and readers need not know
         asked -= {features.VACUUM_PROTOCOL_CHECK}
     protocol = upgrade.of_changed_table(now.protocol, metadata, asked=asked)
     features.check_writable(protocol, metadata)
