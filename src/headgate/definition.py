@@ -12,7 +12,8 @@ from headgate.protocol.coordination import CURRENT
 from headgate.protocol.domains import Remove, Set
 from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns
-from headgate.table import alter, alter_clustering, alter_columns, ownership
+from headgate.table import alter, alter_clustering, alter_columns, forced_release, ownership
+from headgate.table.forced_release import ForcedRelease
 from headgate.table.opened import OpenedTable
 
 
@@ -182,6 +183,16 @@ class Definition:
         too, in a commit of their own.
         """
         return ownership.uncoordinate(self._opened, keep_timestamps=keep_timestamps)
+
+    def force_uncoordinate(self, owner: str) -> ForcedRelease:
+        """Take the table back from a commit owner that is lost for good; name it, so that it is no accident.
+
+        The table goes on after its last published version. What the owner ratified and did not publish is
+        lost to it: the answer names every staged file that may have been ratified, and none is deleted.
+        Refused while the owner answers. First make sure that nobody reaches it from elsewhere: its commits
+        would be lost.
+        """
+        return forced_release.force_release(self._opened, owner)
 
 
 def _place(*, first: bool, after: str | None) -> Place:

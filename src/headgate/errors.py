@@ -337,6 +337,10 @@ class UnsafeDatabase(CatalogError):
     code = "HEADGATE_UNSAFE_DATABASE"
 
 
+class StaleRead(UserWarning):
+    """Who decides a table's commits could not be asked, so later versions than those read may exist."""
+
+
 class StorageError(HeadgateError):
     """An object store did not do what was asked."""
 

@@ -312,6 +312,13 @@ class Table(Definition):
         """
         return manifests.generate(self._opened, mode)
 
+    def unanswered(self) -> str | None:
+        """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
+
+        Such a table can be read with ``Settings(read_published=True)``, or where its owner is not registered.
+        """
+        return self._opened.unanswered()
+
     def publish(self) -> int:
         """Publish every ratified version to ``_delta_log``; the latest of them."""
         return self._opened.publish()

@@ -349,7 +349,7 @@ def write_path(
 
 def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
     """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
-    opened = _open_path(location, Settings())
+    opened = _open_path(location, Settings(read_published=True))  # a silent owner is a finding
     return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
 
 
@@ -360,7 +360,7 @@ def _open_path(location: str | Path, settings: Settings) -> OpenedTable:
     return OpenedTable(
         place,
         store,
-        RoutedCommitter(place, store, owners.find, world=world, strict=settings.require_owner),
+        RoutedCommitter(place, store, owners.find, world=world, settings=settings),
         after_commit=AfterCommit(settings),
         settings=settings,
         world=world,

@@ -7,7 +7,7 @@ entry point of the group ``headgate.commit_owners``, named after the owner, is s
 imported only when a table names it, and what the program registers itself comes first.
 
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
-``{"lake": "/absolute/path"}``.
+``{"lake": "/absolute/path"}``, or for several machines ``{"lake": "postgresql://user@host/database"}``.
 """
 
 import threading
@@ -49,7 +49,9 @@ def in_memory(*, batch: int = 1) -> CommitOwner:
 
 def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
     if _LAKE not in conf:
-        raise InvalidRequest(f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path")
+        raise InvalidRequest(
+            f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, or postgresql://…"
+        )
     batch = conf.get(_BATCH, "1")
     if not batch.isdecimal() or int(batch) < 1:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")

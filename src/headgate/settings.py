@@ -73,5 +73,11 @@ class Settings:
     """
     require_owner: bool = False
     """Refuse to read a table whose commit owner is not registered, instead of what is published of it."""
+    read_published: bool = False
+    """Read what is published of a table whose commit owner does not answer, or has lost what it knew.
+
+    Instead of an error there is a ``StaleRead`` warning, and ``table.unanswered()`` says why. Commits still
+    go through the owner; maintenance, which would have to know the latest version, is refused.
+    """
     database: DatabaseSettings = DatabaseSettings()
     """The database server behind the catalog."""

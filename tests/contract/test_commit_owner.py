@@ -1,19 +1,21 @@
 """What every commit owner owes: each sentence of the port ``CommitOwner``, asked of every owner."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from headgate.catalog import owner_rules
 from headgate.catalog.api import Lost, RatifiedCommit, Staged
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
-from tests.support import owned
+from tests.support import owned, postgresql
 from tests.support.faulty_store import DictStore
 from tests.support.owned import OWNED, PLAIN, propose
 from tests.support.proposals import content
@@ -21,12 +23,18 @@ from tests.support.proposals import content
 Build = Callable[..., LedgerOwner]
 
 
-@pytest.fixture(params=["memory", "database"])
-def build(request: pytest.FixtureRequest, tmp_path: Path) -> Build:
-    def built(batch: int = 100) -> LedgerOwner:
-        return owned.owner(request.param, tmp_path, batch=batch)
+@pytest.fixture(params=["memory", "database", "postgresql"])
+def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
+    with ExitStack() as stack:
+        place: Path | str = tmp_path
+        if request.param == "postgresql":
+            server = postgresql.server()
+            place = server.url(stack.enter_context(server.database()))
 
-    return built
+        def built(batch: int = 100) -> LedgerOwner:
+            return owned.owner(request.param, place, batch=batch)
+
+        yield built
 
 
 def registered(owner: LedgerOwner, *, current: int | None = None) -> OwnedTable:
@@ -233,6 +241,54 @@ def test_the_latest_version_survives_publication_and_restart(build: Build) -> No
 
     assert again.get_commits(table) == OwnedCommits((), Version(2))
     ratified(again, table, 3)
+
+
+def test_what_is_published_is_forgotten_but_for_a_window(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 004: at some point after backfill completes, the mapping for that commit is deleted."""
+    monkeypatch.setattr(owner_rules, "REMEMBERED", 4)
+    owner = build(1)
+    table = registered(owner)
+    ratified(owner, table, *range(1, 9))
+
+    kept = owner.ledger.commits(table.conf["tableId"], Version(0))
+    again = propose(owner, table, 5, "txn-5")
+
+    assert [commit.version for commit in kept] == [5, 6, 7, 8]
+    assert isinstance(again, RatifiedCommit)
+    assert isinstance(propose(owner, table, 4, "txn-4"), Lost)  # who asks finds it in the log
+    assert owner.get_commits(table) == OwnedCommits((), Version(8))
+
+
+def test_what_is_not_published_is_never_forgotten(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(owner_rules, "REMEMBERED", 2)
+    owner = build(1_000)
+    table = registered(owner)
+    ratified(owner, table, *range(1, 9))
+
+    owner.backfill_to(table, Version(3))
+
+    assert held(owner.get_commits(table)) == [4, 5, 6, 7, 8]
+
+
+def test_a_registration_that_came_to_nothing_is_forgotten(build: Build) -> None:
+    """Seed 002: if somebody else gets there first, the owner forgets about the proposed change."""
+    owner = build()
+    for current in (4, 4, 5, 7):
+        owner.register("/tables/t", Version(current), PLAIN)
+
+    assert [record.first for record in owner.ledger.records("/tables/t")] == [9]
+
+
+def test_a_table_that_was_taken_back_by_force_can_be_given_again(build: Build) -> None:
+    """Versions beyond those it ratified, without its name, say that the table went past the owner."""
+    owner = build()
+    ratified(owner, registered(owner), 1, 2)
+    with pytest.raises(NotAllowed, match="registered already"):
+        owner.register("/tables/t", Version(2), PLAIN)
+
+    ratified(owner, registered(owner, current=3), 5)
 
 
 def test_another_place_or_an_unknown_table_is_refused(build: Build) -> None:

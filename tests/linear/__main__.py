@@ -11,6 +11,8 @@ from pathlib import Path
 from tests.linear.run import Plan, Result, run
 
 _DATABASES = ("sqlite", "postgresql")
+_KINDS = 3
+"""Of histories: of single commits, of groups of them, and of a commit owner."""
 _OPERATIONS_OF_A_ROUND = 20_000
 _SHOWN = 10
 
@@ -33,7 +35,8 @@ def main() -> int:
             asked.processes,
             asked.tables,
             kills=20,
-            groups=number // len(_DATABASES) % 2 == 1,
+            groups=number // len(_DATABASES) % _KINDS == 1,
+            owned=number // len(_DATABASES) % _KINDS == _KINDS - 1,
         )
         began = time.monotonic()
         folder = Path(tempfile.mkdtemp(prefix="headgate-linear-", dir=_memory()))
@@ -48,7 +51,7 @@ def main() -> int:
 
 
 def _show(plan: Plan, result: Result, seconds: float) -> int:
-    what = "groups" if plan.groups else "operations"
+    what = "of an owner" if plan.owned else "groups" if plan.groups else "operations"
     print(
         f"{plan.database:10}  {result.operations:,} {what}, {result.versions:,} versions, {result.kills} "
         f"kills, {result.unanswered:,} without an answer, {seconds:.0f} s: "

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headgate.catalog.api import TableName
+from headgate.catalog.api import TableId, TableName
 from headgate.catalog.embedded import DATABASE
 from headgate.catalog.service import Catalog
 from tests.linear import checker, cycles, group_worker, history
@@ -21,6 +21,7 @@ from tests.linear.checker import History, Violation
 from tests.linear.cycles import Transaction
 from tests.linear.group_worker import GroupWorker
 from tests.linear.history import Operation, Told
+from tests.linear.owner_worker import Owned, OwnerWorker
 from tests.linear.worker import Assignment, Place, Shared, Worker
 from tests.support import postgresql, tables
 from tests.support.tcp_proxy import Cut, wire
@@ -44,6 +45,8 @@ class Plan:
     kills: int = 10
     groups: bool = False
     """Whether they commit to several tables at once."""
+    owned: bool = False
+    """Whether a commit owner decides, and no catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ def run(plan: Plan, folder: Path) -> Result:
     records.mkdir(parents=True)
     with ExitStack() as stack:
         direct = _place(plan, folder, stack)
+        if plan.owned:
+            return _run_owned(plan, folder, (direct, _faulty(plan, direct, stack)))
         with closing(direct.open()) as catalog:
             shared = tuple(_table(catalog, number) for number in range(plan.tables))
         through = _faulty(plan, direct, stack)
@@ -74,6 +79,19 @@ def run(plan: Plan, folder: Path) -> Result:
             if plan.groups:
                 return _judge_groups(catalog, shared, group_worker.read(records), kills)
             return _judge(catalog, shared, history.read(records), kills)
+
+
+def _run_owned(plan: Plan, folder: Path, places: tuple[Place, Place]) -> Result:
+    owned = Owned(places[0])
+    locations = [str(folder / "tables" / f"t{number}") for number in range(plan.tables)]
+    for location in locations:
+        owned.create(location)
+    shared = tuple(Shared(number, TableId(""), where) for number, where in enumerate(locations))
+    records = folder / "records"
+    kills = _work(plan, _assignments(plan, places, str(records), shared))
+    logs = {number: owned.log(location) for number, location in enumerate(locations)}
+    findings = [f"t{number}: {found}" for number in logs for found in owned.findings(locations[number])]
+    return _result(logs, history.read(records), kills, findings)
 
 
 def _place(plan: Plan, folder: Path, stack: ExitStack) -> Place:
@@ -193,7 +211,7 @@ def _oversee(plan: Plan, running: dict[int, Assignment]) -> int:
 
 def _worker(plan: Plan, assignment: Assignment) -> Callable[[], None]:
     """Opens its catalog in the child: no connection may be shared."""
-    kind = GroupWorker if plan.groups else Worker
+    kind = OwnerWorker if plan.owned else GroupWorker if plan.groups else Worker
     return lambda: kind(assignment).run()
 
 
@@ -209,8 +227,14 @@ def _heir(killed: Assignment) -> Assignment:
 
 
 def _judge(catalog: Catalog, shared: tuple[Shared, ...], operations: list[Operation], kills: int) -> Result:
-    by_table = checker.by_table(operations)
     logs = {one.number: _log(catalog, one) for one in shared}
+    return _result(logs, operations, kills, list(_damages(catalog, shared)))
+
+
+def _result(
+    logs: Mapping[int, list[str]], operations: list[Operation], kills: int, damaged: list[str]
+) -> Result:
+    by_table = checker.by_table(operations)
     violations = [
         violation
         for number, log in logs.items()
@@ -223,7 +247,7 @@ def _judge(catalog: Catalog, shared: tuple[Shared, ...], operations: list[Operat
         sum(operation.told in (Told.UNKNOWN, Told.FAILED) for operation in operations),
         kills,
         tuple(violations),
-        tuple(_damages(catalog, shared)),
+        tuple(damaged),
     )
 
 

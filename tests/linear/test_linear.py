@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.api import TableId, Tail
+from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.owner import OwnedCommits, OwnedTable
 from headgate.catalog.service import Catalog
 from headgate.protocol.actions import Version
 from tests.linear.run import Plan, run
@@ -42,6 +44,37 @@ def test_a_short_history_of_groups_is_serializable(database: str, place: Path) -
     assert result.violations == (), f"seed {SEED}"
     assert result.damaged == (), f"seed {SEED}"
     assert result.kinds["2 read 1 written done"] > 10
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_short_history_of_a_commit_owner_is_linearizable(database: str, place: Path) -> None:
+    """Two processes on one table, one of which is killed, over an owner in each database."""
+    plan = Plan(database, SEED, operations=160, processes=2, tables=1, kills=2, owned=True)
+
+    result = run(plan, place)
+
+    assert result.violations == (), f"seed {SEED}"
+    assert result.damaged == (), f"seed {SEED}"
+    assert result.kinds["append done"] > 20
+    assert 1 <= result.kills <= plan.kills
+
+
+def test_an_owner_that_sometimes_answers_from_the_past_is_found_out(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, calls = LedgerOwner.get_commits, iter(range(10**9))
+
+    def stale(owner: LedgerOwner, table: OwnedTable, **bounds: Version | None) -> OwnedCommits:
+        found = right(owner, table, **bounds)
+        if next(calls) % 4 or not found.commits:
+            return found
+        return OwnedCommits(found.commits[:-1], found.commits[-1].version - 1)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LedgerOwner, "get_commits", stale)
+
+    result = run(Plan("sqlite", SEED, operations=200, processes=2, tables=1, kills=0, owned=True), place)
+
+    assert "real-time" in {violation.rule for violation in result.violations}
 
 
 def test_a_catalog_that_ignores_what_was_only_read_is_found_out(

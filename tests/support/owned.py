@@ -24,7 +24,7 @@ from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.opened import OpenedTable
 from headgate.table.routed import RoutedCommitter
-from tests.support import commits, proposals
+from tests.support import commits, postgresql, proposals
 from tests.support.faulty_store import DictStore, PerfectWire, Wire
 from tests.support.routes import CountingWorld
 from tests.support.tables import ON_DEMAND, append_change, create_filesystem, named_file
@@ -40,9 +40,9 @@ OWNED = Told(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_")
 Answer = TypeVar("Answer")
 
 
-def owner(kind: str, folder: Path, *, batch: int = 1, world: World | None = None) -> LedgerOwner:
-    """An owner of either kind; the one in a database is opened anew at each call."""
-    ledger = MemoryLedger() if kind == "memory" else open_ledger(folder)
+def owner(kind: str, place: Path | str, *, batch: int = 1, world: World | None = None) -> LedgerOwner:
+    """An owner of either kind; the one in a database, a folder or a server, is opened anew at each call."""
+    ledger = MemoryLedger() if kind == "memory" else open_ledger(place, postgresql.SMALL)
     return LedgerOwner(ledger, batch, world or SystemWorld())
 
 
@@ -138,7 +138,7 @@ class Place:
         return OpenedTable(
             self.location,
             chosen,
-            RoutedCommitter(self.location, chosen, find, world=self.world, strict=settings.require_owner),
+            RoutedCommitter(self.location, chosen, find, world=self.world, settings=settings),
             after_commit=AfterCommit(settings),
             settings=settings,
             world=self.world,

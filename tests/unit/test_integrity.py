@@ -143,7 +143,7 @@ def test_a_broken_log_is_found_and_its_good_beginning_is_not(broken: Broken) -> 
 
 GAPS = ("log-gap", "history-gap", "commit-damaged")
 VECTORS = ("vector-missing", "vector-damaged")
-OWNERS = ("owner-without-feature", "feature-without-owner")
+OWNERS = ("owner-silent", "owner-without-feature", "feature-without-owner")
 """Found in ``test_owner_states.py``."""
 
 

@@ -12,6 +12,7 @@ from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol import coordination, names
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.coordination import CURRENT
+from headgate.settings import Settings
 from headgate.table import ownership, snapshot, transaction
 from headgate.table.authority import Decider
 from headgate.table.routed import RoutedCommitter
@@ -24,7 +25,9 @@ WITHOUT = "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR"
 
 
 def router(place: Place, *, strict: bool = False) -> RoutedCommitter:
-    return RoutedCommitter(place.location, place.store, place.find, world=place.world, strict=strict)
+    return RoutedCommitter(
+        place.location, place.store, place.find, world=place.world, settings=Settings(require_owner=strict)
+    )
 
 
 def metadata(place: Place, version: int | None = None) -> Metadata:

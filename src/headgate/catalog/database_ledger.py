@@ -1,5 +1,9 @@
-"""A commit owner's ledger in the database of an embedded catalog: durable, shared by processes."""
+"""A commit owner's ledger in the database of an embedded catalog: durable, shared by processes.
 
+On PostgreSQL also by machines: one conditional update decides there as well.
+"""
+
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,18 +18,22 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    delete,
     insert,
     select,
     update,
 )
 
+from headgate.catalog import owner_rules
 from headgate.catalog.api import RatifiedCommit, Staged
 from headgate.catalog.database import Database, open_sqlite
 from headgate.catalog.embedded import DATABASE
 from headgate.catalog.ledger import Known
 from headgate.catalog.owner_rules import SCHEMA_VERSION, Record
+from headgate.catalog.postgresql import is_postgresql, open_postgresql, shown
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.settings import DatabaseSettings
 
 metadata = MetaData()
 
@@ -67,8 +75,15 @@ class DatabaseLedger:
         with self.database.reading() as db:
             return tuple(_record(row) for row in db.execute(query))
 
-    def open(self, record: Record) -> None:
+    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
         with self.database.writing() as db:
+            if abandoned:
+                db.execute(
+                    delete(owned_tables).where(
+                        owned_tables.c.table_id.in_(sorted(abandoned)),
+                        owned_tables.c.next_version == owned_tables.c.first_version,
+                    )
+                )
             db.execute(
                 insert(owned_tables),
                 {
@@ -135,11 +150,16 @@ class DatabaseLedger:
     def publish(self, table_id: str, version: Version) -> None:
         behind = (owned_tables.c.table_id == table_id, owned_tables.c.published < version)
         with self.database.writing() as db:
-            db.execute(update(owned_tables).where(*behind).values(published=version))
+            if db.execute(update(owned_tables).where(*behind).values(published=version)).rowcount == 0:
+                return
+            forgotten = owned_commits.c.version <= owner_rules.forgotten(version)
+            db.execute(delete(owned_commits).where(owned_commits.c.table_id == table_id, forgotten))
 
 
-def open_ledger(lake: str | Path) -> DatabaseLedger:
-    """The ledger in the database of a lake folder, which is made if it does not exist."""
+def open_ledger(lake: str | Path, settings: DatabaseSettings | None = None) -> DatabaseLedger:
+    """The ledger in the database of a lake, a folder or ``postgresql://…``, which is made if need be."""
+    if is_postgresql(str(lake)):
+        return DatabaseLedger(shown(str(lake)), open_postgresql(str(lake), settings or DatabaseSettings()))
     root = Path(lake)
     if not root.is_absolute():
         raise InvalidRequest(

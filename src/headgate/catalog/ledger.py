@@ -1,9 +1,11 @@
 """Where a commit owner writes down what it decided: the port, and a ledger in memory."""
 
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from headgate.catalog import owner_rules
 from headgate.catalog.api import RatifiedCommit
 from headgate.catalog.owner_rules import Record
 from headgate.protocol.actions import TxnId, Version
@@ -24,8 +26,8 @@ class Ledger(Protocol):
         """Every registration at a place."""
         ...
 
-    def open(self, record: Record) -> None:
-        """Write a registration down."""
+    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+        """Write a registration down, and forget those of these ids, if they ratified nothing."""
         ...
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
@@ -40,11 +42,14 @@ class Ledger(Protocol):
         ...
 
     def commits(self, table_id: str, start: Version) -> tuple[RatifiedCommit, ...]:
-        """Every commit from this version on, published ones too, ascending."""
+        """Every commit from this version on that is not forgotten, published ones too, ascending."""
         ...
 
     def publish(self, table_id: str, version: Version) -> None:
-        """Record that everything up to this version is published; a lower version changes nothing."""
+        """Record that everything up to this version is published; a lower version changes nothing.
+
+        Of the published commits only the last ``owner_rules.REMEMBERED`` are kept.
+        """
         ...
 
 
@@ -65,8 +70,11 @@ class MemoryLedger:
         with self._lock:
             return tuple(page.record for page in self._pages.values() if page.record.location == location)
 
-    def open(self, record: Record) -> None:
+    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
         with self._lock:
+            for table_id in abandoned:
+                if table_id in self._pages and self._pages[table_id].record.latest is None:
+                    del self._pages[table_id]
             self._pages[record.table_id] = _Page(record)
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
@@ -95,3 +103,5 @@ class MemoryLedger:
         with self._lock:
             page = self._pages[table_id]
             page.record = replace(page.record, published=max(page.record.published, version))
+            forgotten = owner_rules.forgotten(page.record.published)
+            page.commits = {at: commit for at, commit in page.commits.items() if at > forgotten}

@@ -35,12 +35,14 @@ class LedgerOwner:
 
     def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
         place, first = owner_rules.normal(location), owner_rules.first_version(current)
-        owner_rules.check_registration(self.ledger.records(place), told.metadata.id, first)
+        records = self.ledger.records(place)
+        owner_rules.check_registration(records, told.metadata.id, first)
         # A new id each time: a registration that came to nothing must not be taken for this one.
         table_id = self.world.uuid()
         before = Version(first - 1)
         self.ledger.open(
-            Record(table_id, place, told.metadata.id, first, first, published=before, accepting=True)
+            Record(table_id, place, told.metadata.id, first, first, published=before, accepting=True),
+            abandoned=owner_rules.abandoned(records, told.metadata.id, first),
         )
         return {TABLE_ID: table_id}
 

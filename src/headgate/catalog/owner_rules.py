@@ -9,6 +9,11 @@ from headgate.storage.locate import is_local, local_path
 
 SCHEMA_VERSION = 1
 """How records are to be understood; one written by a later release may mean something else."""
+REMEMBERED = 100
+"""How many published versions an owner remembers, to tell who asks again for what became of a commit.
+
+Whoever asks later finds the commit in the log, by its txnId.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +54,13 @@ def normal(location: str) -> str:
 def check_registration(records: Iterable[Record], metadata_id: str, first: Version) -> None:
     """Refuse to register a table that is owned, or one by an old copy of its log (S151).
 
-    Records of other tables that once were at the same place do not count.
+    Records of other tables that once were at the same place do not count, nor does one that the table went
+    past: versions that its owner never ratified say that it was taken back by force.
     """
     for record in records:
         if record.metadata_id != metadata_id:
             continue
-        if record.is_active:
+        if record.is_active and first < record.next + 2:
             raise NotAllowed(
                 f"the table at {record.location!r} is registered already, and its latest version is "
                 f"{record.latest}: release it with table.uncoordinate() first"
@@ -65,6 +71,20 @@ def check_registration(records: Iterable[Record], metadata_id: str, first: Versi
                 "again and register its latest version",
                 code="DELTA_CONCURRENT_WRITE",
             )
+
+
+def forgotten(published: Version) -> Version:
+    """The last version that an owner need not remember once so much is published."""
+    return Version(published - REMEMBERED)
+
+
+def abandoned(records: Iterable[Record], metadata_id: str, first: Version) -> frozenset[str]:
+    """The ids of registrations that came to nothing: another commit has the version that would name them."""
+    return frozenset(
+        record.table_id
+        for record in records
+        if record.metadata_id == metadata_id and record.latest is None and record.first < first
+    )
 
 
 def check_record(record: Record | None, table_id: str, location: str) -> Record:

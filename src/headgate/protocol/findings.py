@@ -120,6 +120,9 @@ RULES: tuple[Rule, ...] = (
          "check it through its catalog, which alone knows how far it reaches"),
     Rule("owned-elsewhere", "I16", NOTE, "a coordinator decides this table, and is not registered here",
          "register it, headgate.owners.register(…), and check again: it alone knows how far it reaches"),
+    Rule("owner-silent", "I16", WARNING, "the coordinator does not say which versions it ratified",
+         "check again when it answers; if it is lost for good, table.force_uncoordinate(…) goes on after "
+         "what is published"),
     Rule("owner-without-feature", "I16", ERROR, "the properties name a coordinator, the protocol does not",
          "clients that do not look at the properties commit past it: take the table back, "
          "table.uncoordinate(), and give it again"),

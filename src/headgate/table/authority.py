@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from headgate.catalog.maintenance import Maintenance
-from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UserError
+from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, InvalidRequest, UserError
 from headgate.protocol import coordination
 from headgate.protocol.actions import Metadata, Protocol
 
@@ -21,11 +21,14 @@ class Decider(Enum):
     FILE_SYSTEM = "the file system"
     OWNER = "its coordinator"
     MISSING_OWNER = "a coordinator that is not registered here"
+    DISPENSABLE_OWNER = "a coordinator that need not answer, as Settings(read_published=True) says"
     CATALOG = "its catalog"
     MISSING_CATALOG = "a catalog, and it was opened by its path"
     TRANSACTION = "a transaction over several tables"
 
 
+SILENCE = (CatalogUnavailable, InvalidRequest, CorruptLog)
+"""What an owner raises that is away, that lost what it knew of a table, or that lost some of it."""
 ASKED = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG})
 """Those whose answer a snapshot has; whether a catalog also has to permit it is its own business."""
 
@@ -69,6 +72,12 @@ def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -
     named = coordination.of(metadata)
     if decider is Decider.MISSING_OWNER and named is not None:
         return coordination.without_owner(named, operation, because=rule.because)
+    if decider is Decider.DISPENSABLE_OWNER:
+        return InvalidRequest(
+            f"the table's commits are decided by {decider.value}, so {operation} is refused "
+            f"({rule.because}): open the table without that setting",
+            code="DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR", operation=operation,
+        )  # fmt: skip
     if decider is Decider.TRANSACTION:
         return InvalidRequest(
             f"inside a transaction over several tables {operation} is not possible: do it before or after"

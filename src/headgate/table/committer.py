@@ -30,6 +30,8 @@ class Frontier:
     """Who tells which version a moment means, if there is somebody; None from it if that is not known."""
     told: Told | None = None
     """What the catalog says the table is at the latest version, if it says so."""
+    unanswered: str | None = None
+    """Why who decides could not be asked, so that later versions may exist; None if they were."""
 
     @property
     def bound(self) -> Version | None:

@@ -1,11 +1,16 @@
 """The route of tables with a commit owner: commits are staged, the owner says which file is a version."""
 
+from contextlib import suppress
+
+from headgate.catalog import published
 from headgate.catalog.api import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
 from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.clock import World
 from headgate.errors import (
+    CatalogError,
     CatalogUnavailable,
     CorruptLog,
+    InvalidRequest,
     ObjectNotFound,
     StorageUnavailable,
     TableNotFound,
@@ -34,6 +39,7 @@ class CoordinatedCommitter:
         self._folder = folder
         self._world = world
         self._clock = StampClock(table.store)
+        self._known: dict[Version, RatifiedCommit] = {}
 
     def asks_the_same(self, other: "CoordinatedCommitter") -> bool:
         """Whether another one asks an equal owner about the same registration of the table (S139)."""
@@ -45,6 +51,7 @@ class CoordinatedCommitter:
         for _ in range(2):
             frontier = self._joined(told, known)
             if frontier is not None:
+                self._known = {commit.version: commit for commit in told.commits}
                 return frontier
         raise CorruptLog(
             f"the commit owner says that version {told.latest} is ratified, but neither its commits nor the "
@@ -74,6 +81,7 @@ class CoordinatedCommitter:
         match answer:
             case RatifiedCommit(version=version):
                 txn.proposed.check(version)  # a staged file is of one version, so no other can be meant
+                self._known[version] = answer
                 return Ratified(version)
             case Lost():
                 # The owner has answered, so failing to read the winners leaves no doubt: it raises.
@@ -95,16 +103,50 @@ class CoordinatedCommitter:
             self._owner.backfill_to(self._table, max(frontier.held))
         return frontier.latest
 
+    def publish_leftovers(self, released: Version) -> None:
+        """Publish what a released table left with its owner, who need not do it, nor even be there.
+
+        Who has seen the release knows its files. The owner is told, so that it can forget them.
+        """
+        try:
+            told = {commit.version: commit for commit in self._owner.get_commits(self._table).commits}
+        except (CatalogUnavailable, InvalidRequest):
+            if not self._reaches(released):
+                raise
+            told = self._known
+        left = sorted(version for version in told if version <= released)
+        for version in left:
+            published.place(self._store, version, log.content(self._store, version, told[version]))
+        if left:
+            with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
+                self._owner.backfill_to(self._table, released)
+
+    def _reaches(self, released: Version) -> bool:
+        """Whether every version up to that one is published, or its file is known here."""
+        _, there = log.existing(self._store, since=log.last_checkpoint(self._store))
+        return {*range(max(there) + 1, released + 1)} <= self._known.keys()
+
+    def check_published(self, latest: Version) -> None:
+        """Refuse to go on if a version that was read here is now another one: a forced release gave it up."""
+        for version in sorted(version for version in self._known if version <= latest):
+            content = log.content(self._store, version, self._known[version])
+            if self._store.read(names.published(version)) != content:
+                raise CorruptLog(
+                    f"version {version}, as this process has read it, was given up by a forced release, and "
+                    "is another one now: open the table again",
+                    version=version,
+                )
+
     def _joined(self, told: OwnedCommits, known: Version | None) -> Frontier | None:
         """The log and what the owner holds, as one; None if something is missing between the two."""
         since = known if known is not None else log.last_checkpoint(self._store)
-        files, published = log.existing(self._store, since=since)
-        if known is None and not published:
+        files, there = log.existing(self._store, since=since)
+        if known is None and not there:
             raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
-        sure = known if known is not None else max(published)
-        held = {commit.version: commit for commit in told.commits if commit.version not in published}
-        latest = max(sure, *published, -1 if told.latest is None else told.latest)
-        if any(number not in published and number not in held for number in range(sure + 1, latest + 1)):
+        sure = known if known is not None else max(there)
+        held = {commit.version: commit for commit in told.commits if commit.version not in there}
+        latest = max(sure, *there, -1 if told.latest is None else told.latest)
+        if any(number not in there and number not in held for number in range(sure + 1, latest + 1)):
             return None
         listing: list[LogFile] | None = files if known is None else None
         return Frontier(Version(latest), held, managed=False, listing=listing)

@@ -23,7 +23,7 @@ from headgate.protocol.names import Kind
 from headgate.protocol.replay import State
 from headgate.storage.api import Store
 from headgate.table import authority, integrity_derived, integrity_files, integrity_replay, log
-from headgate.table.authority import Decider
+from headgate.table.authority import SILENCE, Decider
 from headgate.table.committer import Committer
 from headgate.table.integrity_contents import Evidence
 from headgate.table.integrity_derived import Derived
@@ -132,12 +132,20 @@ def gather(subject: Subject) -> Evidence:
         return Evidence(subject.store, subject.location, listing, books.latest, books.held, books)
     try:
         frontier = subject.committer.frontier()
-    except TableNotFound:
+    except (TableNotFound, *SILENCE) as exc:
         versions = [file.version for file in listing if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)]
         if not versions:
             raise
-        return Evidence(subject.store, subject.location, listing, max(versions), {})
-    return Evidence(subject.store, subject.location, listing, frontier.latest, frontier.held)
+        silent = None if isinstance(exc, TableNotFound) else exc.message
+        return Evidence(subject.store, subject.location, listing, max(versions), {}, unanswered=silent)
+    return Evidence(
+        subject.store,
+        subject.location,
+        listing,
+        frontier.latest,
+        frontier.held,
+        unanswered=frontier.unanswered,
+    )
 
 
 def _published(evidence: Evidence, books: Books) -> Iterator[Finding]:
@@ -215,6 +223,9 @@ def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
             "is repaired without it"
         )
         yield found("owned-elsewhere", walk.evidence.location, problem, version=state.version)
+    elif (because := walk.evidence.unanswered) is not None:
+        problem = f"the log reaches version {state.version}, and {named.owner!r} does not say more: {because}"
+        yield found("owner-silent", walk.evidence.location, problem, version=state.version)
 
 
 def _ahead(walk: Walk) -> Iterator[Finding]:
@@ -239,10 +250,10 @@ def _is_repaired_here(subject: Subject, walk: Walk) -> bool:
     if subject.keeper is not None:
         return True
     state = walk.reached
-    if state is None:
+    if state is None or walk.evidence.unanswered is not None:
         return False
     decider = subject.committer.decider(state.protocol, state.metadata)
-    return authority.is_allowed(Maintenance.REPAIR, decider)
+    return decider is Decider.DISPENSABLE_OWNER or authority.is_allowed(Maintenance.REPAIR, decider)
 
 
 def _description_differences(books: Books, state: State) -> Iterator[str]:

@@ -27,6 +27,8 @@ class Evidence:
     latest: Version
     held: Mapping[Version, RatifiedCommit]
     books: Books | None = None
+    unanswered: str | None = None
+    """Why a commit owner that can be reached did not say what it holds."""
 
     def published(self) -> set[Version]:
         """The versions whose published file was listed."""

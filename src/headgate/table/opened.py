@@ -9,13 +9,7 @@ from functools import partial
 from headgate.catalog.integrity import BookKeeper
 from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
-from headgate.errors import (
-    ConflictError,
-    InvalidRequest,
-    TableNotFound,
-    UnsupportedFeature,
-    UserError,
-)
+from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
 from headgate.protocol import features, names, upkeep
 from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.checksum import Discrepancy
@@ -144,6 +138,10 @@ class OpenedTable:
         except TableNotFound:
             return False
         return True
+
+    def unanswered(self) -> str | None:
+        """Why who decides its commits could not be asked, so that more may exist; None if they were."""
+        return self._committer.frontier(known=self.snapshot().version).unanswered
 
     @property
     def known(self) -> Snapshot | None:

@@ -2,33 +2,51 @@
 
 import logging
 import threading
+import warnings
 from dataclasses import dataclass, replace
 
 from headgate.catalog.api import Outcome, Ratified
 from headgate.catalog.owner import FindOwner, OwnedTable
 from headgate.clock import World
-from headgate.errors import InvalidRequest, ObjectNotFound
+from headgate.errors import (
+    CatalogUnavailable,
+    HeadgateError,
+    InvalidRequest,
+    ObjectNotFound,
+    StaleRead,
+)
 from headgate.protocol import coordination, names
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.coordination import Coordination
+from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import snapshot
-from headgate.table.authority import Decider
+from headgate.table.authority import SILENCE, Decider
 from headgate.table.committer import Frontier
 from headgate.table.coordinated import CoordinatedCommitter
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.transaction import Transaction
 
 _LOG = logging.getLogger(__name__)
+_ORDINARY = Settings()
+_ADVICE = (
+    "what is published can be read, headgate.at_path(…, settings=Settings(read_published=True)), and if the "
+    "owner is lost for good, table.force_uncoordinate(…) takes the table back"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """As of which version it is known, who decides, and how to ask; an owner nobody registered has no way."""
+    """As of which version it is known, who decides, and how to ask; an owner nobody registered has no way.
+
+    Of a table that its owner released, ``released`` is the version that says so, if it is not published.
+    """
 
     version: Version
     named: Coordination | None = None
     owned: CoordinatedCommitter | None = None
+    unanswered: str | None = None
+    released: Version | None = None
 
 
 _UNKNOWN = _Route(Version(-1))
@@ -37,23 +55,32 @@ _UNKNOWN = _Route(Version(-1))
 class RoutedCommitter:
     """Commits by put-if-absent or through the commit owner, whichever the table says by then (W11).
 
-    With ``strict`` a table whose owner is not registered is not even read.
+    The settings say whether a table whose owner is not registered is read, and one whose owner is silent.
     """
 
     def __init__(
-        self, location: str, store: Store, find: FindOwner, *, world: World, strict: bool = False
+        self, location: str, store: Store, find: FindOwner, *, world: World, settings: Settings = _ORDINARY
     ) -> None:
         self._location = location
         self._store = store
         self._find = find
         self._world = world
-        self._strict = strict
+        self._settings = settings
         self._files = FilesystemCommitter(store)
         self._lock = threading.Lock()
         self._route = _UNKNOWN
+        self._silent = False
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
-        return (self._route.owned or self._files).frontier(known=known)
+        route = self._route
+        if route.owned is None:
+            return replace(self._files.frontier(known=known), unanswered=route.unanswered)
+        try:
+            found = route.owned.frontier(known=known)
+        except SILENCE as exc:
+            return self._without_answer(route.owned, exc, known)
+        self._silent = False
+        return found
 
     def follow(self, version: Version, metadata: Metadata) -> bool:
         named = coordination.of(metadata)
@@ -68,19 +95,21 @@ class RoutedCommitter:
                 # A released table still needs its owner until the release itself is published.
                 if route.owned is None or self._is_published(version):
                     self._route = _Route(version)
+                else:
+                    self._route = replace(route, released=version)
                 return False
-            owned = self._reachable(named)
+            owned, because = self._reachable(named)
             if owned is None:
-                self._go_without(named, warn=named != route.named)
-            self._route = _Route(version, named, owned)
+                self._go_without(named, because, warn=named != route.named)
+            self._route = _Route(version, named, owned, None if owned is not None else because)
         if owned is None:
             return False
         return route.owned is None or not route.owned.asks_the_same(owned)
 
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         named = coordination.of(metadata)
-        if named is not None and not protocol.is_catalog_managed and self._through(named) is not None:
-            return Decider.OWNER
+        if named is not None and not protocol.is_catalog_managed and self._reachable(named)[0] is not None:
+            return Decider.DISPENSABLE_OWNER if self._settings.read_published else Decider.OWNER
         return self._files.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
@@ -103,15 +132,44 @@ class RoutedCommitter:
             found = snapshot.load(self._store, self._files.frontier())
             self.follow(found.version, found.state.metadata)
         route = self._route
-        if route.named is not None:
+        if route.named is not None and route.released is None:
             return self._owned(route.named).publish()
+        self._publish_leftovers()
         return self._files.publish()
 
     def _publish_leftovers(self) -> None:
         """Between release and publication a crash leaves commits that only the old owner has (S130)."""
-        owned = self._route.owned
-        if owned is not None:
-            owned.publish()
+        route = self._route
+        if route.owned is None:
+            return
+        if route.released is None:
+            route.owned.publish()
+            return
+        route.owned.publish_leftovers(route.released)
+        with self._lock:
+            if self._route is route:
+                self._route = _Route(route.released)
+
+    def _without_answer(
+        self, owned: CoordinatedCommitter, exc: HeadgateError, known: Version | None
+    ) -> Frontier:
+        """What is published, if that will do, with the reason; never in silence."""
+        if not self._settings.read_published:
+            raise type(exc)(f"{exc.message}; {_ADVICE}", code=exc.code, **exc.fields) from exc
+        found = self._files.frontier(known=known)
+        owned.check_published(found.latest)
+        self._warn(exc.message)
+        return replace(found, unanswered=exc.message)
+
+    def _warn(self, because: str) -> None:
+        note = (
+            f"the commit owner of the table at {self._location!r} does not say which versions there are: "
+            f"{because}; only what is published is read, and newer versions may exist"
+        )
+        if not self._silent:
+            _LOG.warning("%s", note)
+        self._silent = True
+        warnings.warn(note, StaleRead, stacklevel=2)
 
     def _is_published(self, version: Version) -> bool:
         try:
@@ -127,11 +185,17 @@ class RoutedCommitter:
             raise coordination.without_owner(named, "a commit")
         return owned
 
-    def _reachable(self, named: Coordination) -> CoordinatedCommitter | None:
+    def _reachable(self, named: Coordination) -> tuple[CoordinatedCommitter | None, str]:
+        """Who asks the owner, or why nobody can."""
         try:
-            return self._through(named)
-        except InvalidRequest:  # what the properties say cannot be understood, which stops no reader
-            return None
+            owned = self._through(named)
+        except InvalidRequest as exc:  # what the properties say cannot be understood, which stops no reader
+            return None, exc.message
+        except CatalogUnavailable as exc:
+            if not self._settings.read_published:
+                raise CatalogUnavailable(f"{exc.message}; {_ADVICE}", code=exc.code, **exc.fields) from exc
+            return None, exc.message
+        return owned, f"the coordinator {named.owner!r} is not registered here"
 
     def _through(self, named: Coordination) -> CoordinatedCommitter | None:
         owner = self._find(named.owner, named.conf)
@@ -140,12 +204,14 @@ class RoutedCommitter:
         table = OwnedTable(self._location, named.table_conf, self._store)
         return CoordinatedCommitter(owner, table, folder=named.naming.staged, world=self._world)
 
-    def _go_without(self, named: Coordination, *, warn: bool) -> None:
-        if self._strict:
+    def _go_without(self, named: Coordination, because: str, *, warn: bool) -> None:
+        if self._settings.require_owner:
             raise coordination.without_owner(named, "reading it, as the settings ask,")
         if warn:
             _LOG.warning(
-                "the commits of the table at %r are decided by the coordinator %r, which is not registered "
-                "here: only what is published can be read, and newer versions may exist",
-                self._location, named.owner,
+                "the commits of the table at %r are decided by the coordinator %r, which cannot be asked "
+                "(%s): only what is published can be read, and newer versions may exist",
+                self._location, named.owner, because,
             )  # fmt: skip
+        if self._settings.read_published:
+            self._warn(because)
