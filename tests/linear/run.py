@@ -70,7 +70,7 @@ def run(plan: Plan, folder: Path) -> Result:
     with ExitStack() as stack:
         direct = _place(plan, folder, stack)
         if plan.owned:
-            return _run_owned(plan, folder, (direct, _faulty(plan, direct, stack)))
+            return _run_owned(plan, folder, direct, stack)
         with closing(direct.open()) as catalog:
             shared = tuple(_table(catalog, number) for number in range(plan.tables))
         through = _faulty(plan, direct, stack)
@@ -81,13 +81,14 @@ def run(plan: Plan, folder: Path) -> Result:
             return _judge(catalog, shared, history.read(records), kills)
 
 
-def _run_owned(plan: Plan, folder: Path, places: tuple[Place, Place]) -> Result:
-    owned = Owned(places[0])
+def _run_owned(plan: Plan, folder: Path, direct: Place, stack: ExitStack) -> Result:
+    owned = Owned(direct)
     locations = [str(folder / "tables" / f"t{number}") for number in range(plan.tables)]
     for location in locations:
         owned.create(location)
     shared = tuple(Shared(number, TableId(""), where) for number, where in enumerate(locations))
     records = folder / "records"
+    places = direct, _faulty(plan, direct, stack)
     kills = _work(plan, _assignments(plan, places, str(records), shared))
     logs = {number: owned.log(location) for number, location in enumerate(locations)}
     findings = [f"t{number}: {found}" for number in logs for found in owned.findings(locations[number])]
