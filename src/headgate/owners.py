@@ -8,6 +8,7 @@ imported only when a table names it, and what the program registers itself comes
 
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
 ``{"lake": "/absolute/path"}``, or for several machines ``{"lake": "postgresql://user@host/database"}``.
+With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 
 import threading
@@ -19,6 +20,7 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import Builder, CommitOwner
 from headgate.catalog.owner_failures import error_of, failed, failure_of
+from headgate.catalog.publishing_owner import PublishingOwner
 from headgate.errors import InvalidRequest
 
 __all__ = [
@@ -36,7 +38,8 @@ __all__ = [
 ]
 
 GROUP = "headgate.commit_owners"
-_LAKE, _BATCH = "lake", "batch"
+_LAKE, _BATCH, _COMMITS = "lake", "batch", "commits"
+_STAGED, _PUBLISHED = "staged", "published"
 
 
 def in_memory(*, batch: int = 1) -> CommitOwner:
@@ -52,10 +55,13 @@ def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
         raise InvalidRequest(
             f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, or postgresql://…"
         )
-    batch = conf.get(_BATCH, "1")
+    batch, commits = conf.get(_BATCH, "1"), conf.get(_COMMITS, _STAGED)
     if not batch.isdecimal() or int(batch) < 1:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")
-    return LedgerOwner(open_ledger(conf[_LAKE]), int(batch))
+    if commits not in (_STAGED, _PUBLISHED):
+        raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
+    owner = LedgerOwner(open_ledger(conf[_LAKE]), int(batch))
+    return PublishingOwner(owner) if commits == _PUBLISHED else owner
 
 
 _BUILT_IN: Mapping[str, Builder] = {"headgate": _of_lake}

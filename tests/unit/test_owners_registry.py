@@ -94,7 +94,7 @@ def test_a_table_is_given_to_an_owner_and_taken_back(tmp_path: Path) -> None:
     )
 
     assert table.version() == 0
-    assert table.uncoordinate() == 2
+    assert table.uncoordinate() == 1
     assert table.coordinate("headgate", conf) == 3
     assert headgate.at_path(tmp_path / "t").version() == 3
 

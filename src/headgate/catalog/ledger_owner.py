@@ -53,7 +53,7 @@ class LedgerOwner:
             raise InvalidRequest(
                 f"{proposal.staged.file_name!r} is not the name of a staged version {proposal.version}"
             )
-        known = self._known(table, proposal.txn_id)
+        known = self.known(table, proposal.txn_id)
         releases = _releases(proposal)
         commit = RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, proposal.staged)
         while known.ratified is None and owner_rules.is_next(known.record, proposal.version):
@@ -65,7 +65,7 @@ class LedgerOwner:
             except CommitUnknown as exc:
                 return Unknown(exc.message)
             try:
-                known = self._known(table, proposal.txn_id)
+                known = self.known(table, proposal.txn_id)
             except CatalogUnavailable as exc:
                 # Whoever asks twice hears no after a yes that got lost, so the no alone proves nothing.
                 return Unknown(exc.message)
@@ -77,7 +77,7 @@ class LedgerOwner:
     def get_commits(
         self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
     ) -> OwnedCommits:
-        record = self._known(table).record
+        record = self.known(table).record
         since = Version(max(record.published + 1, start or 0))
         # In this order: what is ratified in between is left out, so nothing exceeds the latest.
         found = self.ledger.commits(record.table_id, since)
@@ -85,7 +85,7 @@ class LedgerOwner:
         return OwnedCommits(tuple(commit for commit in found if commit.version <= last), record.latest)
 
     def backfill_to(self, table: OwnedTable, version: Version) -> None:
-        record = self._known(table).record
+        record = self.known(table).record
         if version >= record.next:
             raise InvalidRequest(
                 f"version {version} cannot be published: the latest ratified version is {record.latest}",
@@ -93,7 +93,8 @@ class LedgerOwner:
             )  # fmt: skip
         self._publish(table, record, version)
 
-    def _known(self, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
+    def known(self, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
+        """The record of a table, and what the transaction became; refused if the table is not its."""
         table_id = table.conf.get(TABLE_ID, "")
         known = self.ledger.find(table_id, txn_id)
         record = None if known is None else known.record

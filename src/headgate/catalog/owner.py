@@ -4,9 +4,9 @@ A commit owner decides the versions of tables that name it in their properties. 
 commit is always a file; the owner only says which file is which version.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -48,6 +48,26 @@ class OwnedCommits:
     latest: Version | None
 
 
+@dataclass(frozen=True, slots=True)
+class OwnedActions:
+    """A commit that its owner is asked to write, and to make version ``version``."""
+
+    version: Version
+    txn_id: TxnId
+    timestamp: EpochMillis
+    content: bytes
+    """The actions, a line of JSON each: what the file must hold, byte for byte."""
+    folder: str
+    """Where the table's un-backfilled commit files are."""
+    before: Told
+    after: Told
+
+    @property
+    def actions(self) -> Iterator[str]:
+        """Each action, as JSON."""
+        return iter(self.content.decode().splitlines())
+
+
 class CommitOwner(Protocol):
     """Decides the commits of tables; linearizable per table, safe to share between threads.
 
@@ -86,6 +106,25 @@ class CommitOwner(Protocol):
 
     def backfill_to(self, table: OwnedTable, version: Version) -> None:
         """Publish every ratified version up to this one, in order; ``InvalidRequest`` beyond the latest."""
+        ...
+
+
+@runtime_checkable
+class WritesCommits(Protocol):
+    """A commit owner that is handed the actions themselves, and writes the commit file of its choice.
+
+    Clients ask it so, and stage nothing; all that ``CommitOwner`` says holds.
+    """
+
+    def commit_actions(
+        self, table: OwnedTable, proposal: OwnedActions
+    ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
+        """Ratify the next version, at most once, as ``CommitOwner.commit`` does.
+
+        Either the content becomes an un-backfilled file, and the owner records in one step that it is the
+        version; or, if the previous version is published, a published one that is created only if there is
+        none: then it is ratified as soon as it is there, whoever hears of it.
+        """
         ...
 
 

@@ -1,10 +1,18 @@
 """The route of tables with a commit owner: commits are staged, the owner says which file is a version."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from headgate.catalog import published
 from headgate.catalog.api import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.owner import (
+    CommitOwner,
+    OwnedActions,
+    OwnedCommits,
+    OwnedProposal,
+    OwnedTable,
+    WritesCommits,
+)
 from headgate.clock import World
 from headgate.errors import (
     CatalogError,
@@ -67,17 +75,8 @@ class CoordinatedCommitter:
         return Decider.OWNER
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
-        attempt = txn.attempt
         self._clock.require(txn)
-        proposal = OwnedProposal(
-            txn.target,
-            txn.txn_id,
-            txn.timestamp,
-            self._stage(txn.target, txn.content),
-            before=Told(attempt.follows.protocol, attempt.follows.metadata),
-            after=Told(attempt.protocol, attempt.metadata),
-        )
-        answer = with_room(lambda: self._owner.commit(self._table, proposal), self.publish)
+        answer = with_room(self._asking(txn), self.publish)
         match answer:
             case RatifiedCommit(version=version):
                 txn.proposed.check(version)  # a staged file is of one version, so no other can be meant
@@ -88,6 +87,18 @@ class CoordinatedCommitter:
                 return _outcome(txn, self._winners(txn.target)) or Lost(())
             case Unknown() as unknown:
                 return unknown
+
+    def _asking(self, txn: Transaction) -> Callable[[], RatifiedCommit | Lost[RatifiedCommit] | Unknown]:
+        """How the owner is asked: with the actions themselves, if it writes them, else with a staged file."""
+        owner, table, follows = self._owner, self._table, txn.attempt.follows
+        before = Told(follows.protocol, follows.metadata)
+        after = Told(txn.attempt.protocol, txn.attempt.metadata)
+        what = txn.target, txn.txn_id, txn.timestamp
+        if isinstance(owner, WritesCommits):
+            actions = OwnedActions(*what, txn.content, self._folder, before, after)
+            return lambda: owner.commit_actions(table, actions)
+        proposal = OwnedProposal(*what, self._stage(txn.target, txn.content), before, after)
+        return lambda: owner.commit(table, proposal)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
         """By its txnId at the version it was proposed as, wherever that version is by now (P13)."""
