@@ -187,7 +187,7 @@ def test_a_version_is_there_as_soon_as_its_file_is_whoever_hears_of_it(build: Bu
 
 
 def test_nothing_is_staged_and_nothing_written_before_the_previous_version_is_published(build: Build) -> None:
-    """Seed 002: a commit owner must not write a backfilled commit until the previous one has been backfilled."""
+    """Seed 002: no backfilled commit is written until the previous one has been backfilled."""
     owner = publishing(build)
     table = registered(owner)
     table.store.delete(names.published(Version(1)))

@@ -1,7 +1,7 @@
 """A commit owner's ledger, watched from its own side and at the far end of a wire; who gives it tables."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
@@ -34,8 +34,8 @@ class ObservedLedger:
     def records(self, location: str) -> tuple[Record, ...]:
         return self.ledger.records(location)
 
-    def open(self, record: Record) -> None:
-        self.ledger.open(record)
+    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+        self.ledger.open(record, abandoned=abandoned)
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
         return self.ledger.find(table_id, txn_id)
@@ -67,9 +67,9 @@ class RemoteLedger:
     def records(self, location: str) -> tuple[Record, ...]:
         return self._read("records", lambda: self.ledger.records(location))
 
-    def open(self, record: Record) -> None:
+    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
         # A new registration each time, so the same one twice is one.
-        self._write("open", lambda: self.ledger.open(record))
+        self._write("open", lambda: self.ledger.open(record, abandoned=abandoned))
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
         return self._read("find", lambda: self.ledger.find(table_id, txn_id))

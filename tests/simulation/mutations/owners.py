@@ -83,7 +83,7 @@ def _owner_forgets_ids() -> AbstractContextManager[object]:
 
 def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
     """As the owner did until the simulation came along."""
-    real = LedgerOwner._known
+    real = LedgerOwner.known
 
     def known(self: LedgerOwner, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
         try:
@@ -91,7 +91,7 @@ def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
         except CatalogUnavailable as exc:
             raise StorageUnavailable(exc.message, path="", operation="find") from exc
 
-    return patch.object(LedgerOwner, "_known", known)
+    return patch.object(LedgerOwner, "known", known)
 
 
 def _copy(table: OwnedTable, commit: RatifiedCommit) -> None:
