@@ -95,8 +95,8 @@ def test_a_table_is_given_to_an_owner_and_taken_back(tmp_path: Path) -> None:
 
     assert table.version() == 0
     assert table.uncoordinate() == 1
-    assert table.coordinate("headgate", conf) == 3
-    assert headgate.at_path(tmp_path / "t").version() == 3
+    assert table.coordinate("headgate", conf) == 2
+    assert headgate.at_path(tmp_path / "t").version() == 2
 
 
 def test_an_owner_is_for_tables_that_are_made(tmp_path: Path) -> None:

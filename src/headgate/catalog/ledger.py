@@ -27,7 +27,10 @@ class Ledger(Protocol):
         ...
 
     def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
-        """Write a registration down, and forget those of these ids, if they ratified nothing."""
+        """Write a registration down, and forget those of these ids, if they ratified nothing.
+
+        One of the same id that is there stays as it is; that may be said by ``CatalogUnavailable``.
+        """
         ...
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
@@ -75,7 +78,7 @@ class MemoryLedger:
             for table_id in abandoned:
                 if table_id in self._pages and self._pages[table_id].record.latest is None:
                     del self._pages[table_id]
-            self._pages[record.table_id] = _Page(record)
+            self._pages.setdefault(record.table_id, _Page(record))
 
     def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
         with self._lock:

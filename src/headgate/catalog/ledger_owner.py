@@ -9,6 +9,7 @@ from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.catalog.ledger import Known, Ledger
 from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.catalog.owner_rules import Record
+from headgate.catalog.settlement import Claims
 from headgate.clock import SystemWorld, World
 from headgate.errors import (
     CatalogUnavailable,
@@ -45,6 +46,10 @@ class LedgerOwner:
             abandoned=owner_rules.abandoned(records, told.metadata.id, first),
         )
         return {TABLE_ID: table_id}
+
+    def settle(self, table: OwnedTable, version: Version, staged: Staged) -> bool:
+        self.known(table)
+        return Claims(self.ledger).settle(table, version, staged)
 
     def commit(
         self, table: OwnedTable, proposal: OwnedProposal

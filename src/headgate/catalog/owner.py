@@ -128,6 +128,22 @@ class WritesCommits(Protocol):
         ...
 
 
+@runtime_checkable
+class SettlesTakeOver(Protocol):
+    """A commit owner that decides itself who creates a table or takes it over, where the store cannot.
+
+    Only those who ask it are settled: it cannot keep others from writing the same file.
+    """
+
+    def settle(self, table: OwnedTable, version: Version, staged: Staged) -> bool:
+        """Make this file the version that names the owner, unless it settled on another; whether it did.
+
+        ``table.conf`` is what ``register`` answered. Whatever it settled on is published when this returns,
+        so that who crashed after asking has the table all the same. Repeating it is harmless.
+        """
+        ...
+
+
 Builder = Callable[[Mapping[str, str]], CommitOwner]
 """From the conf in a table's properties to the owner it means."""
 

@@ -13,17 +13,18 @@ from dataclasses import replace
 
 import msgspec
 
-from headgate.catalog.api import Told
-from headgate.catalog.owner import CommitOwner, FindOwner
+from headgate.catalog.api import Staged, Told
+from headgate.catalog.owner import CommitOwner, FindOwner, OwnedTable, SettlesTakeOver
 from headgate.clock import World
-from headgate.errors import ConflictError, InvalidRequest
-from headgate.protocol import coordination, feature_drop, features, session_defaults
-from headgate.protocol.actions import Action, Version
+from headgate.errors import ConcurrentWrite, ConflictError, InvalidRequest, TableExists, UnsafeStore
+from headgate.protocol import coordination, feature_drop, features, names, session_defaults
+from headgate.protocol.actions import Action, EpochMillis, Version
 from headgate.protocol.coordination import CURRENT, Command, Coordination
 from headgate.storage.api import Store
-from headgate.table import coordinated, create
+from headgate.table import coordinated, create, transaction
 from headgate.table.create import Definition, Opening
 from headgate.table.opened import OpenedTable
+from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
 _TRIES = 10
@@ -48,7 +49,35 @@ def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str
     coordinated.make_folder(table.store, CURRENT.staged)
     actions: tuple[Action, ...] = coordination.taken(metadata, protocol, name, conf, table_conf)
     actions = tuple(action for action in actions if action != protocol)
-    return table.commit(Change(_operation("SET TBLPROPERTIES", asked), actions), base=base)
+    change = Change(_operation("SET TBLPROPERTIES", asked), actions)
+    try:
+        return table.commit(change, base=base)
+    except UnsafeStore:
+        if not isinstance(owner, SettlesTakeOver):
+            raise
+    return _settled(table, owner, OwnedTable(table.location, table_conf, table.store), base, change)
+
+
+def _settled(
+    table: OpenedTable, owner: SettlesTakeOver, asked: OwnedTable, base: Snapshot, change: Change
+) -> Version:
+    """The take-over where the store cannot settle it: by the owner's word, who then publishes it."""
+    modified = EpochMillis(table.store.head(names.published(base.version)).modified_ms)
+    since = modified if change.enables_stamps(base.state) else None
+    txn = transaction.begin(base.state, change, world=table.world, file_time=since)
+    if not owner.settle(asked, txn.target, _staged(table, txn.target, txn.content)):
+        raise ConcurrentWrite(
+            f"the table was not taken over: version {txn.target} went to somebody else meanwhile; nothing "
+            "happened, run it again",
+            winner=txn.target,
+        )
+    return table.snapshot().version
+
+
+def _staged(table: OpenedTable, version: Version, content: bytes) -> Staged:
+    staged = Staged(names.staged_file(version, table.world.uuid()), CURRENT.staged)
+    table.store.put(staged.path, content)
+    return staged
 
 
 def set_owner(table: OpenedTable, find: FindOwner, properties: Mapping[str, str]) -> Version:
@@ -128,7 +157,21 @@ def create_coordinated(
     """Version 0 of a table that an owner decides about from version 1 on; ``TableExists`` if there is one."""
     owner = _found(find, name, conf)
     opening = create.begin(definition, managed=False, world=table.world)
-    _place(table, _promised(opening, table.location, table.store, owner, name, conf))
+    opening = _promised(opening, table.location, table.store, owner, name, conf)
+    try:
+        _place(table, opening)
+    except UnsafeStore:
+        if not isinstance(owner, SettlesTakeOver):
+            raise
+        _create_settled(table, opening, owner)
+
+
+def _create_settled(table: OpenedTable, opening: Opening, owner: SettlesTakeOver) -> None:
+    named = coordination.of(opening.metadata)
+    asked = OwnedTable(table.location, named.table_conf if named is not None else {}, table.store)
+    content = create.content(opening, create.as_empty(managed=False), world=table.world)
+    if not owner.settle(asked, Version(0), _staged(table, Version(0), content)):
+        raise TableExists("there is a Delta table here already", name="")
 
 
 def begin(definition: Definition, location: str, store: Store, find: FindOwner, world: World) -> Opening:
