@@ -252,7 +252,8 @@ def test_who_released_a_table_publishes_what_it_left_without_the_owner(after: st
     assert append(place.opened(owners={}), "x") == [5]
 
 
-def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit() -> None:
+@pytest.mark.parametrize("reads", [True, False])
+def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit(reads: bool) -> None:
     place, watched = coordinated(2, batch=100)
     owner = Ratifying(watched)
     table = place.opened(owners={NAME: owner})
@@ -263,6 +264,9 @@ def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit() -
     other = place.opened(owners={NAME: owner})
     assert other.snapshot().version == 4
     owner.inner = Down()
+    if reads:
+        assert other.snapshot().version == 4
+        assert place.published() == [0, 1, 2, 3, 4]
 
     assert append(other, "x") == [5]
 

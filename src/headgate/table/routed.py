@@ -3,6 +3,7 @@
 import logging
 import threading
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from headgate.catalog.api import Outcome, Ratified
@@ -74,11 +75,12 @@ class RoutedCommitter:
     def frontier(self, *, known: Version | None = None) -> Frontier:
         route = self._route
         if route.owned is None:
-            return replace(self._files.frontier(known=known), unanswered=route.unanswered)
+            found = self._files.frontier(known=known)
+            return found if route.unanswered is None else replace(found, unanswered=route.unanswered)
         try:
             found = route.owned.frontier(known=known)
         except SILENCE as exc:
-            return self._without_answer(route.owned, exc, known)
+            return self._without_answer(route, exc, known)
         self._silent = False
         return found
 
@@ -150,14 +152,17 @@ class RoutedCommitter:
             if self._route is route:
                 self._route = _Route(route.released)
 
-    def _without_answer(
-        self, owned: CoordinatedCommitter, exc: HeadgateError, known: Version | None
-    ) -> Frontier:
+    def _without_answer(self, route: _Route, exc: HeadgateError, known: Version | None) -> Frontier:
         """What is published, if that will do, with the reason; never in silence."""
+        if route.released is not None:
+            with suppress(*SILENCE):  # whoever has seen the release can publish what it left
+                self._publish_leftovers()
+                return self._files.frontier(known=known)
         if not self._settings.read_published:
             raise type(exc)(f"{exc.message}; {_ADVICE}", code=exc.code, **exc.fields) from exc
         found = self._files.frontier(known=known)
-        owned.check_published(found.latest)
+        if route.owned is not None:
+            route.owned.check_published(found.latest)
         self._warn(exc.message)
         return replace(found, unanswered=exc.message)
 
