@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 import headgate
 from headgate.cli.main import app
+from headgate.table.transaction import Change, Operation
 from tests.support.lakes import build_lake
 
 
@@ -83,6 +84,23 @@ def test_history_is_newest_first_and_says_where_each_commit_is(lake: Path) -> No
     assert [line.split()[0] for line in lines] == ["version", "2", "1", "0"]
     assert [line.split()[-1] for line in lines[1:]] == ["staged", "inline", "published"]
     assert "WRITE (Append)" in lines[1]
+
+
+def test_history_tells_what_a_delete_and_an_optimize_did(lake: Path) -> None:
+    with headgate.connect(lake) as opened:
+        table = opened.table("sales.orders").log
+        for operation, metrics in (
+            ("DELETE", {"numDeletedRows": "1200", "numAddedFiles": "1", "numRemovedFiles": "2"}),
+            ("OPTIMIZE", {"numAddedFiles": "1", "numRemovedFiles": "8"}),
+            ("WRITE", {"numOutputRows": "1000", "numFiles": "3"}),
+        ):
+            table.commit(Change(Operation(operation, metrics=metrics), ()), base=table.snapshot())
+
+    lines = run("history", "sales.orders", "--lake", lake).stdout.splitlines()
+
+    assert lines[1].split()[3:6] == ["WRITE", "1,000", "3"]
+    assert "1,200 deleted  1 added, 2 removed" in lines[3]
+    assert lines[2].split()[3:9] == ["OPTIMIZE", "–", "1", "added,", "8", "removed"]
 
 
 def test_history_as_json_has_deltas_names_and_a_limit(lake: Path) -> None:

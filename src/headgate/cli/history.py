@@ -10,6 +10,8 @@ from headgate.cli import console, folder, summaries
 from headgate.cli.console import Column
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import VersionSummary
+from headgate.protocol import operation_metrics
+from headgate.protocol.operation_metrics import FILES, ROWS, Count
 
 _COLUMNS = (
     Column("version", right=True, style="bold"),
@@ -48,12 +50,18 @@ def _line(version: VersionSummary) -> tuple[str, ...]:
         str(version.version),
         version.timestamp.replace("T", " "),
         f"{operation} ({mode})" if mode else operation,
-        _metric(version, "numOutputRows"),
-        _metric(version, "numFiles"),
+        _shown(operation_metrics.counts(version.operation_metrics, ROWS)),
+        _shown(operation_metrics.counts(version.operation_metrics, FILES)),
         version.commit,
     )
 
 
-def _metric(version: VersionSummary, name: str) -> str:
-    value = str(version.operation_metrics.get(name, ""))
-    return console.count(int(value)) if value.isdecimal() else "–"
+def _shown(counts: Sequence[Count]) -> str:
+    """What was written or added as a number, everything else in words."""
+    match counts:
+        case ():
+            return "–"
+        case (Count("written" | "added", number),):
+            return console.count(number)
+        case _:
+            return ", ".join(f"{console.count(each.number)} {each.verb}" for each in counts)
