@@ -212,7 +212,9 @@ def _authority() -> Iterator[str]:
     for row in authority.RULES:
         allowed = ("yes" if authority.is_allowed(row.kind, one) else "refused" for one in Decider)
         cells = [
-            "if it permits it" if one is Decider.CATALOG and row.kind not in always else cell
+            "if it permits it, or its owner asks"
+            if one is Decider.CATALOG and row.kind not in always
+            else cell
             for one, cell in zip(Decider, allowed, strict=True)
         ]
         yield f"| {row.kind.value} | {' | '.join(cells)} | {row.because} |"

@@ -261,8 +261,8 @@ class Table(Definition):
         Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
         laid out anew, those with values alike in these columns together. A clustered table is laid out so
         by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
-        the same files meanwhile wins; appends are not disturbed. A catalog-managed table takes the
-        catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
+        the same files meanwhile wins; appends are not disturbed. Who does not own a catalog-managed table
+        needs the catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
         ``domains`` too, and there is one for them even if no file is worth it.
         """
         return optimize.optimize(
@@ -299,7 +299,8 @@ class Table(Definition):
 
         By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
         ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
-        only tells. ``lite`` looks only at files whose removal is still in the log.
+        only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
+        catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
         """
         wish = Wish(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
         return vacuum.vacuum(self._opened, wish)
@@ -338,7 +339,8 @@ class Table(Definition):
         """Delete what is older than ``delta.logRetentionDuration`` from the log; the paths of what is gone.
 
         The versions before the checkpoint that stays can then no longer be read; leased ones stay. A
-        catalog-managed table's log belongs to its catalog: refused unless ``lake.permit`` allowed it.
+        catalog-managed table's log belongs to its catalog: refused, unless ``lake.permit`` allowed it or
+        you own the table.
         """
         return self._opened.cleanup_log()
 

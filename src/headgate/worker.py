@@ -20,6 +20,7 @@ from headgate.clock import World
 from headgate.errors import HeadgateError, TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.chores import CHORES, Chore, Chores, WorkerPolicy
+from headgate.table.guard import CatalogGuard
 from headgate.table.opened import OpenedTable
 
 LAKE = "the lake"
@@ -112,9 +113,14 @@ class Worker:
         name = str(entry.name)
         try:
             permitted = self.catalog.permissions.of(entry.table_id)
+            table = self.open(entry)
+            # Nobody called for it: not even the owner's table is touched without a permission.
+            table.guard = CatalogGuard(
+                self.catalog.permissions.unasked(), self.catalog.leases, entry.table_id
+            )
             chores = Chores(
                 entry.table_id,
-                self.open(entry),
+                table,
                 partial(self.catalog.tail, entry.table_id),
                 self.catalog.publications,
                 partial(self.catalog.leases.vacuumed, entry.table_id),

@@ -13,7 +13,7 @@ from headgate.catalog import maintenance
 from headgate.catalog.api import StagingTable, TableName
 from headgate.catalog.leases import LOST, MARGIN_MS, TOO_MANY, Held, Horizon, Leases, fences
 from headgate.catalog.leasing import Lease
-from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
@@ -291,7 +291,7 @@ def test_a_lease_that_was_lost_says_so(case: Case) -> None:
 
 def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     """U8"""
-    permissions, table = case.catalog.permissions, case.staging.table_id
+    permissions, table = case.catalog.permissions.unasked(), case.staging.table_id
     always = {row.kind for row in maintenance.RULES if row.always}
     assert permissions.of(table) == always
 
@@ -310,6 +310,29 @@ def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
         permissions.forbid(table, Maintenance.CHECKPOINT)
     told = [event.details for event in case.catalog.events.after(0) if event.kind.value == "permission"]
     assert [details["permitted"] for details in told] == [True, False]
+
+
+@pytest.mark.parametrize("kind", maintenance.ON_PERMISSION, ids=lambda kind: kind.value)
+def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Maintenance) -> None:
+    catalog, table = case.catalog, case.staging.table_id
+    catalog.granting.grant("CREATE", on="test", to="ada")
+    adas = create_managed(catalog.acting_as("ada"), TableName("test", "adas")).table_id
+    for on in ("test.t", "test.adas"):
+        catalog.granting.grant("MAINTAIN", on=on, to="bob")
+    catalog.granting.grant("MAINTAIN", on="test.t", to="ada")
+
+    for principal, owned in (("owner", table), ("owner", adas), ("ada", adas)):
+        asking = catalog.acting_as(principal).permissions
+        assert asking.check(owned, kind, "IT") is Permission.OWNER
+        with pytest.raises(NotAllowed, match="its owner, who needs no permission"):
+            asking.unasked().check(owned, kind, "IT")
+    for principal, foreign in (("ada", table), ("bob", table), ("bob", adas)):
+        with pytest.raises(NotAllowed, match="its owner, who needs no permission"):
+            catalog.acting_as(principal).permissions.check(foreign, kind, "IT")
+
+    catalog.permissions.permit(adas, kind)
+    assert catalog.acting_as("bob").permissions.check(adas, kind, "IT") is Permission.CATALOG
+    assert catalog.acting_as("ada").permissions.check(adas, kind, "IT") is Permission.CATALOG
 
 
 def test_a_permission_is_for_one_table(case: Case) -> None:

@@ -138,7 +138,7 @@ PARTS: dict[type, tuple[dict[str, Call], set[str]]] = {
     # What takes a connection, a lease that somebody holds, or the files of a place that only its maker knows.
     Catalog: (CATALOG, {"acting_as", "close", "drop_in", "first_commit", "register", "register_in"}),
     Leases: (LEASES, {"check", "now_ms", "objection", "release", "renew", "sweep"}),
-    Permissions: (PERMISSIONS, set()),
+    Permissions: (PERMISSIONS, {"unasked"}),
     Disposal: (DISPOSAL, {"acting_as", "object_with"}),
     Granting: (GRANTING, set()),
     Publications: (PUBLICATIONS, set()),

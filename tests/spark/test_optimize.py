@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake, Table
+from headgate.catalog.maintenance import Permission
 from headgate.errors import ConflictError, HeadgateError, InvalidRequest, NotAllowed
+from headgate.spark import rearrange
 from tests.support import duck, rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
@@ -87,10 +89,12 @@ def test_partitions_stay_apart_and_can_be_chosen(spark: SparkSession, lake: Lake
             table.optimize(condition)
 
 
-def test_a_catalog_must_permit_it(spark: SparkSession, lake: Lake) -> None:
+def test_a_catalog_must_permit_it(spark: SparkSession, lake: Lake, tmp_path: Path) -> None:
     """S119"""
-    table = made(spark, lake)
+    made(spark, lake)
     lake.forbid("s.t", "data reorganisation")
+    lake.grant("MAINTAIN", on="s.t", to="ada")
+    table = headgate.connect(tmp_path / "lake", principal="ada").table("s.t")
     version = table.version()
 
     with pytest.raises(NotAllowed, match="OPTIMIZE"):
@@ -101,6 +105,41 @@ def test_a_catalog_must_permit_it(spark: SparkSession, lake: Lake) -> None:
         table.vacuum()
 
     assert table.version() == version
+
+
+def test_an_owner_needs_no_permission_and_is_told_so(spark: SparkSession, lake: Lake) -> None:
+    table = made(spark, lake)
+    assert table.optimize().permission is Permission.CATALOG
+    lake.forbid("s.t", "data reorganisation")
+
+    done = table.optimize()
+    purged = table.purge()
+
+    assert (done.permission, purged.permission) == (Permission.OWNER, Permission.OWNER)
+    assert table.vacuum().permission is Permission.OWNER
+
+
+def test_what_is_forbidden_while_files_are_written_is_not_committed(
+    spark: SparkSession, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(spark, lake)
+    lake.grant("MAINTAIN", on="s.t", to="ada")
+    table = headgate.connect(tmp_path / "lake", principal="ada").table("s.t")
+    version, before = table.version(), {path.name for path in Path(table.location).rglob("*.parquet")}
+    write = rearrange._write
+
+    def then_forbidden(*asked: Any) -> Any:
+        written = write(*asked)
+        lake.forbid("s.t", "data reorganisation")
+        return written
+
+    monkeypatch.setattr(rearrange, "_write", then_forbidden)
+
+    with pytest.raises(NotAllowed, match="OPTIMIZE is data reorganisation"):
+        table.optimize()
+
+    assert table.version() == version
+    assert {path.name for path in Path(table.location).rglob("*.parquet")} == before
 
 
 def test_deleted_rows_are_purged(spark: SparkSession, lake: Lake) -> None:
@@ -137,7 +176,7 @@ def test_an_append_is_not_disturbed(spark: SparkSession, lake: Lake, monkeypatch
 
 
 def test_whoever_deletes_rows_of_the_files_wins(
-    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(spark, lake)
     before_commit(monkeypatch, table, lambda: lake.table("s.t").delete("id = 5"))
@@ -151,7 +190,7 @@ def test_whoever_deletes_rows_of_the_files_wins(
 
 
 def test_a_lost_answer_loses_no_file(
-    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(spark, lake)
 

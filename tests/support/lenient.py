@@ -7,7 +7,7 @@ from unittest.mock import patch
 from typing_extensions import override
 
 from headgate.catalog import content_rules, table_rules, text_rules
-from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.table.guard import Unguarded
 
 
@@ -15,8 +15,8 @@ class AllPermitted(Unguarded):
     """A guard that lets everything be done."""
 
     @override
-    def check(self, kind: Maintenance, operation: str) -> None:
-        pass
+    def check(self, kind: Maintenance, operation: str) -> Permission:
+        return Permission.ALWAYS
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import pytest
 from headgate.catalog.api import TableName
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.events import Event
+from headgate.catalog.maintenance import Permission
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.lake import Lake
@@ -84,7 +85,9 @@ def test_a_lease_is_taken_renewed_and_given_back(lake: Lake) -> None:
 
 def test_maintenance_is_permitted_by_name(lake: Lake) -> None:
     """U8"""
-    table = lake.table("sales.orders")
+    lake.grant("MAINTAIN", on="sales.orders", to="ada")
+    ada = Lake(lake._catalog.acting_as("ada"), settings=Settings(), world=SystemWorld())
+    table = ada.table("sales.orders")
     with pytest.raises(NotAllowed, match="metadata cleanup"):
         table.cleanup_log()
     always = ("checkpoint", "log compaction", "checksum", "repair", "manifests")
@@ -101,6 +104,23 @@ def test_maintenance_is_permitted_by_name(lake: Lake) -> None:
         lake.permit("sales.orders", "everything")
     with pytest.raises(InvalidRequest, match=r"schema\.table"):
         lake.permit("orders", "data cleanup")
+
+
+def test_an_owner_vacuums_without_a_permission_and_is_told_so(
+    lake: Lake, caplog: pytest.LogCaptureFixture
+) -> None:
+    """U8"""
+    table = lake.table("sales.orders")
+
+    with caplog.at_level("INFO", logger="headgate"):
+        asked = table.vacuum(dry_run=True)
+    lake.permit("sales.orders", "data cleanup")
+
+    assert asked.permission is Permission.OWNER
+    assert "VACUUM of table" in caplog.text
+    assert "permitted by the call of its owner" in caplog.text
+    assert table.vacuum(dry_run=True).permission is Permission.CATALOG
+    assert table.cleanup_log() == ()
 
 
 def test_a_worker_tends_the_tables_of_the_lake(lake: Lake) -> None:

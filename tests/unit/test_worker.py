@@ -16,7 +16,7 @@ import pytest
 from headgate.catalog.api import TableEntry, TableName
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.events import Kind
-from headgate.catalog.maintenance import ON_PERMISSION, Maintenance
+from headgate.catalog.maintenance import ON_PERMISSION, Maintenance, Permission
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, NotAllowed, TableNotFound
@@ -70,6 +70,12 @@ class Place:
 
     def table(self, name: TableName = NAME) -> OpenedTable:
         return self.open(self.catalog.resolve(name))
+
+    def unasked(self) -> OpenedTable:
+        """The table as a worker has it."""
+        opened, table_id = self.table(), self.catalog.resolve(NAME).table_id
+        opened.guard = CatalogGuard(self.catalog.permissions.unasked(), self.catalog.leases, table_id)
+        return opened
 
     def worker(self, policy: WorkerPolicy | None = None, *, holder: str = "worker") -> Worker:
         return Worker(self.catalog, self.open, self.world, holder, policy or WorkerPolicy(compact=4))
@@ -175,7 +181,7 @@ def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
     place.append(1)
     assert "clean up the log" not in {deed.chore for deed in place.worker().run_once()}
     with pytest.raises(NotAllowed, match="cleanup_log is metadata cleanup") as refused:
-        place.table().cleanup_log()
+        place.unasked().cleanup_log()
     assert refused.value.fields["operation"] == "cleanup_log"
 
     place.catalog.permissions.permit(place.catalog.resolve(NAME).table_id, Maintenance.METADATA_CLEANUP)
@@ -199,11 +205,11 @@ def test_each_kind_of_maintenance_needs_its_own_permission(place: Place, kind: M
     with pytest.raises(
         NotAllowed, match=f"THE OPERATION is {kind.value} of a catalog-managed table"
     ) as refused:
-        place.table().check_permitted(kind, "THE OPERATION")
+        place.unasked().check_permitted(kind, "THE OPERATION")
 
     assert refused.value.code == "DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION"
     place.catalog.permissions.permit(table_id, kind)
-    place.table().check_permitted(kind, "THE OPERATION")
+    assert place.unasked().check_permitted(kind, "THE OPERATION").permission is Permission.CATALOG
 
 
 def test_versions_that_somebody_has_leased_stay(place: Place) -> None:
@@ -234,8 +240,8 @@ def test_a_lease_taken_while_the_cleanup_is_about_to_delete_wins_or_is_refused(p
     late: list[object] = []
 
     class Overtaken(CatalogGuard):
-        def check(self, kind: Maintenance, operation: str) -> None:
-            pass
+        def check(self, kind: Maintenance, operation: str) -> Permission:
+            return Permission.CATALOG
 
         def give_up(self, **asked: object) -> object:  # type: ignore[override]
             late.append(place.catalog.leases.on_version(table_id, Version(3), holder="late", ttl_ms=60_000))

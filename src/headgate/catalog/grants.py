@@ -165,6 +165,13 @@ def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[P
     return _granted(db, principal, (LAKE, On(Scope.SCHEMA, row.schema_name), On(Scope.TABLE, table_id)))
 
 
+def owns(db: Connection, principal: Principal, table_id: TableId) -> bool:
+    """Whether a table is the principal's own: they made it, or the lake is theirs."""
+    if principal == OWNER:
+        return True
+    return db.scalar(select(store.tables.c.owner).where(store.tables.c.table_id == table_id)) == principal
+
+
 def held_on(db: Connection, principal: Principal, on: On) -> frozenset[Privilege]:
     """All that a principal may do with the lake, a schema or a table."""
     if principal == OWNER:

@@ -1,9 +1,12 @@
 """May a table be maintained in this way? What the managing catalog allows, kind by kind; denied by default.
 
-Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is.
+Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is. The
+owner of a table, or of the lake, permits by asking for it: what is denied by default is what others do, and
+what a worker does unasked.
 """
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
@@ -15,6 +18,18 @@ from headgate.catalog.events import Happened
 from headgate.catalog.grants import OWNER, On, Principal, Privilege, Scope
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+
+_LOG = logging.getLogger(__name__)
+
+
+class Permission(Enum):
+    """By whose word a table may be maintained."""
+
+    ALWAYS = "always"
+    """It is part of keeping a log, or nobody manages the table."""
+    CATALOG = "lake.permit"
+    OWNER = "the owner's call"
+    """Nothing was permitted beforehand: who asked for it owns the table."""
 
 
 class Maintenance(Enum):
@@ -80,7 +95,8 @@ def refusal(kind: Maintenance, operation: str) -> NotAllowed:
     """The error for what a catalog did not permit."""
     return NotAllowed(
         f"{operation} is {kind.value} of a catalog-managed table, which its catalog has not permitted: ask "
-        f"those who run it for lake.permit(table, {kind.value!r})",
+        f"its owner, who needs no permission, to do it, or those who run it for lake.permit(table, "
+        f"{kind.value!r})",
         code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation=operation, kind=kind.value,
     )  # fmt: skip
 
@@ -92,15 +108,25 @@ class Permissions:
     database: Database
     world: World
     principal: Principal = OWNER
+    is_asked: bool = True
+    """Whether somebody calls for what is done; a worker does what nobody called for at that moment."""
 
-    def check(self, table_id: TableId, kind: Maintenance, operation: str) -> None:
-        """``NotAllowed``, naming the operation, unless the table may be maintained so, by this principal."""
+    def unasked(self) -> "Permissions":
+        """The same for who acts by itself, like a worker: an owner's call is not among its permissions."""
+        return replace(self, is_asked=False)
+
+    def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:
+        """By whose word this principal may maintain the table so; ``NotAllowed`` names the operation."""
         if kind in ALWAYS:
-            return
+            return Permission.ALWAYS
         with self.database.reading() as db:
             grants.require(db, self.principal, Privilege.MAINTAIN, On(Scope.TABLE, table_id), operation)
-            if kind not in _granted(db, table_id):
+            if kind in _granted(db, table_id):
+                return Permission.CATALOG
+            if not self.is_asked or not grants.owns(db, self.principal, table_id):
                 raise refusal(kind, operation)
+        _LOG.info("%s of table %s: permitted by the call of its owner", operation, table_id)
+        return Permission.OWNER
 
     def of(self, table_id: TableId) -> frozenset[Maintenance]:
         """What may be done with the table now."""

@@ -1,11 +1,12 @@
 """OPTIMIZE and REORG: the same rows in fewer files, in a better order, or without those that are deleted."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import msgspec
 from pyspark.sql import Column, SparkSession
 
-from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest
 from headgate.protocol import clustering, domain_lifecycle, packing, predicates
 from headgate.protocol.actions import AddFile
@@ -36,7 +37,7 @@ def optimize(
     are together. A clustered table is laid out so by the columns it is clustered by, as far as it is
     not yet, or with ``full`` altogether.
     """
-    target = _target(spark, table, where, "OPTIMIZE")
+    target, permission = _target(spark, table, where, "OPTIMIZE")
     clustered = domain_lifecycle.clustering_columns(target.base.state.domains)
     if clustered:
         _check_clustered(where, z_order_by)
@@ -58,7 +59,8 @@ def optimize(
         "clusterBy": _json(clustering.logical_names(clustered, target.metadata)),
         "auto": "false",
     }
-    return rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters), domains)
+    done = rearrange.rearrange(target, work, Operation("OPTIMIZE", parameters), domains)
+    return replace(done, permission=permission)
 
 
 @failures.told(failures.unreadable)
@@ -69,21 +71,25 @@ def purge(
     domains: DomainSettings = NO_DOMAINS,
 ) -> Result:
     """Rewrite every file that has deleted rows, so that they are gone from it."""
-    target = _target(spark, table, where, "REORG")
+    target, permission = _target(spark, table, where, "REORG")
     vectors = target.files["deletion_vector"].to_pylist()
     work = [
         Work([position], rearrange.as_one) for position, vector in enumerate(vectors) if vector is not None
     ]
     parameters = {"predicate": statements.predicate(where), "applyPurge": "true"}
-    return rearrange.rearrange(target, work, Operation("REORG", parameters), domains)
+    done = rearrange.rearrange(target, work, Operation("REORG", parameters), domains)
+    return replace(done, permission=permission)
 
 
-def _target(spark: SparkSession, table: OpenedTable, where: Column | str | None, operation: str) -> Target:
-    base = table.check_permitted(Maintenance.DATA_REORGANISATION, operation)
+def _target(
+    spark: SparkSession, table: OpenedTable, where: Column | str | None, operation: str
+) -> tuple[Target, Permission]:
+    permitted = table.check_permitted(Maintenance.DATA_REORGANISATION, operation)
+    base = permitted.snapshot
     schema = scan.columns_of(base.state.metadata).schema
     wanted = Always() if where is None else expressions.predicate(where, schema, spark)
     _check_of_partitions(wanted, base.state.metadata.partition_columns, operation)
-    return targets.find(spark, table, base, wanted)
+    return targets.find(spark, table, base, wanted), permitted.permission
 
 
 def _check_clustered(where: Column | str | None, z_order_by: Sequence[str]) -> None:

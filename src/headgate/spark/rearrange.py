@@ -12,7 +12,8 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from headgate.errors import ConflictError, UserError
+from headgate.catalog.maintenance import Maintenance
+from headgate.errors import ConflictError, HeadgateError, UserError
 from headgate.protocol import cubes, domain_lifecycle
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.attempt import Reads
@@ -59,6 +60,7 @@ def rearrange(
         return Result(target.base.version, _metrics((), target.files[:0]))
     old = target.files.take(pa.array([position for some in work for position in some.positions], pa.int64()))
     written = _write(target, work)
+    _confirm(target, written, operation)
     adds = tuple(add for one in written for add in one.adds)
     metrics = _metrics(adds, old)
     now = EpochMillis(target.table.world.now_ms())
@@ -71,6 +73,18 @@ def rearrange(
         return Result(target.table.commit(change, base=target.base), metrics)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
+        _discard(target, written)
+        raise
+
+
+def _confirm(target: Target, written: Sequence[Written], operation: Operation) -> None:
+    """Ask once more before the commit: writing takes long, and the table may have changed hands meanwhile.
+
+    Nothing was proposed yet, so whatever the answer is, the new files belong to no version.
+    """
+    try:
+        target.table.check_permitted(Maintenance.DATA_REORGANISATION, operation.name)
+    except HeadgateError:
         _discard(target, written)
         raise
 

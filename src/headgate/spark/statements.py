@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 from pyspark.sql import Column
 
+from headgate.catalog.maintenance import Permission
 from headgate.clock import World
 from headgate.protocol.actions import AddFile
 from headgate.spark import expressions, sql_forms
@@ -20,6 +21,8 @@ class Result:
     """The version that has its changes; the one it read if it found nothing to change."""
     metrics: Mapping[str, int] = field(default_factory=dict)
     """How many rows and files it was about, in the names of the table's history."""
+    permission: Permission | None = None
+    """By whose word files were rearranged; None for statements that change rows."""
 
 
 class Watch:

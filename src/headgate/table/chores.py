@@ -145,7 +145,7 @@ def _is_large(chores: Chores, found: Snapshot) -> bool:
 
 
 def _checksum(chores: Chores) -> str:
-    found = chores.table.check_permitted(Maintenance.CHECKSUM, "a checksum")
+    found = chores.table.check_permitted(Maintenance.CHECKSUM, "a checksum").snapshot
     sizes = found.files.without_stats["size"]
     checksums.write(chores.table.store, found.state, Totals(len(sizes), pc.sum(sizes).as_py() or 0))
     return f"version {found.version}"

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from headgate.catalog.api import Inline, Lost, Open, Outcome, Ratified, RatifiedCommit
 from headgate.catalog.leases import Horizon
-from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature, UserError
 from headgate.protocol import codec, read_checks
@@ -187,10 +187,10 @@ class InsideGuard:
     guard: Guard
     spoil: Callable[[UserError], UserError]
 
-    def check(self, kind: Maintenance, operation: str) -> None:
+    def check(self, kind: Maintenance, operation: str) -> Permission:
         if not authority.is_allowed(kind, Decider.TRANSACTION):
             raise self.spoil(_refused(f"{operation} is not possible"))
-        self.guard.check(kind, operation)
+        return self.guard.check(kind, operation)
 
     def now_ms(self) -> int:
         return self.guard.now_ms()

@@ -6,20 +6,29 @@ from typing import Protocol
 from headgate.catalog import maintenance
 from headgate.catalog.api import TableId
 from headgate.catalog.leases import Horizon, Leases
-from headgate.catalog.maintenance import ALWAYS, Maintenance, Permissions
+from headgate.catalog.maintenance import ALWAYS, Maintenance, Permission, Permissions
 from headgate.clock import World
 from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.storage import store_time
 from headgate.storage.api import Store
 from headgate.table.committer import Committer
+from headgate.table.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """A table that may be maintained, as it is now, and by whose word."""
+
+    snapshot: Snapshot
+    permission: Permission
 
 
 class Guard(Protocol):
     """Asked before each maintenance of one table."""
 
-    def check(self, kind: Maintenance, operation: str) -> None:
-        """``NotAllowed``, naming the operation, unless that kind of maintenance is permitted (U8)."""
+    def check(self, kind: Maintenance, operation: str) -> Permission:
+        """By whose word that kind of maintenance is permitted (U8); ``NotAllowed`` names the operation."""
         ...
 
     def now_ms(self) -> int:
@@ -47,8 +56,8 @@ class CatalogGuard:
     leases: Leases
     table_id: TableId
 
-    def check(self, kind: Maintenance, operation: str) -> None:
-        self.permissions.check(self.table_id, kind, operation)
+    def check(self, kind: Maintenance, operation: str) -> Permission:
+        return self.permissions.check(self.table_id, kind, operation)
 
     def now_ms(self) -> int:
         return self.leases.now_ms()
@@ -68,9 +77,10 @@ class Unguarded:
     store: Store
     world: World
 
-    def check(self, kind: Maintenance, operation: str) -> None:
+    def check(self, kind: Maintenance, operation: str) -> Permission:
         if kind not in ALWAYS and self.committer.frontier().managed:
             raise maintenance.refusal(kind, operation)
+        return Permission.ALWAYS
 
     def now_ms(self) -> int:
         """The earlier of the two clocks: too early keeps something longer, too late deletes it."""

@@ -42,7 +42,7 @@ from headgate.table.commit import Committed
 from headgate.table.committer import Committer, Frontier
 from headgate.table.description import Description
 from headgate.table.files import LiveFiles
-from headgate.table.guard import Guard, Unguarded
+from headgate.table.guard import Guard, Permitted, Unguarded
 from headgate.table.history import HistoryEntry
 from headgate.table.integrity import Report, Subject
 from headgate.table.keeper import Keeper
@@ -270,18 +270,17 @@ class OpenedTable:
         self._check_maintainable(Maintenance.LOG_COMPACTION, "a log compaction")
         compacting.compact(self.store, self._committer.frontier(), Version(start), Version(end))
 
-    def check_permitted(self, kind: Maintenance, operation: str) -> Snapshot:
+    def check_permitted(self, kind: Maintenance, operation: str) -> Permitted:
         """The table now, if it may be maintained so: who decides its commits is asked first.
 
         ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8);
         another refusal if who decides cannot be asked here.
         """
-        newest = self.snapshot()
-        self.guard.check(kind, operation)
-        state = newest.state
+        found = Permitted(self.snapshot(), self.guard.check(kind, operation))
+        state = found.snapshot.state
         decider = self._committer.decider(state.protocol, state.metadata)
         authority.require(kind, operation, decider, state.metadata)
-        return newest
+        return found
 
     def cleanup_log(self, *, retention_ms: int | None = None) -> tuple[str, ...]:
         """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
@@ -365,7 +364,7 @@ class OpenedTable:
 
     def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
         """The table now, if its log may be changed by who has nothing to commit."""
-        newest = self.check_permitted(kind, operation).state
+        newest = self.check_permitted(kind, operation).snapshot.state
         features.check_maintainable(newest.protocol, newest.metadata)
         return newest
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 import pyarrow.compute as pc
 
-from headgate.catalog.maintenance import Maintenance
+from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import checkpoint_schema, codec, features, names, upkeep, vectors
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
@@ -43,6 +43,8 @@ class Vacuumed:
     paths: tuple[str, ...]
     bytes: int
     deleted: bool
+    permission: Permission = Permission.ALWAYS
+    """By whose word: the catalog's, or that of the owner who called for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,10 @@ class Wish:
 def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     """Delete what nobody needs: no version that is kept, and nobody with a lease.
 
-    ``NotAllowed`` for a table whose catalog has not permitted it.
+    ``NotAllowed`` for a table whose catalog has not permitted it, unless its owner calls for it.
     """
-    base = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
+    permitted = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
+    base = permitted.snapshot
     features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
     kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
@@ -73,13 +76,19 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
     # Meanwhile somebody may have restored an old version, or have given the table to an owner.
-    if (newer := table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")).version != base.version:
+    newer = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM").snapshot
+    if newer.version != base.version:
         kept |= _kept(table, newer, cutoff)
     going = [meta for meta in old if meta.path not in kept]
     if not wish.dry_run:
         for _ in together.in_order(table.store, lambda meta: _delete(table, meta), going):
             pass
-    return Vacuumed(tuple(meta.path for meta in going), sum(meta.size for meta in going), not wish.dry_run)
+    return Vacuumed(
+        tuple(meta.path for meta in going),
+        sum(meta.size for meta in going),
+        not wish.dry_run,
+        permitted.permission,
+    )
 
 
 def _cutoff(table: OpenedTable, base: Snapshot, wish: Wish) -> EpochMillis:
