@@ -19,6 +19,7 @@ from headgate.catalog.grants import IMPLIED, Privilege
 from headgate.catalog.owner_failures import FAILURES
 from headgate.catalog.policy import POLICIES
 from headgate.catalog.validate import PARSED
+from headgate.protocol import rearrangement
 from headgate.protocol.commit_checks import CHECKS
 from headgate.protocol.feature_drop import DROPPABLE
 from headgate.protocol.features import FEATURES
@@ -220,6 +221,14 @@ def _authority() -> Iterator[str]:
         yield f"| {row.kind.value} | {' | '.join(cells)} | {row.because} |"
 
 
+def _orders() -> Iterator[str]:
+    yield "| order | threshold | unless it is said otherwise | what happens |"
+    yield "|---|---|---|---|"
+    for row in rearrangement.ORDERS:
+        default = getattr(rearrangement.DEFAULTS, row.threshold)
+        yield f"| {row.name} | `{row.threshold}` | {default} | {row.does} |"
+
+
 def _functions() -> Iterator[str]:
     yield "| functions | where | names |"
     yield "|---|---|---|"
@@ -279,6 +288,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "functions": _functions,
     "policies": _policies,
     "authority": _authority,
+    "orders": _orders,
     "terms": _terms,
     "privileges": _privileges,
     "referee": _referee,

@@ -5,6 +5,7 @@ from headgate.catalog.events import Event
 from headgate.catalog.grants import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
+from headgate.protocol.rearrangement import Thresholds
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.failures import named_errors
 from headgate.spark.identity import IdentityGenerator, identity_column
@@ -21,6 +22,7 @@ __all__ = [
     "Publish",
     "Settings",
     "Table",
+    "Thresholds",
     "WorkerPolicy",
     "at_path",
     "check_path",

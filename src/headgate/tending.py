@@ -4,6 +4,8 @@ import getpass
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 
+from pyspark.sql import SparkSession
+
 from headgate.catalog import maintenance
 from headgate.catalog.api import TableEntry, TableId, TableName
 from headgate.catalog.event_log import ALL, Listener
@@ -15,6 +17,8 @@ from headgate.catalog.service import Catalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
+from headgate.protocol.rearrangement import Thresholds
+from headgate.spark.spark_rearranger import SparkRearranger
 from headgate.table.chores import WorkerPolicy
 from headgate.table.opened import OpenedTable
 from headgate.worker import Worker
@@ -74,16 +78,17 @@ class Tending:
         held = leases.on_version(self._table_id(table), wanted, holder=holder, ttl_ms=millis)
         return Lease(leases, held, ttl_ms=millis)
 
-    def permit(self, table: str, kind: str) -> None:
+    def permit(self, table: str, kind: str, *, thresholds: Thresholds | None = None) -> None:
         """Permit a kind of maintenance of a table: data reorganisation, data cleanup or metadata cleanup.
 
-        Nothing of the kind is permitted unless it is said here; checkpoints, log compactions and checksums
-        always are.
+        Nothing of the kind is permitted unless it is said here, but to the table's owner; checkpoints, log
+        compactions and checksums always are. It is an order to workers too: they do it when it is due. For
+        data reorganisation the ``thresholds`` say when that is, in place of those of the worker.
         """
-        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind))
+        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind), thresholds)
 
     def forbid(self, table: str, kind: str) -> None:
-        """Take a permission back; what is under way is not stopped."""
+        """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does."""
         self._catalog.permissions.forbid(self._table_id(table), maintenance.kind_of(kind))
 
     def permissions(self, table: str) -> tuple[str, ...]:
@@ -104,10 +109,23 @@ class Tending:
         """Move a file away that is in the place of a version and is none; its path from then on."""
         return self._catalog.set_aside_version(_name(table), Version(version))
 
-    def worker(self, policy: WorkerPolicy | None = None) -> Worker:
-        """Who does what is due for the tables: ``run_once()`` now, or ``run()`` again and again."""
+    def worker(
+        self,
+        policy: WorkerPolicy | None = None,
+        *,
+        spark: SparkSession | Callable[[], SparkSession] | None = None,
+    ) -> Worker:
+        """Who does what is due for the tables: ``run_once()`` now, or ``run()`` again and again.
+
+        With ``spark``, a session or what gives one when it is needed, also what takes rows: OPTIMIZE,
+        clustering and purging of deleted rows, of tables that permit data reorganisation.
+        """
         holder = f"worker {self._world.uuid()}"
-        return Worker(self._catalog, self._open_table, self._world, holder, policy or WorkerPolicy())
+        session = spark if callable(spark) or spark is None else lambda: spark
+        rearranger = None if session is None else SparkRearranger(session)
+        return Worker(
+            self._catalog, self._open_table, self._world, holder, policy or WorkerPolicy(), rearranger
+        )
 
     def _stop_listening(self) -> None:
         while self._listeners:

@@ -17,11 +17,14 @@ from headgate.catalog.api import TableEntry
 from headgate.catalog.leasing import Lease
 from headgate.catalog.service import Catalog
 from headgate.clock import World
-from headgate.errors import HeadgateError, TableNotFound
+from headgate.errors import ConflictError, HeadgateError, TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.chores import CHORES, Chore, Chores, WorkerPolicy
 from headgate.table.guard import CatalogGuard
 from headgate.table.opened import OpenedTable
+from headgate.table.rearranger import Rearranger
+from headgate.table.row_chores import ROW_CHORES
+from headgate.table.workers_guard import WorkersGuard
 
 LAKE = "the lake"
 _LEASE_MS = 60_000
@@ -36,7 +39,7 @@ class Outcome(Enum):
     DUE = "due"
     """There is something to do, and this was a dry run."""
     LEFT = "left"
-    """Another worker is tending the table."""
+    """Another worker is tending the table, somebody was quicker, or it takes Spark and there is none."""
     FAILED = "failed"
     """Tried again in the next round."""
 
@@ -60,6 +63,8 @@ class Worker:
     world: World
     holder: str
     policy: WorkerPolicy = field(default_factory=WorkerPolicy)
+    rearranger: Rearranger | None = None
+    """Who writes rows into other files; None leaves that to a worker that has somebody."""
 
     def run_once(self, *, tables: Iterable[str] | None = None, dry_run: bool = False) -> tuple[Deed, ...]:
         """Do what is due now, for all tables or some, by their names; with ``dry_run`` only say what is."""
@@ -73,9 +78,14 @@ class Worker:
         tell: Callable[[Deed], None] = lambda _deed: None,
     ) -> None:
         """Do what is due, again and again, until somebody sets ``stop``."""
+        left: set[Deed] = set()
         while not stop.is_set():
+            known, left = left, set()
             for deed in self._deeds(None, dry_run=False):
-                tell(deed)
+                if deed.outcome is Outcome.LEFT:
+                    left.add(deed)
+                if deed not in known:  # what is left is told once, and not in every round
+                    tell(deed)
                 if stop.is_set():
                     return
             stop.wait(every)
@@ -112,12 +122,11 @@ class Worker:
     def _chores(self, entry: TableEntry, lease: Lease | None) -> Iterator[Deed]:
         name = str(entry.name)
         try:
-            permitted = self.catalog.permissions.of(entry.table_id)
+            permissions = self.catalog.permissions.unasked()
+            permitted = permissions.of(entry.table_id)
             table = self.open(entry)
-            # Nobody called for it: not even the owner's table is touched without a permission.
-            table.guard = CatalogGuard(
-                self.catalog.permissions.unasked(), self.catalog.leases, entry.table_id
-            )
+            guard = CatalogGuard(permissions, self.catalog.leases, entry.table_id)
+            table.guard = guard if lease is None else WorkersGuard(guard, lease)
             chores = Chores(
                 entry.table_id,
                 table,
@@ -125,11 +134,13 @@ class Worker:
                 self.catalog.publications,
                 partial(self.catalog.leases.vacuumed, entry.table_id),
                 self.policy,
+                permissions.thresholds(entry.table_id),
+                self.rearranger,
             )
         except HeadgateError as exc:
             yield Deed(name, "tend", Outcome.FAILED, exc.message)
             return
-        for chore in CHORES:
+        for chore in (*CHORES, *ROW_CHORES):
             if chore.kind is not None and chore.kind not in permitted:
                 continue
             try:
@@ -189,11 +200,15 @@ def _done(name: str, chore: Chore, chores: Chores, lease: Lease | None) -> Deed 
             return None
         if lease is None:
             return Deed(name, chore.name, Outcome.DUE, due)
+        if chore.takes_rows and chores.rearranger is None:
+            return Deed(name, chore.name, Outcome.LEFT, f"{due}; a worker with --spark does it")
         lease.check()
         did = chore.do(chores)
         return None if did is None else Deed(name, chore.name, Outcome.DONE, did)
     except TableNotFound:
         raise
+    except ConflictError as exc:  # the next round sees what is left to do
+        return Deed(name, chore.name, Outcome.LEFT, f"somebody was quicker: {exc.message}")
     except HeadgateError as exc:
         return Deed(name, chore.name, Outcome.FAILED, exc.message)
     except Exception as exc:  # one table's trouble must not keep the worker from the others

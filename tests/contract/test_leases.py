@@ -17,6 +17,7 @@ from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.rearrangement import Thresholds
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, stamp
 from tests.support.tables import create_managed
@@ -333,6 +334,27 @@ def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Main
     catalog.permissions.permit(adas, kind)
     assert catalog.acting_as("bob").permissions.check(adas, kind, "IT") is Permission.CATALOG
     assert catalog.acting_as("ada").permissions.check(adas, kind, "IT") is Permission.CATALOG
+
+
+def test_a_permission_has_the_thresholds_it_was_given_with(case: Case) -> None:
+    permissions, table, kind = (
+        case.catalog.permissions,
+        case.staging.table_id,
+        Maintenance.DATA_REORGANISATION,
+    )
+    wanted = Thresholds(small_files=7, unclustered_share=None, deleted_share=0.25)
+
+    assert permissions.thresholds(table) is None
+    assert permissions.permit(table, kind, wanted)
+    assert not permissions.permit(table, kind, wanted)
+
+    assert permissions.thresholds(table) == wanted
+    assert permissions.permit(table, kind)
+    assert permissions.thresholds(table) is None
+    assert kind in permissions.of(table)
+    permissions.permit(table, kind, wanted)
+    assert permissions.forbid(table, kind)
+    assert permissions.thresholds(table) is None
 
 
 def test_a_permission_is_for_one_table(case: Case) -> None:

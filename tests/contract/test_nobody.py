@@ -104,6 +104,7 @@ PERMISSIONS: dict[str, Call] = {
     "forbid": lambda s: s.nobody.permissions.forbid(s.id, Maintenance.DATA_CLEANUP),
     "of": lambda s: s.nobody.permissions.of(s.id),
     "permit": lambda s: s.nobody.permissions.permit(s.id, Maintenance.DATA_CLEANUP),
+    "thresholds": lambda s: s.nobody.permissions.thresholds(s.id),
 }
 DISPOSAL: dict[str, Call] = {
     "abandoned": lambda s: s.nobody.disposal.abandoned(),

@@ -8,7 +8,9 @@ what a worker does unasked.
 import logging
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
+import msgspec
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
 
 from headgate.catalog import events, grants, store
@@ -18,6 +20,8 @@ from headgate.catalog.events import Happened
 from headgate.catalog.grants import OWNER, On, Principal, Privilege, Scope
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+from headgate.protocol import rearrangement
+from headgate.protocol.rearrangement import Thresholds
 
 _LOG = logging.getLogger(__name__)
 
@@ -72,6 +76,7 @@ RULES: tuple[Rule, ...] = (
 )
 ALWAYS = frozenset(rule.kind for rule in RULES if rule.always)
 ON_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
+_REARRANGING = Maintenance.DATA_REORGANISATION
 
 permissions = Table(
     "permissions",
@@ -79,6 +84,7 @@ permissions = Table(
     Column("table_id", String, ForeignKey("tables.table_id"), primary_key=True),
     Column("kind", String, primary_key=True),
     Column("granted_ms", BigInteger, nullable=False),
+    Column("thresholds", String),
 )
 
 
@@ -134,17 +140,31 @@ class Permissions:
             grants.require_sight(db, self.principal, table_id)
             return ALWAYS | _granted(db, table_id)
 
-    def permit(self, table_id: TableId, kind: Maintenance) -> bool:
-        """Permit a kind of maintenance; whether that is new."""
-        return self._change(table_id, kind, permitted=True)
+    def thresholds(self, table_id: TableId) -> Thresholds | None:
+        """From where on the table's files are to be rearranged, if that was said of this table."""
+        with self.database.reading() as db:
+            grants.require_sight(db, self.principal, table_id)
+            found = db.scalar(_permission(select(permissions.c.thresholds), table_id, _REARRANGING))
+        return None if found is None else msgspec.json.decode(found, type=Thresholds)
+
+    def permit(self, table_id: TableId, kind: Maintenance, thresholds: Thresholds | None = None) -> bool:
+        """Permit a kind of maintenance, from some thresholds on; whether that is new."""
+        if thresholds is not None and kind is not _REARRANGING:
+            raise InvalidRequest(f"{kind.value} has no thresholds: they are for {_REARRANGING.value}")
+        if thresholds is not None:
+            rearrangement.require_sensible(thresholds)
+        terms = None if thresholds is None else msgspec.json.encode(thresholds).decode()
+        return self._change(table_id, kind, permitted=True, terms=terms)
 
     def forbid(self, table_id: TableId, kind: Maintenance) -> bool:
-        """Take a permission away; whether there was one. What is under way is not stopped."""
+        """Take a permission away; whether there was one. What is under way may ask once more, or not."""
         if kind in ALWAYS:
             raise InvalidRequest(f"{kind.value} is part of keeping a log and cannot be forbidden")
         return self._change(table_id, kind, permitted=False)
 
-    def _change(self, table_id: TableId, kind: Maintenance, *, permitted: bool) -> bool:
+    def _change(
+        self, table_id: TableId, kind: Maintenance, *, permitted: bool, terms: str | None = None
+    ) -> bool:
         now = self.world.now_ms()
         with self.database.writing() as db:
             store.hold(db, table_id)
@@ -152,19 +172,23 @@ class Permissions:
                 raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
             on = On(Scope.TABLE, table_id)
             grants.require(db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about its maintenance")
-            if kind in ALWAYS or (kind in _granted(db, table_id)) is permitted:
+            known = db.execute(_permission(select(permissions), table_id, kind)).one_or_none()
+            stays = known is not None and known.thresholds == terms if permitted else known is None
+            if kind in ALWAYS or stays:
                 return False
+            db.execute(_permission(delete(permissions), table_id, kind))
+            row = {"table_id": table_id, "kind": kind.value, "granted_ms": now, "thresholds": terms}
             if permitted:
-                db.execute(insert(permissions), {"table_id": table_id, "kind": kind.value, "granted_ms": now})
-            else:
-                db.execute(
-                    delete(permissions).where(
-                        permissions.c.table_id == table_id, permissions.c.kind == kind.value
-                    )
-                )
-            details = {"kind": kind.value, "permitted": permitted}
+                db.execute(insert(permissions), row)
+            details: dict[str, object] = {"kind": kind.value, "permitted": permitted}
+            if terms is not None:
+                details["thresholds"] = msgspec.json.decode(terms)
             events.record(db, Happened(events.Kind.PERMISSION, table_id, details=details), now_ms=now)
         return True
+
+
+def _permission(query: Any, table_id: TableId, kind: Maintenance) -> Any:
+    return query.where(permissions.c.table_id == table_id, permissions.c.kind == kind.value)
 
 
 def _granted(db: Connection, table_id: TableId) -> frozenset[Maintenance]:

@@ -2,8 +2,9 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 from pyspark.errors import PySparkException
@@ -45,6 +46,13 @@ def started() -> Iterator[SparkSession]:
             yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def when_needed() -> Iterator[Callable[[], SparkSession]]:
+    """What gives a session on this machine, started by the first who asks and stopped afterwards."""
+    with ExitStack() as stack:
+        yield cache(lambda: stack.enter_context(started()))
 
 
 def _start(scratch: Path) -> SparkSession:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.cli import console, folder
+from headgate.cli import console, folder, session
 from headgate.cli.options import DEFAULT_LAKE, AsJson
 from headgate.worker import Deed, Outcome
 
@@ -24,12 +24,20 @@ def worker(
     ] = str(DEFAULT_LAKE),
     once: Annotated[bool, typer.Option("--once", help="Do what is due now, and end.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what is due, and end.")] = False,
+    spark: Annotated[
+        bool,
+        typer.Option(
+            "--spark",
+            help="Also put files together, cluster and purge deleted rows, where it is permitted and due; "
+            "Spark starts when something is.",
+        ),
+    ] = False,
     every: Annotated[float, typer.Option(help="Seconds between two rounds.", min=0.1)] = _SECONDS,
     as_json: AsJson = False,
 ) -> None:
     """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
-    with folder.opened(lake) as opened:
-        tender = opened.lake.worker()
+    with folder.opened(lake) as opened, session.when_needed() as started:
+        tender = opened.lake.worker(spark=started if spark else None)
         if once or dry_run:
             deeds = tender.run_once(dry_run=dry_run)
             if as_json:

@@ -8,8 +8,7 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest
-from headgate.protocol import clustering, domain_lifecycle, packing, predicates
-from headgate.protocol.actions import AddFile
+from headgate.protocol import clustering, domain_lifecycle, packing, predicates, rearrangement
 from headgate.protocol.domains import NO_DOMAINS, DomainSettings
 from headgate.protocol.packing import Packed
 from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
@@ -130,17 +129,10 @@ def _packed(target: Target) -> Iterator[Packed]:
     partitions = packing.of_partitions([dict(values) for values in live["partition_values"].to_pylist()])
     vectors = zip(paths, live["deletion_vector"].to_pylist(), strict=True)
     with_vectors = target.adds(path for path, vector in vectors if vector is not None)
-    shares = {path: _hidden(add) for path, add in with_vectors.items()}
+    shares = {path: rearrangement.hidden_share(add) for path, add in with_vectors.items()}
     rows = zip(paths, live["size"].to_pylist(), partitions, strict=True)
     for position, (path, size, partition) in enumerate(rows):
         yield Packed(position, size, partition, shares.get(path, 0.0))
-
-
-def _hidden(add: AddFile) -> float:
-    left = targets.live_rows(add)
-    gone = 0 if add.deletion_vector is None else add.deletion_vector.cardinality
-    # How many rows there are is not always known; then having some deleted is reason enough.
-    return 1.0 if left is None else gone / max(1, left + gone)
 
 
 def _json(value: object) -> str:

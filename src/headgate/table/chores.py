@@ -17,8 +17,10 @@ from headgate.errors import ObjectNotFound
 from headgate.protocol import names, upkeep
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.checksum import Totals
+from headgate.protocol.rearrangement import DEFAULTS, Thresholds
 from headgate.table import checksums, cleanup, log, sweeping, vacuum
 from headgate.table.opened import OpenedTable
+from headgate.table.rearranger import Rearranger
 from headgate.table.snapshot import Snapshot
 from headgate.table.vacuum import Wish
 
@@ -36,6 +38,9 @@ class WorkerPolicy:
     """Delete old versions from the logs of tables that permit it."""
     vacuum_every: timedelta | None = timedelta(days=1)
     """Delete data files that no readable version needs, of tables that permit it, so often; None: never."""
+    rearrange: Thresholds | None = DEFAULTS
+    """From where on files are put together, clustered or purged of deleted rows, in tables that permit it and
+    have no thresholds of their own; None: never. It takes a worker with Spark."""
     sweep: bool = True
     """Delete staged files of proposals that lost, and the places of tables that were never made."""
     staged_grace: timedelta = timedelta(days=1)
@@ -53,6 +58,9 @@ class Chores:
     publications: Publications
     vacuumed: Callable[[], EpochMillis]
     policy: WorkerPolicy
+    thresholds: Thresholds | None = None
+    """What was said of this table in place of what the policy says of all."""
+    rearranger: Rearranger | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,8 @@ class Chore:
     kind: Maintenance | None
     due: Callable[[Chores], str | None]
     do: Callable[[Chores], str | None]
+    takes_rows: bool = False
+    """Whether it takes somebody who writes rows, as Spark does."""
 
 
 def _unpublished(chores: Chores) -> str | None:

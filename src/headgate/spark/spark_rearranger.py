@@ -1,0 +1,28 @@
+"""Rearranging by Spark, which is started when there is something to do and not before."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from headgate.spark import optimize
+from headgate.spark.statements import Result
+from headgate.table.opened import OpenedTable
+from headgate.table.rearranger import Rearranged
+
+
+@dataclass(frozen=True, slots=True)
+class SparkRearranger:
+    """OPTIMIZE and REORG in the session that ``session`` gives; it is asked for one each time."""
+
+    session: Callable[[], SparkSession]
+
+    def optimize(self, table: OpenedTable) -> Rearranged:
+        return _rearranged(optimize.optimize(self.session(), table))
+
+    def purge(self, table: OpenedTable) -> Rearranged:
+        return _rearranged(optimize.purge(self.session(), table))
+
+
+def _rearranged(done: Result) -> Rearranged:
+    return Rearranged(done.version, done.metrics["numAddedFiles"], done.metrics["numRemovedFiles"])
