@@ -133,6 +133,7 @@ class Worker:
                 partial(self.catalog.tail, entry.table_id),
                 self.catalog.publications,
                 partial(self.catalog.leases.vacuumed, entry.table_id),
+                partial(self.catalog.note_log, entry.table_id),
                 self.policy,
                 permissions.thresholds(entry.table_id),
                 self.rearranger,

@@ -12,18 +12,20 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 from headgate.catalog import migrations
-from headgate.catalog.api import Told
+from headgate.catalog.api import KnownLog, Told
 from headgate.catalog.embedded import DATABASE, open_catalog
+from headgate.catalog.maintenance import Maintenance
 from headgate.errors import UnsupportedFeature
 from headgate.protocol import codec
-from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId
+from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId, Version
+from headgate.protocol.rearrangement import Thresholds
 from headgate.storage.locate import locate
 from headgate.table.opened import OpenedTable
 from tests.support.commits import MANAGED, add, metadata
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.lenient import anything_goes
 from tests.support.proposals import inline, stamp
-from tests.support.tables import open_managed
+from tests.support.tables import NAME, open_managed
 from tests.support.versions import Managed, managed, paths
 from tests.unit.test_tail import Garbled
 
@@ -174,3 +176,18 @@ def test_a_lake_of_an_older_release_is_brought_up_to_date(tmp_path: Path) -> Non
     assert catalog.tail(table.table_id).told is None
     assert opened.describe().version == 2
     assert paths(opened) == ["1", "2"]
+
+
+def test_a_lake_from_before_checksums_were_served_is_brought_up_to_date(tmp_path: Path) -> None:
+    table = managed(tmp_path, 2, published=1)
+    table.catalog.close()  # type: ignore[attr-defined]
+    as_of_release(tmp_path / DATABASE, "0009")
+
+    catalog = open_catalog(tmp_path)
+
+    assert catalog.load(NAME).known == KnownLog()
+    assert catalog.permissions.thresholds(table.table_id) is None
+    catalog.note_log(table.table_id, KnownLog(checksum=Version(1)))
+    catalog.permissions.permit(table.table_id, Maintenance.DATA_REORGANISATION, Thresholds(small_files=2))
+    assert catalog.load(NAME).known == KnownLog(checksum=Version(1))
+    assert catalog.permissions.thresholds(table.table_id) == Thresholds(small_files=2)

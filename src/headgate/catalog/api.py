@@ -267,12 +267,23 @@ class TableDisposal(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class KnownChecksum:
+    """What is in the checksum file of a version."""
+
+    version: Version
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class KnownLog:
     """What the catalog has heard of a log besides commits: hints, which may be out of date."""
 
     checkpoint: tuple[names.LogFile, ...] = ()
     """All files of the newest checkpoint that was made known."""
     checksum: Version | None = None
+    """The newest version of which a checksum was made known."""
+    content: KnownChecksum | None = None
+    """The newest checksum whose content was made known and agrees with the catalog's books."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +323,12 @@ class TableServing(Protocol):
         ...
 
     def note_log(self, table_id: TableId, known: KnownLog) -> None:
-        """Hear of a checkpoint or a checksum that was written; nobody relies on it."""
+        """Hear of a checkpoint or a checksum that was written; nobody relies on it.
+
+        The content of a checksum is kept, and served by ``load``, only if who tells may write to the table,
+        it is of reasonable size, and everything in it that the catalog knows too is as it knows it. Else it
+        is as if it had not been told.
+        """
         ...
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:

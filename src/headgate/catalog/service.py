@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from typing_extensions import override
 
 from headgate.catalog import (
+    checksum_books,
     grants,
     groups,
     policy,
@@ -265,7 +266,10 @@ class Catalog(Directory):
         with self._database.writing() as db:
             store.hold(db, table_id)
             grants.require_sight(db, self._principal, table_id)
-            _known(db, table_id)
+            head, content = _known(db, table_id).head, known.content
+            may_write = grants.held(db, self._principal, table_id) - {grants.Privilege.READ}
+            if content and not (may_write and checksum_books.agrees(db, table_id, head, content)):
+                known = replace(known, content=None)
             serving.note(db, table_id, known)
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Column,
     Connection,
     ForeignKey,
+    LargeBinary,
     Select,
     String,
     Table,
@@ -19,7 +20,7 @@ from sqlalchemy import (
 )
 
 from headgate.catalog import described, store
-from headgate.catalog.api import CommitRecord, KnownLog, TableId, Tail
+from headgate.catalog.api import CommitRecord, KnownChecksum, KnownLog, TableId, Tail
 from headgate.catalog.rules import Head
 from headgate.catalog.store import commits
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -32,11 +33,16 @@ log_hints = Table(
     Column("checkpoint_version", BigInteger),
     Column("checkpoint_files", String),
     Column("checksum_version", BigInteger),
+    Column("checksum", LargeBinary),
+    Column("checksum_of", BigInteger),
 )
 
-_HINTS = select(log_hints.c.checkpoint_files, log_hints.c.checksum_version).where(
-    log_hints.c.table_id == bindparam("id")
-)
+_HINTS = select(
+    log_hints.c.checkpoint_files,
+    log_hints.c.checksum_version,
+    log_hints.c.checksum,
+    log_hints.c.checksum_of,
+).where(log_hints.c.table_id == bindparam("id"))
 NOTHING_KNOWN = KnownLog()
 
 
@@ -52,14 +58,17 @@ def known_log(db: Connection, table_id: TableId) -> KnownLog:
     if row is None:
         return NOTHING_KNOWN
     files = msgspec.json.decode(row.checkpoint_files or "[]", type=tuple[LogFile, ...])
-    return KnownLog(files, row.checksum_version)
+    content = None if row.checksum is None else KnownChecksum(Version(row.checksum_of), row.checksum)
+    return KnownLog(files, row.checksum_version, content)
 
 
 def note(db: Connection, table_id: TableId, heard: KnownLog) -> None:
-    """Write down what is news: of two checkpoints the newer one, and so of checksums."""
+    """Write down what is news: of two checkpoints the newer one, and so of checksums and their content."""
     known = known_log(db, table_id)
     checkpoint = max(known.checkpoint, heard.checkpoint, key=_version_of)
     checksums = [version for version in (known.checksum, heard.checksum) if version is not None]
+    contents = [content for content in (heard.content, known.content) if content is not None]
+    content = max(contents, key=lambda each: each.version, default=None)
     db.execute(delete(log_hints).where(log_hints.c.table_id == table_id))
     db.execute(
         insert(log_hints),
@@ -68,6 +77,8 @@ def note(db: Connection, table_id: TableId, heard: KnownLog) -> None:
             "checkpoint_version": checkpoint[0].version if checkpoint else None,
             "checkpoint_files": msgspec.json.encode(checkpoint).decode(),
             "checksum_version": max(checksums, default=None),
+            "checksum": None if content is None else content.content,
+            "checksum_of": None if content is None else content.version,
         },
     )
 

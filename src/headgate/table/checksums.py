@@ -37,6 +37,30 @@ def read(store: Store, version: Version) -> Checksum | None:
         return None
 
 
+def find(store: Store, version: Version, frontier: Frontier) -> Checksum | None:
+    """The checksum of a version: the copy of the catalog if it has one, else what is in the file."""
+    return catalog_copy(version, frontier) or read(store, version)
+
+
+def catalog_copy(version: Version, frontier: Frontier) -> Checksum | None:
+    """The checksum of a version by the word of the catalog, which has compared it with its books."""
+    known = frontier.checksum
+    return checksum.parse(known.content) if known is not None and known.version == version else None
+
+
+def commit_info(state: State, frontier: Frontier) -> CommitInfo | None:
+    """What the catalog's copy has of the commitInfo, the txnId and the timestamp: no commit is read for them.
+
+    None unless the copy says of the version what the log says.
+    """
+    found = catalog_copy(state.version, frontier)
+    if found is None or found.in_commit_timestamp_opt is None:
+        return None
+    if checksum.compare(found, checksum.of(state, checksum.totals(found))):
+        return None
+    return CommitInfo(in_commit_timestamp=found.in_commit_timestamp_opt, txn_id=found.txn_id)
+
+
 def of_latest(store: Store, frontier: Frontier) -> Checksum | None:
     """The checksum of the latest version, if what was listed has one: nobody goes looking for it."""
     path = names.checksum(frontier.latest)
@@ -54,11 +78,11 @@ def verify(store: Store, state: State, files: LiveFiles) -> tuple[Discrepancy, .
     return checksum.compare(recorded, checksum.of(state, totals))
 
 
-def stamped(store: Store, state: State) -> State:
+def stamped(store: Store, state: State, frontier: Frontier) -> State:
     """The state with its in-commit timestamp, if the table promises one that only the checksum has."""
     if not state.has_in_commit_timestamps or state.in_commit_timestamp is not None:
         return state
-    recorded = read(store, state.version)
+    recorded = find(store, state.version, frontier)
     if recorded is None or recorded.in_commit_timestamp_opt is None:
         return state
     info = state.info or CommitInfo(txn_id=recorded.txn_id)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pyarrow.compute as pc
 
-from headgate.catalog.api import TableId, Tail
+from headgate.catalog.api import KnownLog, TableId, Tail
 from headgate.catalog.maintenance import Maintenance
 from headgate.catalog.published import Publications
 from headgate.errors import ObjectNotFound
@@ -18,7 +18,7 @@ from headgate.protocol import names, upkeep
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.checksum import Totals
 from headgate.protocol.rearrangement import DEFAULTS, Thresholds
-from headgate.table import checksums, cleanup, log, sweeping, vacuum
+from headgate.table import checksums, cleanup, log, served, sweeping, vacuum
 from headgate.table.opened import OpenedTable
 from headgate.table.rearranger import Rearranger
 from headgate.table.snapshot import Snapshot
@@ -57,6 +57,7 @@ class Chores:
     tail: Callable[[], Tail]
     publications: Publications
     vacuumed: Callable[[], EpochMillis]
+    note_log: Callable[[KnownLog], None]
     policy: WorkerPolicy
     thresholds: Thresholds | None = None
     """What was said of this table in place of what the policy says of all."""
@@ -157,7 +158,9 @@ def _is_large(chores: Chores, found: Snapshot) -> bool:
 def _checksum(chores: Chores) -> str:
     found = chores.table.check_permitted(Maintenance.CHECKSUM, "a checksum").snapshot
     sizes = found.files.without_stats["size"]
-    checksums.write(chores.table.store, found.state, Totals(len(sizes), pc.sum(sizes).as_py() or 0))
+    totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
+    checksums.write(chores.table.store, found.state, totals)
+    served.note_checksum(chores, found.state, totals)
     return f"version {found.version}"
 
 

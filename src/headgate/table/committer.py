@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from headgate.catalog.api import KnownLog, Outcome, RatifiedCommit, Told
+from headgate.catalog.api import KnownChecksum, KnownLog, Outcome, RatifiedCommit, Told
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
 from headgate.protocol.actions import Protocol as TableProtocol
 from headgate.protocol.names import LogFile
@@ -28,6 +28,8 @@ class Frontier:
     """What should be in the log for the latest version, so that nobody lists it; it need not be true."""
     version_at: Callable[[EpochMillis], Version | None] | None = field(default=None, compare=False)
     """Who tells which version a moment means, if there is somebody; None from it if that is not known."""
+    checksum: KnownChecksum | None = field(default=None, compare=False)
+    """The newest checksum that the catalog has a copy of, so that nobody reads its file."""
     told: Told | None = None
     """What the catalog says the table is at the latest version, if it says so."""
     unanswered: str | None = None

@@ -28,6 +28,7 @@ from headgate.table import (
     compacting,
     integrity,
     integrity_replay,
+    served,
     snapshot,
 )
 from headgate.table.integrity import Report, Subject
@@ -201,9 +202,9 @@ def _checksums_anew(subject: Subject, findings: Iterable[Finding]) -> None:
     for version in sorted({Version(finding.version or 0) for finding in findings}):
         loaded = snapshot.load(subject.store, frontier, target=version)
         sizes = loaded.files.without_stats["size"]
-        checksums.write(
-            subject.store, loaded.state, Totals(len(sizes), pc.sum(sizes).as_py() or 0), replace=True
-        )
+        totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
+        checksums.write(subject.store, loaded.state, totals, replace=True)
+        served.note_checksum(subject.committer, loaded.state, totals)
 
 
 REPAIRS: tuple[Repair, ...] = (

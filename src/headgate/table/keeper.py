@@ -111,7 +111,7 @@ class Keeper:
 
     def _checksum(self, version: Version, frontier: Frontier) -> None:
         """Go on from the last known totals; where there are none, wait for the next checkpoint."""
-        known = self._known or self._recorded(Version(version - 1))
+        known = self._known or self._recorded(Version(version - 1), frontier)
         start = 0 if known is None else known[0].version + 1
         self._known = None
         if version - start >= (_FEW if known is None else _MANY):
@@ -126,9 +126,10 @@ class Keeper:
         self._known = checksum.advanced(*known, commits)
         if self._known is not None:
             checksums.write(self._store, *self._known)
+            served.note_checksum(self._committer, *self._known)
 
-    def _recorded(self, version: Version) -> tuple[State, Totals] | None:
-        found = checksums.read(self._store, version) if version >= 0 else None
+    def _recorded(self, version: Version, frontier: Frontier) -> tuple[State, Totals] | None:
+        found = checksums.find(self._store, version, frontier) if version >= 0 else None
         state = checksum.state(version, found) if found is not None else None
         return None if found is None or state is None else (state, checksum.totals(found))
 

@@ -63,7 +63,12 @@ class ManagedCommitter:
         frontier = frontier_of(found)
         if served is None:
             return frontier
-        return replace(frontier, expected=served.expected(found), version_at=served.version_at)
+        return replace(
+            frontier,
+            expected=served.expected(found),
+            version_at=served.version_at,
+            checksum=served.checksum(found),
+        )
 
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — the catalog decides
         return False

@@ -10,11 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from headgate.catalog.api import KnownLog, LoadedTable, TableId, TableServing, Tail
+from headgate.catalog.api import KnownChecksum, KnownLog, LoadedTable, TableId, TableServing, Tail
 from headgate.errors import HeadgateError
+from headgate.protocol import checksum as checksum_rules
 from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.checksum import Totals
 from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.replay import State
 from headgate.storage.api import Store
 from headgate.table.checkpointing import Written
 from headgate.table.committer import Committer, HearsOfLog
@@ -69,6 +72,11 @@ class Served:
             ),
         )
 
+    def checksum(self, tail: Tail) -> KnownChecksum | None:
+        """The newest checksum of which the catalog has told the content, if its version exists (R3)."""
+        found = self._known.content
+        return found if found is not None and found.version <= tail.latest else None
+
     def version_at(self, moment: EpochMillis) -> Version | None:
         """The version a moment means, by the catalog's word."""
         return self._serving.version_at(self._table_id, moment)
@@ -76,8 +84,13 @@ class Served:
     def note(self, heard: KnownLog) -> None:
         """Tell the catalog of a checkpoint or a checksum."""
         self._serving.note_log(self._table_id, heard)
-        if heard.checkpoint:
-            self._known = heard
+        # What was computed here is not doubted here, whether or not the catalog keeps it.
+        known = self._known
+        self._known = KnownLog(
+            heard.checkpoint or known.checkpoint,
+            known.checksum if heard.checksum is None else heard.checksum,
+            heard.content or known.content,
+        )
 
     def take_in(self) -> Version:
         """Have the catalog look for versions that others published."""
@@ -85,12 +98,27 @@ class Served:
 
 
 def note(store: Store, committer: Committer, written: Written, *, checksum: bool) -> None:
-    """Make a checkpoint known to who decides the table's commits, if that one cares."""
+    """Make a checkpoint known to who decides the table's commits, if that one cares, with its checksum."""
     if not isinstance(committer, HearsOfLog):
         return
     try:
         size = store.head(written.path).size
         file = LogFile(Kind.CHECKPOINT, written.version, written.path, size)
-        committer.note_log(KnownLog((file,), written.version if checksum else None))
+        sums = _known_checksum(written.state, written.totals) if checksum else None
+        committer.note_log(KnownLog((file,), written.version if checksum else None, sums))
     except HeadgateError as exc:  # a hint that nobody gets is a listing more, not a failure
         _LOG.info("the checkpoint of version %s was not made known: %s", written.version, exc)
+
+
+def note_checksum(decider: object, state: State, totals: Totals) -> None:
+    """Make a checksum known to who decides the table's commits, if that one cares."""
+    if not isinstance(decider, HearsOfLog):
+        return
+    try:
+        decider.note_log(KnownLog((), state.version, _known_checksum(state, totals)))
+    except HeadgateError as exc:  # a hint that nobody gets is a file more to read, not a failure
+        _LOG.info("the checksum of version %s was not made known: %s", state.version, exc)
+
+
+def _known_checksum(state: State, totals: Totals) -> KnownChecksum:
+    return KnownChecksum(state.version, checksum_rules.render(checksum_rules.of(state, totals)))

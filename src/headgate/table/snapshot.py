@@ -51,7 +51,7 @@ def load(
     with _no_collection():
         loaded = _load(store, frontier, target, known)
     replay.check_usable(loaded.state)
-    return replace(loaded, state=checksums.stamped(store, loaded.state))
+    return replace(loaded, state=checksums.stamped(store, loaded.state, frontier))
 
 
 @contextmanager
@@ -93,6 +93,6 @@ def _from_segment(store: Store, frontier: Frontier, chosen: Segment) -> Snapshot
         following = chosen.commits[1:]
     loaded = Snapshot(state, files).after(log.fold(store, following, frontier))
     if loaded.state.info is None:  # the last piece was a checkpoint or a compaction: these have none (R10)
-        info = log.read_info(store, loaded.version, frontier)
+        info = checksums.commit_info(loaded.state, frontier) or log.read_info(store, loaded.version, frontier)
         loaded = replace(loaded, state=replace(loaded.state, info=info))
     return loaded

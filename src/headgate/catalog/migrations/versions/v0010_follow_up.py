@@ -10,3 +10,4 @@ down_revision = "0009"
 def upgrade() -> None:
     op.add_column("permissions", sa.Column("thresholds", sa.String()))
     op.add_column("log_hints", sa.Column("checksum", sa.LargeBinary()))
+    op.add_column("log_hints", sa.Column("checksum_of", sa.BigInteger()))
