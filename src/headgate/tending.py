@@ -16,6 +16,7 @@ from headgate.catalog.maintenance import Maintenance
 from headgate.catalog.service import Catalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest
+from headgate.protocol import rearrangement
 from headgate.protocol.actions import Version
 from headgate.protocol.rearrangement import Thresholds
 from headgate.spark.spark_rearranger import SparkRearranger
@@ -96,6 +97,10 @@ class Tending:
         allowed = self._catalog.permissions.of(self._table_id(table))
         return tuple(kind.value for kind in Maintenance if kind in allowed)
 
+    def thresholds(self, table: str) -> Thresholds | None:
+        """From where on a worker rearranges the files of a table; None: as the worker's policy says."""
+        return self._catalog.permissions.thresholds(self._table_id(table))
+
     def accept_version(self, table: str, version: int) -> int:
         """Make what others published without the catalog, up to this version, versions on your own behalf.
 
@@ -120,6 +125,8 @@ class Tending:
         With ``spark``, a session or what gives one when it is needed, also what takes rows: OPTIMIZE,
         clustering and purging of deleted rows, of tables that permit data reorganisation.
         """
+        if policy is not None and policy.rearrange is not None:
+            rearrangement.require_sensible(policy.rearrange)
         holder = f"worker {self._world.uuid()}"
         session = spark if callable(spark) or spark is None else lambda: spark
         rearranger = None if session is None else SparkRearranger(session)

@@ -13,7 +13,9 @@ from headgate.catalog.maintenance import Permission
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.lake import Lake
+from headgate.protocol.rearrangement import Thresholds
 from headgate.settings import Settings
+from headgate.table.chores import WorkerPolicy
 from headgate.worker import Outcome
 from tests.support.tables import append_change, create_managed, named_file
 from tests.support.waiting import until
@@ -121,6 +123,20 @@ def test_an_owner_vacuums_without_a_permission_and_is_told_so(
     assert "permitted by the call of its owner" in caplog.text
     assert table.vacuum(dry_run=True).permission is Permission.CATALOG
     assert table.cleanup_log() == ()
+
+
+def test_thresholds_are_permitted_with_and_shown(lake: Lake) -> None:
+    assert lake.thresholds("sales.orders") is None
+
+    lake.permit("sales.orders", "data reorganisation", thresholds=Thresholds(small_files=2))
+
+    assert lake.thresholds("sales.orders") == Thresholds(small_files=2)
+    due = [deed for deed in lake.worker().run_once() if deed.outcome is Outcome.LEFT]
+    assert [(deed.chore, deed.detail) for deed in due] == [
+        ("optimize", "2 small files; a worker with --spark does it")
+    ]
+    with pytest.raises(InvalidRequest, match="small_files=1 makes no sense"):
+        lake.worker(WorkerPolicy(rearrange=Thresholds(small_files=1)))
 
 
 def test_a_worker_tends_the_tables_of_the_lake(lake: Lake) -> None:

@@ -38,10 +38,10 @@ _CONFIGURATION = {
 
 
 @contextmanager
-def started() -> Iterator[SparkSession]:
+def started(java_options: str = _SHORT_LIVED) -> Iterator[SparkSession]:
     """A session on this machine, stopped afterwards."""
     with tempfile.TemporaryDirectory(prefix="headgate-") as scratch:
-        spark = _start(Path(scratch))
+        spark = _start(Path(scratch), java_options)
         try:
             yield spark
         finally:
@@ -50,19 +50,19 @@ def started() -> Iterator[SparkSession]:
 
 @contextmanager
 def when_needed() -> Iterator[Callable[[], SparkSession]]:
-    """What gives a session on this machine, started by the first who asks and stopped afterwards."""
+    """What gives a session on this machine, started by the first who asks and stopped when all are done."""
     with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(started()))
+        yield cache(lambda: stack.enter_context(started(java_options="")))
 
 
-def _start(scratch: Path) -> SparkSession:
+def _start(scratch: Path, java_options: str) -> SparkSession:
     quiet, said = scratch / "log4j2.properties", scratch / "spark.log"
     quiet.write_text(_QUIET)
     builder = SparkSession.builder.master("local[*]").appName("headgate")
     for key, value in _CONFIGURATION.items():
         builder = builder.config(key, value)
     builder = builder.config("spark.sql.warehouse.dir", str(scratch / "warehouse"))
-    options = f"{_SHORT_LIVED} -Dlog4j2.configurationFile={quiet.as_uri()}"
+    options = f"{java_options} -Dlog4j2.configurationFile={quiet.as_uri()}"
     builder = builder.config("spark.driver.extraJavaOptions", options)
     try:
         with _stderr_into(said):
