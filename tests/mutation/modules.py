@@ -58,6 +58,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.row_work": _BY_ROWS,
     "protocol.last_checkpoint": ("tests/unit/test_last_checkpoint.py", "tests/unit/test_checkpointing.py"),
     "protocol.upkeep": ("tests/unit/test_upkeep.py",),
+    "protocol.rearrangement": ("tests/unit/test_rearrangement.py", "tests/unit/test_worker_rearranges.py"),
+    "protocol.operation_metrics": ("tests/unit/test_operation_metrics.py",),
     "protocol.indexed": ("tests/unit/test_indexed.py",),
     "protocol.clustering": ("tests/unit/test_indexed.py",),
     "protocol.partitions": ("tests/unit/test_partitions.py",),

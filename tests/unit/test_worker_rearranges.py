@@ -197,6 +197,21 @@ def test_a_lease_that_is_lost_after_everything_was_asked_makes_a_conflict(place:
     assert ids(place) == list(range(FILES))
 
 
+@pytest.mark.parametrize("moment", ["first", "written"])
+def test_a_permission_that_is_taken_back_in_the_middle_ends_the_work(place: Place, moment: str) -> None:
+    """Though the worker acts for the lake's owner, whose own call would need none."""
+    table_id = place.catalog.resolve(NAME).table_id
+
+    def forbid() -> None:
+        place.catalog.permissions.forbid(table_id, Maintenance.DATA_REORGANISATION)
+
+    (deed,) = run(place, ArrowRearranger(**{moment: forbid}))
+
+    assert (deed.chore, deed.outcome) == ("optimize", Outcome.FAILED)
+    assert "has not permitted" in deed.detail
+    assert optimized(place) == 0
+
+
 def drop(place: Place) -> None:
     place.catalog.drop(NAME)
 
