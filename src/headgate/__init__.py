@@ -6,6 +6,7 @@ from headgate.catalog.grants import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
 from headgate.protocol.rearrangement import Thresholds
+from headgate.recovering import recover
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.failures import named_errors
 from headgate.spark.identity import IdentityGenerator, identity_column
@@ -34,5 +35,6 @@ __all__ = [
     "owners",
     "policies",
     "query_id",
+    "recover",
     "write_path",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from headgate.errors import TableNotFound, VersionNotFound
 from headgate.handle import Table
 from headgate.making import Making
 from headgate.naming import parse_name
+from headgate.protocol import property_changes
 from headgate.spark import moments
 from headgate.storage.locate import locate
 from headgate.table import clone as cloned
@@ -72,6 +74,7 @@ class Cloning(Making):
         staging = self._reserve(target)
         self._let_name(staging.table_id, found, source, wish)
         site = Site(staging.location, locate(staging.location), self._world)
+        wish = replaced(wish, required=property_changes.identity(staging.table_id, str(target)))
         return self._handle(cloned.make(site, source, wish, lambda: self._catalog.register(staging, target)))
 
     def _over(self, found: _Found, source: Source, entry: TableEntry, wish: Wish) -> Table:

@@ -311,6 +311,12 @@ class CatalogUnavailable(CatalogError):
     retry = Retry.SAME
 
 
+class CatalogLost(CatalogError):
+    """The catalog's database is gone, or older than its tables; nothing was changed."""
+
+    code = "HEADGATE_CATALOG_LOST"
+
+
 class TableFrozen(CatalogError):
     """The catalog is giving the table back and ratifies nothing of it at the moment; nothing was changed."""
 

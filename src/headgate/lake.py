@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from typing_extensions import Unpack, override
 
 from headgate import domains as domain_handlers
-from headgate import owners, policies
+from headgate import owners, policies, recovering
 from headgate.catalog import locations
 from headgate.catalog.api import LoadedTable, TableEntry
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
@@ -67,7 +67,7 @@ class Lake(Cloning, Governing):
         super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
         self._settings = settings
         self._address = address
-        self._after_commit = AfterCommit(settings)
+        self._after_commit = AfterCommit(settings, catalog.copies.soon)
 
     def table(self, name: str) -> Table:
         """The table of that name, ``schema.table``."""
@@ -124,6 +124,7 @@ class Lake(Cloning, Governing):
             adoption.check(self._registry(), locate(place), place, wanted)
             converting.convert(place, locate(place), partition_schema, world=self._world)
         adopted = adoption.adopt(self._registry(), locate(place), place, wanted)
+        self._catalog.copies.now()  # which knows where it is, should the database be lost
         return self._open(self._catalog.resolve(adopted.name))
 
     def convert(self, location: str | Path, name: str, *, partition_schema: Columns | None = None) -> Table:
@@ -153,6 +154,7 @@ class Lake(Cloning, Governing):
         """Publish what still waits and let go of the catalog."""
         self._stop_listening()
         self._after_commit.close()
+        self._catalog.copies.at_the_end()
         self._catalog.close()
 
     def __enter__(self) -> "Lake":
@@ -243,7 +245,13 @@ def connect(
     elif warehouse is not None:
         raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
     else:
+        recovering.require_database(place)
         catalog = open_catalog(place, limits=limits)
+    try:
+        recovering.require_intact(catalog, place)
+    except BaseException:
+        catalog.close()
+        raise
     catalog = catalog.acting_as(principal, policies=policies.registered)
     return Lake(catalog, settings=settings, world=SystemWorld(), address=address)
 

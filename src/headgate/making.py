@@ -1,6 +1,7 @@
 """What a lake offers to those who make tables: empty ones, ones with rows, and others in their place."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -11,7 +12,7 @@ from headgate.catalog.api import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.handle import Table
 from headgate.naming import Naming, parse_name
-from headgate.protocol import names
+from headgate.protocol import names, property_changes
 from headgate.spark import defaults, schema, stream_options, stream_sink, write_options
 from headgate.spark import replace as replacing
 from headgate.spark.replace import Replacement
@@ -153,8 +154,9 @@ class Making(Naming):
         return self._handle(self._catalog.register(self._stage(name, definition), name))
 
     def _stage(self, name: TableName, definition: Definition) -> StagingTable:
-        content = create.version_0(definition, managed=True, world=self._world)
+        create.begin(definition, managed=True, world=self._world)  # refused before a place is reserved
         staging = self._reserve(name)
+        content = create.version_0(_named(definition, staging, name), managed=True, world=self._world)
         create.place(locate(staging.location), content, managed=True)
         return staging
 
@@ -165,7 +167,11 @@ class Making(Naming):
         store = locate(staging.location)
         site = Site(staging.location, store, self._world)
         entry = make_with_rows(
-            site, definition, df, asked, register=lambda: self._catalog.register(staging, name)
+            site,
+            _named(definition, staging, name),
+            df,
+            asked,
+            register=lambda: self._catalog.register(staging, name),
         )
         return self._handle(self._catalog.resolve(name) if entry is None else entry)
 
@@ -199,3 +205,9 @@ class Making(Naming):
 
     def _table(self, name: str, opened: OpenedTable) -> Table:
         return Table(name, opened, Destination(name, lambda: opened, again=self._again(name, None)))
+
+
+def _named(definition: Definition, staging: StagingTable, name: TableName) -> Definition:
+    """The definition with what the table has to say of its catalog; a transaction names it otherwise."""
+    required = {**property_changes.identity(staging.table_id, str(name)), **definition.required}
+    return replace(definition, required=required)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar, Token
+from dataclasses import replace as replaced
 from enum import StrEnum
 from types import TracebackType
 
@@ -23,6 +24,7 @@ from headgate.errors import (
 )
 from headgate.handle import Table
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.property_changes import TABLE_NAME
 from headgate.protocol.schema import assign
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import defaults, schema
@@ -149,6 +151,7 @@ class LakeTransaction:
             reserved = wanted
             if key in self._drops:  # until it commits, the name is not free
                 reserved = TableName(wanted.schema, f"_{self._access.world.uuid().replace('-', '')}")
+            definition = replaced(definition, required={TABLE_NAME: str(wanted).lower()})
             staging = self._access.stage(reserved, definition)
             entry = TableEntry(
                 staging.table_id, wanted, staging.location, EpochMillis(self._access.world.now_ms())

@@ -1,10 +1,15 @@
 """What a lake offers to those who name its tables: other names, drops that can be undone, purges."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
+from headgate import recovering
 from headgate.catalog import disposal
 from headgate.catalog.api import CommitRecord, TableEntry, TableId, TableName
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
+from headgate.table.recovery import Recovery
 from headgate.tending import Tending
 
 
@@ -22,10 +27,12 @@ class Naming(Tending):
     def drop_table(self, name: str) -> None:
         """Take the table's name away; its log and its data stay, and ``undrop`` brings it back."""
         self._catalog.drop(parse_name(name))
+        self._catalog.copies.now()
 
     def rename(self, name: str, to: str) -> None:
         """Give the table another name, in another schema if need be; who has it open goes on."""
         self._catalog.rename(parse_name(name), parse_name(to))
+        self._catalog.copies.now()
 
     def dropped(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
         """What was dropped and not purged, the latest first."""
@@ -39,13 +46,15 @@ class Naming(Tending):
         target = None if to is None else parse_name(to)
         wanted = None if table_id is None else TableId(table_id)
         self._catalog.undrop(parse_name(name), table_id=wanted, to=target)
+        self._catalog.copies.now()
 
     def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> None:
         """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
 
         Without ``files`` all its versions must be published, because what stays shall be a whole table.
         """
-        disposal.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
+        gone = disposal.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
+        self._catalog.copies.now(forgotten=(gone,))
 
     def share_log(self, name: str) -> None:
         """From now on let others publish versions of the table themselves, by creating ``<v>.json``.
@@ -55,6 +64,15 @@ class Naming(Tending):
         """
         self._open_table(self._catalog.resolve(parse_name(name))).publish()
         self._catalog.share_log(parse_name(name))
+        self._catalog.copies.now()
+
+    def recover(self, *, tables: Iterable[str | Path] = (), dry_run: bool = False) -> Recovery:
+        """Take in what the logs of tables prove and the catalog does not know; see ``headgate.recover``.
+
+        A lake whose database is lost, or was restored from a backup, cannot be connected to before
+        ``headgate.recover`` was called.
+        """
+        return recovering.recover_catalog(self._catalog, tables, dry_run=dry_run)
 
     def commits(
         self, name: str, *, before: int | None = None, limit: int = 1_000

@@ -46,7 +46,7 @@ def domains(*found: DomainMetadata) -> dict[str, DomainMetadata]:
 
 
 def clone(source: State, **stated: str) -> Planned:
-    return cloning.new(source, stated, uuid=uuid, now=NOW)
+    return cloning.new(source, stated, required={}, uuid=uuid, now=NOW)
 
 
 def over(target: State, source: State, **stated: str) -> Planned:

@@ -30,14 +30,16 @@ EXAMPLES: dict[str, tuple[str, dict[str, str], str | None]] = {
     "delta.inCommitTimestampEnablementVersion": ("7", {}, None),
     "delta.inCommitTimestampEnablementTimestamp": ("9", {}, None),
     "io.unitycatalog.tableId": ("t", {}, None),
+    "headgate.tableName": ("a.b", {}, None),
 }
 NEEDS_FEATURE = {
     "delta.enableRowTracking", "delta.columnMapping.mode", "delta.enableDeletionVectors",
     "delta.checkpointPolicy", "delta.enableInCommitTimestamps", "io.unitycatalog.tableId",
+    "headgate.tableName",
 }  # fmt: skip
 ONLY_NEW = {
     "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp",
-    "io.unitycatalog.tableId",
+    "io.unitycatalog.tableId", "headgate.tableName",
 }  # fmt: skip
 
 

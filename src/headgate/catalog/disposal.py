@@ -142,8 +142,8 @@ class Keeps(Protocol):
     def check_may_purge(self, table_id: TableId) -> None: ...
 
 
-def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> None:
-    """Get rid of the table of that name that was dropped last, or of the one with that id.
+def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> TableId:
+    """Get rid of the table of that name that was dropped last, or of the one with that id; its id.
 
     With ``files``, who knows where they are, these go too; what an earlier call left of that is finished.
     """
@@ -156,10 +156,11 @@ def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locat
     catalog.check_may_purge(found[0])
     if files is None:
         catalog.disposal.strike_out(found[0])
-        return
+        return found[0]
     condemned = catalog.disposal.condemn(found[0])
     delete_files(files(condemned.location))
     catalog.disposal.forget(condemned.table_id)
+    return found[0]
 
 
 def delete_files(files: Store) -> int:

@@ -44,6 +44,7 @@ from headgate.catalog.api import (
 )
 from headgate.catalog.database import Database
 from headgate.catalog.directory import Directory, normal
+from headgate.catalog.directory_copy import DirectoryCopies
 from headgate.catalog.disposal import Disposal
 from headgate.catalog.event_log import EventLog
 from headgate.catalog.external import Externals
@@ -58,6 +59,7 @@ from headgate.catalog.maintenance import Permissions
 from headgate.catalog.policy import CommitPolicy, Standing
 from headgate.catalog.published import Publications
 from headgate.catalog.ratify import Answer, Candidate, Terms
+from headgate.catalog.recovery import Recoveries
 from headgate.catalog.release import Leaving, Releases
 from headgate.catalog.rules import LIMITS, Decision, Head, Limits
 from headgate.catalog.shared_log import SharedLogs
@@ -95,6 +97,8 @@ class Catalog(Directory):
         self.publications = Publications(
             database, self.events, lambda location: locate(self._absolute(location))
         )
+        self.recoveries = Recoveries(database, world)
+        self.copies = DirectoryCopies(database, lambda: locate(warehouse))
         self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits, world)
         self._proposals = Grouping[Candidate, Answer](
             self._logs.ratify, limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
@@ -113,6 +117,11 @@ class Catalog(Directory):
         other.publications = replace(self.publications, principal=other._principal)
         other._policies = policies or self._policies
         return other
+
+    @property
+    def warehouse(self) -> str:
+        """Where its tables are, unless they were adopted from elsewhere."""
+        return self._warehouse
 
     @property
     def principal(self) -> str:
@@ -289,6 +298,10 @@ class Catalog(Directory):
         self._logs.look(table_id, self._policies())
         with self._database.reading() as db:
             return _known(db, table_id).head.latest
+
+    def ahead(self) -> tuple[str, ...]:
+        """The tables, of those that were committed to last, whose log goes on after the latest version."""
+        return self._logs.ahead()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
         """Take in what others published up to this version on one's own behalf; the latest version then."""

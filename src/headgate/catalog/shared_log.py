@@ -12,6 +12,7 @@ version, and in the way of one: then nothing is committed until somebody has dec
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
@@ -49,6 +50,7 @@ from headgate.storage.local import LocalStore
 Policies = Mapping[str, CommitPolicy]
 
 _ATTEMPTS = 100
+_PROBED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,30 @@ class SharedLogs:
         while self.take_in(table_id, origin=origin):
             found = True
         return found
+
+    def ahead(self) -> tuple[str, ...]:
+        """The names of tables, of those that were committed to last, of which a later version is published.
+
+        Readers and writers of a log that is not shared publish only what is ratified, so it tells of a
+        database that is older than the log, or of somebody who does not keep to that.
+        """
+        with self.database.reading() as db:
+            recent = store.recent(db, _PROBED)
+        with ThreadPoolExecutor(_PROBED) as pool:
+            found = list(pool.map(lambda each: self._goes_on(each.location, each.latest), recent))
+        suspects = [each for each, is_ahead in zip(recent, found, strict=True) if is_ahead]
+        if not suspects:
+            return ()
+        with self.database.reading() as db:  # by now it may know the version that was just published
+            now = {each.table_id: each.latest for each in store.recent(db, _PROBED)}
+        return tuple(each.name for each in suspects if now.get(each.table_id, each.latest) == each.latest)
+
+    def _goes_on(self, location: str, latest: Version) -> bool:
+        try:
+            self.files(location).head(names.published(Version(latest + 1)))
+        except StorageError:
+            return False
+        return True
 
     def accept(self, table_id: TableId, version: Version, standing: Standing) -> Version:
         """Take in versions of others up to this one on somebody's behalf, as if they had proposed them."""

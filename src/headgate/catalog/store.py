@@ -243,6 +243,26 @@ def sharing_log(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, 
     return tuple(TableId(found) for found in db.scalars(query))
 
 
+@dataclass(frozen=True, slots=True)
+class RecentTable:
+    """A live table, its place, and how far it has come."""
+
+    table_id: TableId
+    name: str
+    location: str
+    latest: Version
+
+
+def recent(db: Connection, limit: int) -> tuple[RecentTable, ...]:
+    """Those that were committed to last, of the live tables that only the catalog publishes."""
+    is_ours = (tables.c.state == LIVE) & (tables.c.shares_log == 0) & tables.c.frozen_ms.is_(None)
+    query = select(tables).where(is_ours).order_by(tables.c.latest_timestamp.desc()).limit(limit)
+    return tuple(
+        RecentTable(row.table_id, f"{row.schema_name}.{row.table_name}", row.location, row.latest)
+        for row in db.execute(query)
+    )
+
+
 def commits_from(
     db: Connection, table_id: TableId, start: Version, published: Version
 ) -> tuple[RatifiedCommit, ...]:

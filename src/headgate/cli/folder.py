@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate import recovering
 from headgate.catalog import postgresql
 from headgate.catalog.api import CommitCatalog
 from headgate.catalog.embedded import DATABASE, open_catalog, open_shared_catalog
@@ -28,6 +29,11 @@ class OpenedLake:
 def opened(place: str) -> Iterator[OpenedLake]:
     """The lake in a folder or database, closed afterwards."""
     catalog = open_shared_catalog(place) if is_postgresql(place) else _in_folder(Path(place))
+    try:
+        recovering.require_intact(catalog, place)
+    except BaseException:
+        catalog.close()
+        raise
     with Lake(catalog, settings=Settings(), world=SystemWorld()) as lake:
         yield OpenedLake(lake, catalog)
 
@@ -39,6 +45,7 @@ def shown(place: str) -> str:
 
 def _in_folder(folder: Path) -> Catalog:
     if not (folder / DATABASE).is_file():
+        recovering.require_database(folder)
         what = "is not a lake" if folder.exists() else "does not exist"
         raise InvalidRequest(
             f"the folder {str(folder)!r} {what}: name another with --lake DIR, make one in Python with "

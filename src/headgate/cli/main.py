@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 from typing_extensions import override
 
 import headgate
-from headgate.cli import check, console, history, publish, show, tables, worker
+from headgate.cli import check, console, history, publish, recover, show, tables, worker
 from headgate.cli.demo import command as demo
 from headgate.errors import HeadgateError
 
@@ -59,3 +59,4 @@ app.command()(show.show)
 app.command()(publish.publish)
 app.command()(worker.worker)
 app.command()(check.check)
+app.command()(recover.recover)

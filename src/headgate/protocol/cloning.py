@@ -69,12 +69,19 @@ class Planned:
         return row_tracking.is_supported(self.protocol)
 
 
-def new(source: State, stated: Mapping[str, str], *, uuid: Callable[[], str], now: EpochMillis) -> Planned:
+def new(
+    source: State,
+    stated: Mapping[str, str],
+    *,
+    required: Mapping[str, str],
+    uuid: Callable[[], str],
+    now: EpochMillis,
+) -> Planned:
     """A new catalog-managed table that is a clone of ``source``, with these properties over its own."""
     coordination.check_set(None, stated, Command.CLONE)
     asked = property_changes.parse(stated)
-    property_changes.of_new_managed_table(asked.configuration, {})
-    configuration = {**_copied(source), **asked.configuration, stamping.ENABLED: "true"}
+    property_changes.of_new_managed_table(asked.configuration, required)
+    configuration = {**_copied(source), **asked.configuration, **required, stamping.ENABLED: "true"}
     metadata = msgspec.structs.replace(
         source.metadata,
         id=uuid(),

@@ -86,6 +86,7 @@ ALLOWED: tuple[Allowed, ...] = (
     Allowed("delta.inCommitTimestampEnablementVersion", _newly_added, "newly added"),
     Allowed("delta.inCommitTimestampEnablementTimestamp", _newly_added, "newly added"),
     Allowed("io.unitycatalog.tableId", _newly_managed, "newly added, on a catalog-managed table"),
+    Allowed("headgate.tableName", _newly_managed, "newly added, on a catalog-managed table"),
 )  # fmt: skip
 _BY_KEY = {row.key: row for row in ALLOWED}
 

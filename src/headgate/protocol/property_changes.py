@@ -27,7 +27,9 @@ from headgate.protocol.schema import json as schema_json
 
 COMMENT = "comment"
 TABLE_ID = "io.unitycatalog.tableId"
-CATALOG_KEPT = frozenset({TABLE_ID, "ucTableId"})
+TABLE_NAME = "headgate.tableName"
+"""What a table was called when it came to its catalog; a later name is in the catalog alone."""
+CATALOG_KEPT = frozenset({TABLE_ID, TABLE_NAME, "ucTableId"})
 """What a catalog writes into the tables it manages to know them again."""
 
 _SUPPORTED, _ENABLED = "supported", "enabled"
@@ -165,6 +167,11 @@ def check_kept(kept: Mapping[str, str], stated: Mapping[str, str | None]) -> Non
                 "it out",
                 code="DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
             )
+
+
+def identity(table_id: str, name: str) -> dict[str, str]:
+    """What a table says of its catalog, so that a catalog that is lost can be rebuilt from its tables."""
+    return {TABLE_ID: table_id, TABLE_NAME: name.lower()}
 
 
 def of_new_managed_table(asked: Mapping[str, str], required: Mapping[str, str]) -> dict[str, str]:

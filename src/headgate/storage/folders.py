@@ -1,11 +1,14 @@
-"""Folders that are to be there before anything is in them.
+"""Folders: those that are to be there before anything is in them, and those that a store has.
 
-Object stores have none, so there is nothing to do; on a disk other clients may expect them.
+Object stores have none, so there is nothing to make; on a disk other clients may expect them. But a store
+can tell, without listing all its objects, which first parts their paths have.
 """
 
 import os
+from typing import Protocol, runtime_checkable
 
 from headgate.errors import StorageUnavailable
+from headgate.storage.api import Store
 from headgate.storage.local import make_folders
 from headgate.storage.locate import is_local, local_path
 
@@ -20,3 +23,23 @@ def make(location: str, folder: str) -> None:
         raise StorageUnavailable(
             f"the folder {folder!r} could not be made: {exc}", path=location, operation="mkdir"
         ) from exc
+
+
+@runtime_checkable
+class ListsFolders(Protocol):
+    """A store that knows its folders without listing what is in them."""
+
+    def folders(self) -> list[str]:
+        """The names of the folders right below the root that have something in them, sorted.
+
+        On a disk also of empty ones. None if the root does not exist.
+        """
+        ...
+
+
+def names(store: Store) -> list[str]:
+    """The names of the folders right below the root of a store, sorted."""
+    if isinstance(store, ListsFolders):
+        return store.folders()
+    paths = (found.path.partition("/") for found in store.list_from(""))
+    return sorted({name for name, slash, _ in paths if slash})

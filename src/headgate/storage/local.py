@@ -97,6 +97,15 @@ class LocalStore:
                 continue
             yield ObjectMeta(path, status.st_size, status.st_mtime_ns // 1_000_000)
 
+    def folders(self) -> list[str]:
+        try:
+            with os.scandir(self._root) as found:
+                return sorted(entry.name for entry in found if entry.is_dir(follow_symlinks=False))
+        except FileNotFoundError:
+            return []
+        except OSError as exc:
+            raise _translate(exc, "", "list") from exc
+
     def head(self, path: str) -> ObjectMeta:
         try:
             status = os.stat(self._full(path))

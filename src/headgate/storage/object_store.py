@@ -167,6 +167,13 @@ class ObjectStore:
             modified_ms = int(item["last_modified"].timestamp() * 1000)
             yield ObjectMeta(item["path"], item["size"], modified_ms)
 
+    def folders(self) -> list[str]:
+        try:
+            found = obstore.list_with_delimiter(self._client)["common_prefixes"]
+        except _FAILURES as exc:
+            raise _translate(exc, "", "list") from exc
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in found)
+
     def head(self, path: str) -> ObjectMeta:
         try:
             found = obstore.head(self._client, path)

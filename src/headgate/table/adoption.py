@@ -33,7 +33,7 @@ from headgate.errors import (
 from headgate.protocol import coordination, features, names, stamping, stored_expressions, upgrade
 from headgate.protocol.actions import Action, EpochMillis, Protocol, Version
 from headgate.protocol.properties import STAMPS
-from headgate.protocol.property_changes import CATALOG_KEPT, TABLE_ID
+from headgate.protocol.property_changes import CATALOG_KEPT, TABLE_ID, identity
 from headgate.protocol.replay import State
 from headgate.storage import probe
 from headgate.storage.api import Store
@@ -189,7 +189,7 @@ def _managed(protocol: Protocol) -> Protocol:
 def _coming(registry: Registry, store: Store, base: State, claim: Transfer) -> bytes:
     """The commit with which the table comes: catalog-managed, with timestamps, and with its id there."""
     kept = {key: value for key, value in base.metadata.configuration.items() if key not in CATALOG_KEPT}
-    configuration = {**kept, stamping.ENABLED: "true", TABLE_ID: str(claim.table_id)}
+    configuration = {**kept, stamping.ENABLED: "true", **identity(claim.table_id, str(claim.name))}
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)
     file_time = None if base.has_in_commit_timestamps else _file_time(store, base.version)
     operation = Operation(ADOPT, {"name": str(claim.name)}, changes_data=False)

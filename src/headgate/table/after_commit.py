@@ -9,6 +9,7 @@ version that is a multiple of the table's checkpoint interval sees to the checkp
 import atexit
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headgate.protocol.actions import Version
@@ -33,8 +34,10 @@ class _Work:
 class AfterCommit:
     """Keeps the logs of tables as the settings say; safe to share between threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, then: Callable[[], None] = lambda: None) -> None:
+        """``then`` is done after a table was seen to, for whatever is not about one table."""
         self._settings = settings
+        self._then = then
         self._wake = threading.Condition()
         self._waiting: dict[Keeper, _Work] = {}
         self._thread: threading.Thread | None = None
@@ -47,6 +50,7 @@ class AfterCommit:
             case Publish.NOW:
                 keeper.rest_over()
                 keeper.keep(version, interval=interval, urgent=True, due=due)
+                self._then()
             case Publish.SOON:
                 self._schedule(keeper, version, interval=interval, due=due)
             case Publish.ON_DEMAND:
@@ -92,6 +96,7 @@ class AfterCommit:
                     del self._waiting[keeper]
             for keeper, work in ready:
                 self._keep(keeper, work)
+            self._then()
 
     def _keep(self, keeper: Keeper, work: _Work) -> None:
         if work.at_once and not work.checkpoint and not self._closed:

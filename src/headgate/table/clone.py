@@ -56,6 +56,8 @@ class Wish:
     shallow: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
     """Those that the clone has in place of the source's."""
+    required: Mapping[str, str] = field(default_factory=dict)
+    """What the catalog of a new clone wants it to say."""
 
 
 def make(site: Place, source: Source, wish: Wish, register: Callable[[], Made]) -> Made:
@@ -72,7 +74,9 @@ def make(site: Place, source: Source, wish: Wish, register: Callable[[], Made]) 
 def first_commit(site: Place, source: Source, wish: Wish) -> tuple[bytes, Wanted]:
     """The first commit of a new clone, whose files are copied; and these."""
     now = EpochMillis(site.world.now_ms())
-    planned = cloning.new(source.snapshot.state, wish.properties, uuid=site.world.uuid, now=now)
+    planned = cloning.new(
+        source.snapshot.state, wish.properties, required=wish.required, uuid=site.world.uuid, now=now
+    )
     wanted = _wanted(site, source, wish, ())
     operation = _operation(source, wish, wanted, ())
     _copy(site.store, source, wanted.copies)

@@ -1,0 +1,76 @@
+"""``headgate recover``: rebuild a catalog whose database is lost, or older than its tables."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from headgate import recovering
+from headgate.cli import console, folder
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.table.recovery import Outcome, RecoveredTable, Recovery
+
+_STYLES = {
+    Outcome.REBUILT: "bold green",
+    Outcome.CAUGHT_UP: "bold green",
+    Outcome.UNCHANGED: "",
+    Outcome.LEFT: "bold yellow",
+}
+
+
+def recover(
+    lake: LakePlace = str(DEFAULT_LAKE),
+    warehouse: Annotated[
+        str | None,
+        typer.Option("--warehouse", metavar="DIR|URL", help="Where the tables are, for a new database."),
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--table", metavar="PATH", help="An adopted table that lies elsewhere; repeatable."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.
+
+    Ends with status 1 if something may be lost: it says what.
+    """
+    done = recovering.recover(lake, warehouse=warehouse, tables=table or (), dry_run=dry_run)
+    if as_json:
+        console.show_json(done)
+    else:
+        show(console.out(), done, folder.shown(lake))
+    if any(found.may_lack for found in done.tables):
+        raise typer.Exit(1)
+
+
+def show(out: Console, done: Recovery, place: str) -> None:
+    """A line for each table, and below it what may be lost."""
+    would = " (dry run: nothing was changed)" if done.dry_run else ""
+    if not done.tables:
+        out.print(f"no tables of a catalog in {place}, so nothing to recover{would}", markup=False)
+        return
+    for table in done.tables:
+        reach = "" if table.version is None else f", version {table.version}"
+        out.print(
+            Text.assemble((table.name, "bold"), "  ", (table.outcome.value, _STYLES[table.outcome]), reach),
+            soft_wrap=True,
+        )
+        for line in _lines(table):
+            out.print(f"  {line}", markup=False, soft_wrap=True)
+    counted = console.counted(sum(each.outcome is Outcome.REBUILT for each in done.tables), "table")
+    out.print(f"{counted} rebuilt of {len(done.tables)}{would}", markup=False)
+
+
+def _lines(table: RecoveredTable) -> list[str]:
+    lines = [*table.notes]
+    if table.lost is not None:
+        first, last = table.lost
+        what = f"version {last} is" if first == last else f"versions {first} to {last} are"
+        lines.append(f"lost: {what} in no published file, and the catalog does not have them")
+    if table.staged:
+        lines.append(f"kept, and not taken for ratified: {', '.join(table.staged)} in {table.location}")
+    return lines

@@ -1,0 +1,189 @@
+"""Is the catalog's database the one that its tables belong to? And if not: rebuilding it from them."""
+
+import logging
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from headgate.catalog import directory_copy, locations
+from headgate.catalog.directory_copy import CopiedTable
+from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog, open_shared_catalog
+from headgate.catalog.grants import OWNER
+from headgate.catalog.postgresql import is_postgresql, shown
+from headgate.catalog.service import Catalog
+from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, NotAllowed, StorageError
+from headgate.settings import DatabaseSettings
+from headgate.storage import folders
+from headgate.storage.api import Store
+from headgate.storage.locate import is_local, local_path, locate
+from headgate.table import recovery, surveying
+from headgate.table.recovery import Ground, Recovery
+
+BEHIND = "HEADGATE_CATALOG_BEHIND"
+_NAMED = 5
+_LOG = logging.getLogger(__name__)
+
+
+def recover(
+    target: str | Path,
+    *,
+    warehouse: str | Path | None = None,
+    tables: Iterable[str | Path] = (),
+    dry_run: bool = False,
+    database: DatabaseSettings | None = None,
+) -> Recovery:
+    """Rebuild the catalog of a lake whose database is lost, or older than its tables, from their logs.
+
+    The ``target`` is what ``connect`` takes, and so is the ``warehouse``, which a new database must be
+    told. ``tables`` are places of adopted ones that lie elsewhere. All that was published comes back, with
+    its names; what was not is in the answer, which with ``dry_run`` is all that happens. What a database
+    has is kept, and no file of a table is changed. It may be interrupted, and run again.
+    """
+    place = str(target)
+    if is_postgresql(place):
+        return _recover_shared(place, warehouse, tables, database, dry_run=dry_run)
+    if not is_local(place) or warehouse is not None:
+        raise InvalidRequest(
+            "a lake is a folder, which has its warehouse, or a PostgreSQL database, postgresql://…, with a "
+            "warehouse: name one of the two"
+        )
+    folder = Path(local_path(place))
+    if not (folder / WAREHOUSE).is_dir():
+        raise InvalidRequest(
+            f"there is nothing to recover in {str(folder)!r}: a lake's folder has its tables in "
+            f"{WAREHOUSE!r}, and there is none",
+            code="HEADGATE_LAKE_NOT_FOUND",
+        )
+    if dry_run and not _has_database(folder):
+        return recovery.recover(Ground(str(folder / WAREHOUSE), locate), _places(tables), dry_run=True)
+    with closing(open_catalog(folder)) as catalog:
+        return recover_catalog(catalog, tables, dry_run=dry_run)
+
+
+def recover_catalog(
+    catalog: Catalog, tables: Iterable[str | Path] = (), *, dry_run: bool = False
+) -> Recovery:
+    """The same for a catalog that is open."""
+    if catalog.principal != OWNER:
+        raise NotAllowed(
+            "who recovers a lake makes tables of what is found, whoever they belonged to: only its owner may",
+            operation="recover",
+        )
+    accept = catalog.accept_version
+    ground = Ground(catalog.warehouse, locate, catalog.recoveries, catalog.copies, accept)
+    return recovery.recover(ground, _places(tables), dry_run=dry_run)
+
+
+def require_database(folder: str | Path) -> None:
+    """Refuse to make a database beside tables of one that is lost."""
+    root = Path(folder).expanduser().absolute()
+    if not _has_database(root):
+        _require_empty(str(root / WAREHOUSE), f"the folder {str(root)!r} has no {DATABASE}", repr(str(root)))
+
+
+def require_intact(catalog: Catalog, target: str) -> None:
+    """Refuse a database that is new, or older, where its tables are not.
+
+    What this costs does not depend on how many tables there are.
+    """
+    called = repr(shown(target) if is_postgresql(target) else target)
+    if catalog.copies.is_new():
+        _require_empty(catalog.warehouse, "the catalog's database is empty", called)
+        return
+    try:
+        recovering, lost = catalog.copies.lost()
+        lost = tuple(found for found in lost if surveying.exists(_files(catalog, found)))
+        ahead = catalog.ahead()
+    except StorageError as exc:  # who may not look there is not kept from what he may do
+        _LOG.debug("whether the catalog is the one of its tables was not seen: %s", exc)
+        return
+    if recovering or lost:
+        raise _behind(catalog, lost, called)
+    if ahead:
+        _LOG.warning(
+            "versions of %s are published that the catalog does not know: its database may have been "
+            "restored from a backup; headgate.recover(%s) takes them in, with whatever else is later",
+            ", ".join(ahead),
+            called,
+        )
+
+
+def _require_empty(warehouse: str, why: str, target: str) -> None:
+    found = _some_table(warehouse)
+    if found is None:
+        return
+    raise CatalogLost(
+        f"{why}, but {warehouse!r} has tables of a catalog, {found!r} among them: the database is lost, or "
+        f"this is another lake. Put the database back from a backup, or rebuild it from the tables with "
+        f"headgate.recover({target}) or headgate recover; for a new lake choose another place",
+        location=found,
+    )  # fmt: skip
+
+
+def _some_table(warehouse: str) -> str | None:
+    """A table in the warehouse that a catalog manages."""
+    files = locate(warehouse)
+    copy = directory_copy.read(files)
+    if copy is not None and copy.tables:
+        return copy.tables[0].name
+    for name in folders.names(files):
+        place = f"{warehouse}/{name}"
+        try:
+            if surveying.survey(locate(place), place).state.protocol.is_catalog_managed:
+                return place
+        except HeadgateError:
+            continue
+    return None
+
+
+def _behind(catalog: Catalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
+    known = {str(table_id): table.latest for table_id, table in catalog.recoveries.known().items()}
+    facts = [
+        f"{found.name} had version {found.latest}, and "
+        + (f"has {known[found.table_id]}" if found.table_id in known else "is not known")
+        for found in lost[:_NAMED]
+    ]
+    more = f", and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    what = "; ".join(facts) + more if facts else "a recovery has begun and not ended"
+    return CatalogLost(
+        f"the catalog's database is older than its tables: {what}. Was a backup restored? Put a later one "
+        f"back, or have what was published since taken in, and the rest named, with "
+        f"headgate.recover({target}) or headgate recover",
+        code=BEHIND, tables=[found.name for found in lost],
+    )  # fmt: skip
+
+
+def _files(catalog: Catalog, found: CopiedTable) -> Store:
+    return locate(locations.absolute(found.location, catalog.warehouse))
+
+
+def _recover_shared(
+    url: str,
+    warehouse: str | Path | None,
+    tables: Iterable[str | Path],
+    settings: DatabaseSettings | None,
+    *,
+    dry_run: bool,
+) -> Recovery:
+    named = None if warehouse is None else str(warehouse)
+    try:
+        catalog = open_shared_catalog(url, warehouse=None if dry_run else named, settings=settings)
+    except InvalidRequest as exc:
+        if not dry_run or named is None or exc.code != "HEADGATE_LAKE_NOT_FOUND":
+            raise
+        return recovery.recover(Ground(_warehouse(named), locate), _places(tables), dry_run=True)
+    with closing(catalog):
+        return recover_catalog(catalog, tables, dry_run=dry_run)
+
+
+def _warehouse(named: str) -> str:
+    return (local_path(named) if is_local(named) else named).rstrip("/")
+
+
+def _places(tables: Iterable[str | Path]) -> list[str]:
+    return [locations.canonical(str(place)) for place in tables]
+
+
+def _has_database(folder: Path) -> bool:
+    path = folder / DATABASE
+    return path.is_file() and path.stat().st_size > 0
