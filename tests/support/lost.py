@@ -34,10 +34,11 @@ class LosableLake:
     folder: Path
     database: str | None = None
     """The name of its PostgreSQL database; None for a lake in a folder."""
+    url: str | None = None
 
     @property
     def target(self) -> str:
-        return str(self.folder) if self.database is None else postgresql.server().url(self.database)
+        return self.url or str(self.folder)
 
     @property
     def warehouse(self) -> Path:
@@ -87,8 +88,9 @@ def a_lake(kind: str, folder: Path) -> Iterator[LosableLake]:
     if kind == "sqlite":
         yield LosableLake(folder)
         return
-    with postgresql.server().database() as name:
-        yield LosableLake(folder, name)
+    server = postgresql.server()
+    with server.database() as name:
+        yield LosableLake(folder, name, server.url(name))
 
 
 def create_table(catalog: Catalog, name: str) -> TableEntry:
@@ -103,11 +105,13 @@ def create_table(catalog: Catalog, name: str) -> TableEntry:
     return catalog.register(staging, wanted)
 
 
-def opened(lake: Lake, name: str, settings: Settings = QUIET) -> OpenedTable:
-    """A table of the lake, to be written to without Spark."""
+def opened(lake: Lake, name: str, settings: Settings | None = None) -> OpenedTable:
+    """A table of the lake, to be written to without Spark; with other settings than the lake's."""
     schema, _, table = name.partition(".")
     catalog = lake._catalog
     entry = catalog.resolve(TableName(schema, table))
+    if settings is None:
+        return lake._open_table(entry)
     return tables.open_managed(catalog, entry.table_id, entry.location, settings=settings)
 
 

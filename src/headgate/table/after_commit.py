@@ -54,7 +54,7 @@ class AfterCommit:
             case Publish.SOON:
                 self._schedule(keeper, version, interval=interval, due=due)
             case Publish.ON_DEMAND:
-                pass
+                self._then()
 
     def close(self) -> None:
         """Do what still waits, and stop."""
