@@ -37,7 +37,7 @@ def recover(
     The ``target`` is what ``connect`` takes, and so is the ``warehouse``, which a new database must be
     told. ``tables`` are places of adopted ones that lie elsewhere. All that was published comes back, with
     its names; what was not is in the answer, which with ``dry_run`` is all that happens. What a database
-    has is kept, and no file of a table is changed. It may be interrupted, and run again.
+    has is kept, and so is every file of a table. It may be interrupted, and run again.
     """
     place = str(target)
     if is_postgresql(place):

@@ -11,6 +11,7 @@ import headgate
 from headgate.catalog import directory_copy
 from headgate.catalog.directory_copy import PATH
 from headgate.catalog.embedded import DATABASE
+from headgate.catalog.external import SET_ASIDE
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import Version
@@ -302,6 +303,27 @@ def test_a_gap_in_the_log_is_told(folder: LosableLake) -> None:
 
     assert done["b.three"].version == 0
     assert any("missing" in note for note in done["b.three"].notes)
+    (aside,) = (log / SET_ASIDE).iterdir()
+    assert f"_set_aside/{aside.name}" in done["b.three"].notes[-1]
+    with folder.connect() as found:  # version 2 of before is in nobody's way
+        table = lost.opened(found, "b.three")
+        assert lost.append(table, "first", "second", "third") == 3
+        assert table.publish() == 3
+        assert lost.files(table) == ["first", "second", "third"]
+
+
+def test_a_checksum_of_a_lost_version_is_not_taken_for_that_of_the_next(folder: LosableLake) -> None:
+    fill(folder)
+    with folder.connect() as found:
+        log = Path(lost.opened(found, "a.one").location)
+    (log / names.checksum(Version(3))).write_text('{"tableSizeBytes":1}')
+    folder.lose()
+
+    done = by_name(folder.recover())
+
+    assert not (log / names.checksum(Version(3))).exists()
+    assert len(list((log / SET_ASIDE).iterdir())) == 1
+    assert done["a.one"].version == 2
 
 
 def test_a_new_lake_may_have_other_things_in_its_warehouse(folder: LosableLake) -> None:

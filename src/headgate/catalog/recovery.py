@@ -158,6 +158,14 @@ class Recoveries:
         else:
             db.execute(insert(store.tables), {"table_id": proven.table_id, **values})
 
+    def latest(self, table_id: TableId) -> Version | None:
+        """The latest version of a live table; None if others may publish versions of it at any time."""
+        with self.database.reading() as db:
+            known = store.find_head(db, table_id)
+        if known is None or known.head.shares_log or known.head.frozen:
+            return None
+        return known.head.latest
+
     def rename(self, copied: CopiedTable) -> bool:
         """Give a table the name and the state it had in a later copy of the directory; whether it has now."""
         table_id, name = TableId(copied.table_id), TableName(copied.schema, copied.table)

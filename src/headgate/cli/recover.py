@@ -27,9 +27,7 @@ def recover(
     ] = None,
     table: Annotated[
         list[str] | None,
-        typer.Option(
-            "--table", metavar="PATH", help="An adopted table that lies elsewhere; repeatable."
-        ),
+        typer.Option("--table", metavar="PATH", help="An adopted table that lies elsewhere; repeatable."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     as_json: AsJson = False,

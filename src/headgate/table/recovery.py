@@ -2,7 +2,8 @@
 
 Each table is a step of its own, which is done or not, and what is done is known to whoever comes next: so it
 may be interrupted anywhere, be run again, and be run by two at once. Nothing that a database has is changed
-but by versions, and names, that are later than what it has; no file of a table is written or deleted.
+but by versions, and names, that are later than what it has. No file of a table is lost: what a log has of
+versions that cannot be reached is moved aside.
 """
 
 import re
@@ -97,9 +98,9 @@ def recover(ground: Ground, places: Iterable[str] = (), *, dry_run: bool = False
     work = _Work(ground, copy, known, dry_run=dry_run or ground.recoveries is None)
     found = [*work.surveys(places)]
     named = {name.schema for each in found if (name := work.name_of(each)) is not None}
-    schemas = work.make_schemas({*copy.schemas, *named})
-    if not work.dry_run:
+    if not work.dry_run:  # before the first change, so that what a crash leaves is not taken for a whole lake
         directory_copy.write(files, msgspec.structs.replace(copy, recovering=True))
+    schemas = work.make_schemas({*copy.schemas, *named})
     done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in found]
     if ground.copies is not None and not work.dry_run:
         ground.copies.now(recovered=True)
@@ -194,8 +195,7 @@ class _Work:
             notes.append("it does not say what it was called: lake.rename gives it a name")
         if not _is_registered(found):
             notes.append("it may never have got its name: it has version 0 and nothing else")
-        if survey.beyond is not None:
-            notes.append(f"a version before {survey.beyond} is missing, so that one cannot be reached")
+        notes.extend(self._clear(found))
         return self._told(found, str(name), Outcome.REBUILT, survey.version, tuple(notes))
 
     def _enter(self, found: _Found, name: TableName) -> Entry:
@@ -250,7 +250,25 @@ class _Work:
                 notes.append(f"version {latest + 1} is published, and refused: {exc.message}")
         elif found.survey.version > latest:
             notes.append(f"it is {known.state}: undrop it, and recover it then")
+        notes.extend(self._clear(found))
         return self._told(found, str(name), outcome, latest, tuple(notes))
+
+    def _clear(self, found: _Found) -> Iterator[str]:
+        """Move out of the way of versions to come what is left of versions that are lost."""
+        survey, recoveries = found.survey, self._ground.recoveries
+        if survey.beyond is not None:
+            yield f"a version before {survey.beyond} is missing, so that one cannot be reached"
+        if recoveries is None or self.dry_run:
+            return
+        files = self._ground.locate(survey.place)
+        left = surveying.stranded(files, survey.version)
+        # Asked after the files were listed: what they are of was ratified before they were written.
+        latest = recoveries.latest(found.table_id)
+        if latest is None:
+            return
+        gone = (file for file in left if file.version > latest)
+        for place in surveying.set_aside(files, gone, recoveries.world.uuid):
+            yield f"kept as {place}, out of the way of the version that is to come"
 
     def _told(
         self, found: _Found, name: str, outcome: Outcome, version: int, notes: tuple[str, ...]

@@ -5,12 +5,13 @@ may have been ratified, refused, or never proposed. So a table reaches as far as
 gap, and staged files beyond that are only told of.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from headgate.catalog import events, ratify
 from headgate.catalog.api import RatifiedCommit
+from headgate.catalog.external import SET_ASIDE
 from headgate.catalog.grants import EXTERNAL
 from headgate.catalog.store import Record
 from headgate.errors import CorruptLog, ObjectNotFound, TableNotFound
@@ -88,6 +89,30 @@ def survey(store: Store, place: str) -> Survey:
 def exists(store: Store) -> bool:
     """Whether there is a log with something in it."""
     return any(names.parse(found.path) is not None for found in store.list_from(names.LOG))
+
+
+def stranded(store: Store, latest: Version) -> tuple[LogFile, ...]:
+    """What a log has of versions that cannot be reached: after a gap, and checksums of versions to come."""
+    files = [file for file in log.listed(store) if file.version > latest]
+    published = {file.version for file in files if file.kind is Kind.PUBLISHED}
+    following = latest
+    while following + 1 in published:
+        following = Version(following + 1)
+    return tuple(file for file in files if file.version > following)
+
+
+def set_aside(store: Store, files: Iterable[LogFile], uuid: Callable[[], str]) -> tuple[str, ...]:
+    """Move files out of the way of the versions whose names they have; where they are then."""
+    moved = []
+    for file in files:
+        with suppress(ObjectNotFound):  # somebody else did
+            content = store.read(file.path)
+            name, _, ending = file.path.removeprefix(names.LOG).partition(".")
+            place = f"{SET_ASIDE}{name}.{uuid()}.{ending}"
+            store.put(place, content)
+            store.delete(file.path)
+            moved.append(place)
+    return tuple(moved)
 
 
 def records(store: Store, latest: Version) -> tuple[Record, ...]:
