@@ -14,7 +14,9 @@ from headgate.catalog.api import TableEntry, TableName
 from headgate.catalog.embedded import DATABASE, WAREHOUSE
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
-from headgate.protocol import property_changes
+from headgate.protocol import codec, property_changes
+from headgate.protocol import names as protocol_names
+from headgate.protocol.actions import Commit, Version
 from headgate.settings import DatabaseSettings, Publish
 from headgate.storage.locate import locate
 from headgate.table import create
@@ -132,3 +134,8 @@ def files(table: OpenedTable) -> list[str]:
 
 def _run(program: str, *arguments: str) -> None:
     subprocess.run([postgresql._programs() / program, *arguments], check=True, capture_output=True)
+
+
+def published_commit(table: OpenedTable, version: Version) -> Commit:
+    """What a published version says."""
+    return codec.decode(version, table.store.read(protocol_names.published(version)))
