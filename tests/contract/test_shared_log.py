@@ -288,18 +288,36 @@ def test_writers_on_a_shared_log_commit_through_the_loop(catalog: Catalog, share
     assert len(found.files.columns) == 8
 
 
-def test_in_a_bucket_a_commit_does_not_look_at_the_log(catalog: Catalog, table: StagingTable) -> None:
+def test_in_a_bucket_only_the_first_commit_looks_at_the_log(catalog: Catalog, table: StagingTable) -> None:
     """A look would take longer than the commit; whoever publishes looks."""
     wire = RecordingWire()
     other = through(catalog, lambda location: FaultyStore(locate(location), wire))
 
     other.propose(inline(table.table_id, 1, "a"))
-    assert wire.calls == []
+    assert wire.calls == [f"head {names.published(Version(1))}"]
+    other.propose(inline(table.table_id, 2, "b"))
+    assert len(wire.calls) == 1
     publish(locate(table.location), 1, "a")
-    publish(locate(table.location), 2, "foreign")
+    publish(locate(table.location), 2, "b")
+    publish(locate(table.location), 3, "foreign")
     lake = Lake(other, settings=ON_DEMAND, world=SystemWorld())
 
-    assert lake.table("sales.orders").publish() == 2
+    assert lake.table("sales.orders").publish() == 3
+
+
+def test_in_a_bucket_what_was_published_before_the_first_commit_is_not_ratified_anew(
+    catalog: Catalog, table: StagingTable
+) -> None:
+    """As after a backup of the database was restored."""
+    other = through(catalog, lambda location: FaultyStore(locate(location), RecordingWire()))
+    for version in (1, 2, 3):
+        publish(locate(table.location), version, f"before-{version}")
+
+    lost = other.propose(inline(table.table_id, 1, "after"))
+
+    assert isinstance(lost, Lost)
+    assert [winner.txn_id for winner in lost.winners] == ["before-1", "before-2", "before-3"]
+    assert other.propose(inline(table.table_id, 4, "after")) == Ratified(Version(4))
 
 
 def through(catalog: Catalog, files) -> Catalog:  # type: ignore[no-untyped-def]

@@ -9,6 +9,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound
+from headgate.storage import folders
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
@@ -263,3 +264,14 @@ def test_a_local_store_does_not_leave_its_root(tmp_path: Path, path: str) -> Non
         with pytest.raises(AccessDenied):
             write(path, b"x")
     assert (tmp_path / "outside").read_bytes() == b"secret"
+
+
+def test_the_folders_below_the_root_are_known_without_a_listing(store: Store) -> None:
+    for path in ("b/_delta_log/0.json", "a b/c/d.json", "at-the-root"):
+        store.put(path, b"x")
+
+    assert folders.names(store) == ["a b", "b"]
+
+
+def test_a_root_that_does_not_exist_has_no_folders(store: Store) -> None:
+    assert folders.names(store) == []

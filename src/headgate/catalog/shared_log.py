@@ -3,7 +3,8 @@
 A file ``<v>.json`` makes version v a fact, whether or not the catalog was told. So before the catalog
 decides about the next version it looks for its file, in the same transaction, where looking costs next to
 nothing: in a folder of this machine. Elsewhere a look would cost more than the whole commit, and a look
-cannot exclude that the file appears a moment later. Where others really are to publish versions
+cannot exclude that the file appears a moment later, so a process looks before its first commit only: the
+database may have been restored from a backup. Where others really are to publish versions
 themselves, the table has to say so (``share_log``): from then on the catalog ratifies by creating the
 file itself, which either succeeds or finds out who was faster, and it looks whenever anybody asks.
 
@@ -64,6 +65,8 @@ class SharedLogs:
     world: World
     partitionings: Partitionings = field(default_factory=Partitionings)
     _folders: dict[str, LocalStore | None] = field(default_factory=dict)
+    _looked: set[str] = field(default_factory=set)
+    """The places that are no folders, where nothing was found."""
 
     def ratify(self, group: Sequence[Candidate]) -> list[Answer]:
         """Decide the candidates like ``ratify.ratify``, after versions that turn out to be taken already."""
@@ -71,7 +74,7 @@ class SharedLogs:
         blocked: dict[tuple[TableId, TxnId], HeadgateError] = {}
 
         def is_taken(table_id: TableId, location: str, version: Version) -> bool:
-            return (table_id, version) not in strays and self._is_in_folder(location, version)
+            return (table_id, version) not in strays and self._is_there(location, version)
 
         terms = Terms(self.limits, is_taken, self.partitionings, self.world.now_ms)
         while True:
@@ -142,7 +145,7 @@ class SharedLogs:
         with self.database.reading() as db:
             heads = {table_id: store.find_head(db, table_id) for table_id in table_ids}
         for table_id, known in heads.items():
-            if known is not None and self._is_in_folder(known.location, Version(known.head.latest + 1)):
+            if known is not None and self._is_there(known.location, Version(known.head.latest + 1)):
                 self._look(table_id, policies)
 
     def look(self, table_id: TableId, policies: Policies) -> bool:
@@ -244,12 +247,24 @@ class SharedLogs:
                 case Ratified() as ratified:
                     return (found.location, made.records[0]) if made.records else ratified
 
-    def _is_in_folder(self, location: str, version: Version) -> bool:
+    def _is_there(self, location: str, version: Version) -> bool:
+        """Whether the file of a version is there: always seen in a folder, elsewhere at first.
+
+        There a process looks until it has found nothing once, so that one which comes after a backup of the
+        database was restored does not ratify anew what is published.
+        """
         if location not in self._folders:
             files = self.files(location)
             self._folders[location] = files if isinstance(files, LocalStore) else None
+        if location in self._looked:
+            return False
         folder = self._folders[location]
-        return folder is not None and folder.exists(names.published(version))
+        if folder is not None:
+            return folder.exists(names.published(version))
+        found = self._goes_on(location, Version(version - 1))
+        if not found:
+            self._looked.add(location)
+        return found
 
 
 def _create(files: Store, version: Version, content: bytes) -> bool:
