@@ -15,8 +15,8 @@ from headgate.naming import parse_name
 from headgate.protocol import property_changes
 from headgate.spark import moments
 from headgate.storage.locate import locate
+from headgate.table import absent, places
 from headgate.table import clone as cloned
-from headgate.table import places
 from headgate.table.clone import Source, Wish
 from headgate.table.opened import OpenedTable
 from headgate.table.site import Site
@@ -122,7 +122,7 @@ class Cloning(Making):
             return _Found(str(entry.name), self._open_table(entry), entry.name)
         opened = self._opened_at(text)
         if not opened.exists():
-            raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=text)
+            raise absent.no_table_at(opened.location)
         return _Found(f"delta.`{opened.location}`", opened)
 
     def _ours(self, table: Table) -> _Found | None:

@@ -14,8 +14,8 @@ HeadgateError
 │       └── DomainConflict
 ├── CommitUnknown        nobody can say whether the commit was ratified; delete nothing
 ├── CatalogError
-│   ├── NotAllowed · CatalogUnavailable · TableFrozen · UnsafeDatabase
-│   └── TooManyUnpublished · SharedLog
+│   ├── NotAllowed · CatalogUnavailable · DatabaseUnusable · CatalogLost
+│   └── TableFrozen · UnsafeDatabase · TooManyUnpublished · SharedLog
 ├── StorageError
 │   ├── ObjectNotFound · ObjectExists · AccessDenied · StorageUnavailable · UnsafeStore
 │   └── FileDamaged
@@ -27,7 +27,7 @@ from enum import Enum
 
 from typing_extensions import override
 
-from headgate.secrecy import redacted
+from headgate import brief_errors
 
 SQLSTATES: Mapping[str, str] = {
     "DELTA_ADDING_DELETION_VECTORS_DISALLOWED": "0A000",
@@ -138,16 +138,14 @@ class Retry(Enum):
     RERUN = "rerun"
 
 
-class HeadgateError(Exception):
+class HeadgateError(brief_errors.BriefError):
     """Root of the tree; never raised itself."""
 
     code = "HEADGATE_ERROR"
     retry = Retry.NEVER
 
     def __init__(self, message: str, *, code: str | None = None, **fields: object) -> None:
-        message = redacted(message)  # T15
         super().__init__(message)
-        self.message = message
         self.code = code or type(self).code
         self.fields = fields
 
@@ -315,6 +313,13 @@ class CatalogLost(CatalogError):
     """The catalog's database is gone, or older than its tables; nothing was changed."""
 
     code = "HEADGATE_CATALOG_LOST"
+
+
+class DatabaseUnusable(CatalogUnavailable):
+    """The database behind the catalog is missing, read-only or none; nothing was changed, nor will be."""
+
+    code = "HEADGATE_DATABASE_UNUSABLE"
+    retry = Retry.NEVER
 
 
 class TableFrozen(CatalogError):

@@ -31,6 +31,7 @@ from headgate.spark.merge import Merge
 from headgate.spark.statements import Result
 from headgate.spark.stream_batch import BatchWriter, Destination
 from headgate.spark.stream_options import AskedOfBatch, AskedOfStream, StreamMode
+from headgate.spark.user_calls import Subject, user_calls
 from headgate.spark.write_options import Asked
 from headgate.spark.write_plan import WritePlan
 from headgate.table import manifests, restore, vacuum
@@ -41,6 +42,7 @@ from headgate.table.restore import Restored
 from headgate.table.vacuum import Vacuumed, Wish
 
 
+@user_calls
 class Table(Definition):
     """Read it, write to it, look at its past."""
 
@@ -174,6 +176,7 @@ class Table(Definition):
             target_alias,
             source_alias,
             domains=DomainSettings(domains or {}, since),
+            subject=self._subject(),
         )
 
     def read(
@@ -343,6 +346,11 @@ class Table(Definition):
         you own the table.
         """
         return self._opened.cleanup_log()
+
+    def _subject(self) -> Subject:
+        member = self._opened.member
+        ids = {} if member is None else {str(member.table_id): self.name}
+        return Subject(self.name, self._opened.location, ids)
 
     def _streamed_to(self) -> Destination:
         if self._destination is None:

@@ -34,12 +34,14 @@ from headgate.spark import defaults, schema, write_options
 from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
 from headgate.spark.stream_batch import Destination
+from headgate.spark.user_calls import user_call, user_calls
 from headgate.spark.write_options import Asked
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table import adoption, ownership
 from headgate.table.adoption import Registry
 from headgate.table.after_commit import AfterCommit
 from headgate.table.create import Definition
+from headgate.table.declared import check_declared
 from headgate.table.guard import CatalogGuard
 from headgate.table.integrity import Report
 from headgate.table.managed import ManagedCommitter
@@ -58,6 +60,7 @@ class Address:
     principal: str
 
 
+@user_calls
 class Lake(Cloning, Governing):
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
@@ -216,6 +219,7 @@ class Lake(Cloning, Governing):
         return committer, opened
 
 
+@user_call
 def connect(
     target: str | Path,
     *,
@@ -240,7 +244,8 @@ def connect(
         catalog = open_shared_catalog(place, warehouse=named, settings=settings.database, limits=limits)
     elif not is_local(place):
         raise InvalidRequest(
-            f"a lake is a folder or a PostgreSQL database, postgresql://…, not {urlsplit(place).scheme}://…"
+            f"a lake is a folder or a PostgreSQL database, not {urlsplit(place).scheme}://…: connect to a "
+            "folder or to postgresql://…, whose warehouse may be in a bucket"
         )
     elif warehouse is not None:
         raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
@@ -278,6 +283,7 @@ def _table_at_path(opened: OpenedTable) -> Table:
     return Table(name, opened, Destination(name, lambda: opened, again=again))
 
 
+@user_call
 def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
     location: str | Path,
     *,
@@ -307,7 +313,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             "them by table.set_domain(…)"
         )
     opened = _open_path(location, settings or Settings())
-    if columns is not None and not opened.exists():
+    if columns is not None:
         definition = Definition(
             schema.definition(columns),
             properties=properties or {},
@@ -316,7 +322,10 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             defaults=defaults.of_session(),
             domains=domains or {},
         )
-        if owner is None:
+        if opened.exists():
+            with suppress(UnsupportedFeature):
+                check_declared(opened, definition)
+        elif owner is None:
             ownership.create_table(opened, definition, owners.find)
         else:
             ownership.create_coordinated(opened, definition, owners.find, *owner)
@@ -327,6 +336,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
     return _table_at_path(opened)
 
 
+@user_call
 def write_path(
     df: DataFrame,
     location: str | Path,
@@ -355,6 +365,7 @@ def write_path(
     return _table_at_path(save(asked, find, make))
 
 
+@user_call
 def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
     """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
     opened = _open_path(location, Settings(read_published=True))  # a silent owner is a finding
@@ -376,6 +387,7 @@ def _open_path(location: str | Path, settings: Settings) -> OpenedTable:
     )
 
 
+@user_call
 def convert(
     location: str | Path, *, partition_schema: Columns | None = None, settings: Settings | None = None
 ) -> Table:

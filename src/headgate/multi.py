@@ -29,6 +29,7 @@ from headgate.protocol.schema import assign
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import defaults, schema
 from headgate.spark.schema import Columns
+from headgate.spark.user_calls import Subject, user_calls
 from headgate.table import clone, group
 from headgate.table.clone import Source, Wish
 from headgate.table.commit import Committed
@@ -50,6 +51,7 @@ class TransactionIsolation(StrEnum):
     """Everything: what it read was true at one moment, and that is enough."""
 
 
+@user_calls
 class LakeSnapshot:
     """Several tables as they were at one moment, for reading."""
 
@@ -78,6 +80,7 @@ class LakeSnapshot:
         return {name: found.collector.version for name, found in self._tables.items()}
 
 
+@user_calls
 class LakeTransaction:
     """Changes to several tables that become visible all at once, or never; safe to share between threads.
 
@@ -254,6 +257,9 @@ class LakeTransaction:
             self.rollback()
         elif self._over is None:
             self.commit()
+
+    def _subject(self) -> Subject:
+        return Subject(ids={str(table.entry.table_id): table.name for table in self._participants})
 
     def _commit(self) -> dict[str, int]:
         conflicts: dict[str, HeadgateError] = {}

@@ -57,13 +57,13 @@ def test_a_name_without_a_schema_is_told_how_to_write_it(tmp_path: Path) -> None
     assert "schema.table" in result.stderr
 
 
-def test_a_catalog_that_cannot_be_opened_may_be_tried_again(tmp_path: Path) -> None:
+def test_a_catalog_that_can_never_be_opened_is_not_to_be_tried_again(tmp_path: Path) -> None:
     (tmp_path / "catalog.sqlite").write_text("this is not a database, but it is long enough to look at")
 
     result = run("tables", "--lake", tmp_path)
 
     assert result.exit_code == 1
-    assert "HEADGATE_CATALOG_UNAVAILABLE" in result.stderr
+    assert "HEADGATE_DATABASE_UNUSABLE" in result.stderr and "again" not in result.stderr
 
 
 @pytest.mark.parametrize(

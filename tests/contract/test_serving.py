@@ -136,7 +136,7 @@ def test_beyond_its_limit_the_catalog_wants_commits_published_first(
     for version in (1, 2):
         strict.propose(inline(table.table_id, version, f"{version}"))
 
-    with pytest.raises(TooManyUnpublished):
+    with pytest.raises(TooManyUnpublished, match=r"the limit is .*table\.publish\(\).*unpublished_commits"):
         strict.propose(inline(table.table_id, 3, "3"))
     assert strict.propose(inline(table.table_id, 2, "2")) == Ratified(Version(2))
     assert isinstance(strict.propose(inline(table.table_id, 2, "late")), Lost)

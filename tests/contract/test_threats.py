@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 
 import headgate
-from headgate import errors
+from headgate import brief_errors
 from headgate.catalog import (
     content_rules,
     gate,
@@ -345,7 +345,7 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
         policy, "POLICIES", tuple(row for row in policy.POLICIES if row.name != "privileges")
     ),
     t15_a_credential_in_a_property: lambda: _without_rule("no-secrets"),
-    t15_a_credential_in_an_error_text: lambda: patch.object(errors, "redacted", lambda text: text),
+    t15_a_credential_in_an_error_text: lambda: patch.object(brief_errors, "redacted", lambda text: text),
 }
 
 

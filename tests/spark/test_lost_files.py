@@ -55,7 +55,7 @@ def test_a_statement_names_the_file_that_is_gone(
 
     assert caught.value.code == "DELTA_FILE_NOT_FOUND"
     assert f"{path} of the table at {table.location} is not there" in str(caught.value)
-    assert len(str(caught.value)) < 600 and caught.value.__cause__ is not None
+    assert len(str(caught.value)) < 600 and caught.value.cause is not None
     assert table.version() == before
 
 

@@ -39,7 +39,7 @@ def lake(tmp_path: Path) -> Lake:
         ("append", {"overwrite_schema": True}, "mode complete"),
         ("append", {"available_now": True, "processing_time": "1 second"}, "give one"),
         ("append", {"app_id": ""}, "app_id"),
-        ("append", {"partition_by": "day"}, "lists of columns"),
+        ("append", {"partition_by": 5}, "partition_by must be a list of names"),
         ("append", {"replace_where": "id = 1"}, "no option 'replace_where' of a stream"),
         ("append", {"txn": ("a", 1)}, "no option 'txn' of a stream"),
     ],

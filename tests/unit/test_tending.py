@@ -102,7 +102,7 @@ def test_maintenance_is_permitted_by_name(lake: Lake) -> None:
     lake.forbid("sales.orders", "metadata cleanup")
     with pytest.raises(NotAllowed):
         table.cleanup_log()
-    with pytest.raises(InvalidRequest, match="no kind of maintenance: there is 'data reorganisation'"):
+    with pytest.raises(InvalidRequest, match="no kind of maintenance: choose one of 'data reorganisation'"):
         lake.permit("sales.orders", "everything")
     with pytest.raises(InvalidRequest, match=r"schema\.table"):
         lake.permit("orders", "data cleanup")

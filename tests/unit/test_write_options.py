@@ -61,9 +61,10 @@ def test_what_contradicts_itself_is_refused(options: dict[str, str]) -> None:
 def test_what_nobody_knows_is_refused_by_name() -> None:
     with pytest.raises(InvalidRequest, match=r"mergeSchema.*merge_schema"):
         write_options.of({"mergeSchema": True})  # type: ignore[typeddict-unknown-key]
-    with pytest.raises(InvalidRequest, match="lists of columns"):
-        write_options.of({"partition_by": "day"})  # type: ignore[typeddict-item]
-    assert write_options.of({"partition_by": ["day"]}).partition_by == ("day",)
+    with pytest.raises(InvalidRequest, match="cluster_by must be a list of names"):
+        write_options.of({"cluster_by": 5})  # type: ignore[typeddict-item]
+    for asked in ("day", ["day"], ("day",)):
+        assert write_options.of({"partition_by": asked}).partition_by == ("day",)  # type: ignore[typeddict-item]
     assert write_options.of({"domains": None, "since": None}) == WriteOptions()  # type: ignore[typeddict-item]
 
 

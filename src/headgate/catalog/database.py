@@ -25,7 +25,7 @@ from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, 
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from headgate.catalog import private_files
+from headgate.catalog import database_failures, private_files
 from headgate.catalog.syncs import NotDurable, Syncs
 from headgate.catalog.turns import Turns
 from headgate.errors import (
@@ -65,12 +65,15 @@ class Database:
         turns: Turns | None = None,
         syncs: Syncs | None = None,
         before_commit: Callable[[Connection], None] = lambda _connection: None,
+        require_file: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._kind = engine.dialect.name
+        self._place = engine.url.render_as_string()
         self._turns = turns
         self._syncs = syncs
         self._before_commit = before_commit
+        self._require_file = require_file
         self.writes = 0
         """Greater after every transaction that may have changed something; not a count."""
 
@@ -82,7 +85,8 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one consistent state and changes nothing."""
-        with _translated(), self._engine.connect() as connection:
+        self._require_file()
+        with _translated(self._place), self._engine.connect() as connection:
             connection.execution_options(**READING[self._kind])
             seen = 0
             try:
@@ -99,7 +103,8 @@ class Database:
         Raises ``CatalogUnavailable`` if nothing was changed, and ``CommitUnknown`` if the
         database failed while committing.
         """
-        with _translated(), self._engine.connect() as connection:
+        self._require_file()
+        with _translated(self._place), self._engine.connect() as connection:
             number = 0
             try:
                 with self._turn():
@@ -195,12 +200,26 @@ def open_sqlite(path: Path) -> Database:
     # From parts: in a text, a mark in the name of a folder would end the path and be another file.
     url = URL.create("sqlite", database=str(path))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1)
-    turns, syncs = Turns(turn, patience=_TURN_SECONDS), Syncs(path)
+    turns, syncs, opened = Turns(turn, patience=_TURN_SECONDS), Syncs(path), _file(path)
+
+    def require_file() -> None:
+        if _file(path) != opened:  # what is written to a file without a name is gone with the process
+            raise database_failures.replaced(path)
+
     event.listen(engine, "connect", partial(_configure, syncs))
     event.listen(engine, "begin", _begin)
-    database = Database(engine, turns=turns, syncs=syncs)
+    database = Database(engine, turns=turns, syncs=syncs, require_file=require_file)
     database.migrate()
     return database
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file that is, whatever it is called; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _configure(syncs: Syncs, connection: Any, _record: object) -> None:
@@ -269,7 +288,7 @@ def _sqlstate(exc: DBAPIError) -> str:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(place: str) -> Iterator[None]:
     try:
         yield
     except DataError as exc:
@@ -277,7 +296,7 @@ def _translated() -> Iterator[None]:
             f"the catalog's database cannot hold a value of this request: {exc.orig}"
         ) from exc
     except DBAPIError as exc:
-        raise CatalogUnavailable(f"the catalog's database did not answer: {exc.orig}; try again") from exc
+        raise database_failures.meaning(exc, place) from exc
     except NotDurable as exc:
         raise UnsafeDatabase(f"what the catalog's database has may not be durable: {exc}") from exc
     except PoolTimeout as exc:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from headgate.catalog import (
+    absent,
     agreements,
     described,
     directory_store,
@@ -28,6 +29,7 @@ from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
 from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, EpochMillis, Version
+from headgate.spelling import did_you_mean
 from headgate.storage import probe
 from headgate.storage.locate import Locate
 
@@ -83,7 +85,7 @@ class Directory:
             self.register_in(db, staging, name, first)
             entry = directory_store.find_table(db, name)
         if entry is None:
-            raise ratify.no_table(staging.table_id)
+            raise absent.no_table(staging.table_id)
         return self._resolved(entry)
 
     def register_in(
@@ -230,10 +232,19 @@ class Directory:
     def _found(self, db: Connection, name: TableName) -> TableEntry:
         found = directory_store.find_table(db, name)
         if found is None or not self._visible(db, (found,)):
-            raise TableNotFound(
-                f"there is no table {name}: lake.tables() lists what there is", name=str(name)
-            )
+            raise self._not_found(db, name)
         return found
+
+    def _not_found(self, db: Connection, name: TableName) -> TableNotFound:
+        """The error for a name that no table has, with those that may be meant."""
+        beside = self._visible(db, directory_store.entries(db, name.schema))
+        near = did_you_mean(name.table, (entry.name.table for entry in beside), prefix=f"{name.schema}.")
+        if not near:
+            alike = self._visible(db, directory_store.entries(db, table=name.table))
+            near = did_you_mean(str(name), (str(entry.name) for entry in alike))
+        return TableNotFound(
+            f"there is no table {name}:{near} lake.tables() lists what there is", name=str(name)
+        )
 
     def _visible(self, db: Connection, found: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
         if self._principal == OWNER:
@@ -245,7 +256,7 @@ class Directory:
         self._require(db, Privilege.CREATE, On(Scope.SCHEMA, name.schema), f"make the table {name}")
 
     def _check_may_drop(self, db: Connection, table_id: TableId) -> None:
-        self._require(db, Privilege.DROP, On(Scope.TABLE, table_id), f"drop or rename the table {table_id}")
+        self._require(db, Privilege.DROP, On(Scope.TABLE, table_id), f"drop or rename {_shown(db, table_id)}")
 
     def _require(self, db: Connection, privilege: Privilege, on: On, what: str) -> None:
         grants.require(db, self._principal, privilege, on, what)
@@ -279,6 +290,11 @@ def _checked(name: str) -> str:
 def normal(name: TableName) -> TableName:
     """The name as it is kept, after checking that it is one."""
     return TableName(_checked(name.schema), _checked(name.table))
+
+
+def _shown(db: Connection, table_id: TableId) -> str:
+    row = directory_store.find_row(db, table_id)
+    return "the table" if row is None else f"the table {row.schema_name}.{row.table_name}"
 
 
 def _taken(name: TableName) -> TableExists:

@@ -9,6 +9,7 @@ from headgate.catalog.postgresql import open_postgresql
 from headgate.catalog.rules import LIMITS, Limits
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
+from headgate.errors import DatabaseUnusable
 from headgate.settings import DatabaseSettings
 from headgate.storage.locate import Locate, locate
 
@@ -24,15 +25,18 @@ def open_catalog(
     A ``world`` that is given is one whose time all who share the catalog agree on.
     """
     root = Path(folder).expanduser().absolute()
-    (root / WAREHOUSE).mkdir(parents=True, exist_ok=True)
     path = root / DATABASE
-    return Catalog(
-        open_sqlite(path),
-        warehouse=str(root / WAREHOUSE),
-        locate=files,
-        world=world or shared_clock.of_folder(path, SystemWorld()),
-        limits=limits,
-    )
+    try:
+        (root / WAREHOUSE).mkdir(parents=True, exist_ok=True)
+        database = open_sqlite(path)
+        world = world or shared_clock.of_folder(path, SystemWorld())
+    except OSError as exc:
+        raise DatabaseUnusable(
+            f"there cannot be a lake in {root}: {exc.strerror} ({exc.filename}). Choose a folder in which "
+            "this user may write, or one to be made",
+            path=str(root),
+        ) from exc
+    return Catalog(database, warehouse=str(root / WAREHOUSE), locate=files, world=world, limits=limits)
 
 
 def open_shared_catalog(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from headgate.catalog import described, events, grants, ratify, stamp_rules, store, validate
+from headgate.catalog import absent, described, events, grants, ratify, stamp_rules, store, validate
 from headgate.catalog.api import Inline, Proposal, RatifiedCommit, TableId
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened, Kind
@@ -74,7 +74,7 @@ class Externals:
             store.hold(db, table_id)
             known = store.find_head(db, table_id, found.proposal.txn_id)
             if known is None:
-                raise ratify.no_table(table_id)
+                raise absent.no_table(table_id)
             if known.head.latest >= version:
                 return True  # somebody else was about to learn it too
             if known.head.frozen or known.first_ratified_as is not None:
@@ -172,7 +172,7 @@ def _check_no_version(db: Connection, table_id: TableId, version: Version, conte
     """Refuse to move what readers read."""
     known = store.find_head(db, table_id)
     if known is None:
-        raise ratify.no_table(table_id)
+        raise absent.no_table(table_id)
     ratified = store.digests(db, table_id, Version(version - 1), version).get(version)
     if version <= known.head.published or ratified == ratify.fingerprint(content):
         raise InvalidRequest(

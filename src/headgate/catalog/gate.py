@@ -166,6 +166,7 @@ def _of_another_table(proposal: Proposal) -> CommitRefused:
 def _over_quota(principal: Principal, limit: int) -> TooManyUnpublished:
     return TooManyUnpublished(
         f"{limit} commits of {principal} to this table wait to be published, which is as many as may: "
-        "publish the table, and try again",
+        "publish them with table.publish() or headgate publish, and try again; lake.limit_unpublished(…) "
+        "sets the limit",
         principal=principal, limit=limit,
     )  # fmt: skip

@@ -17,6 +17,7 @@ from headgate.clock import World
 from headgate.errors import InvalidRequest, SchemaNotFound, TableNotFound
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct, describe
+from headgate.spelling import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,11 @@ def _check_key(key: ForeignKey, child: Struct, parent: Struct) -> None:
     for name, referred in zip(key.child_columns, key.parent_columns, strict=True):
         mine, theirs = child.find(name), parent.find(referred)
         if mine is None or theirs is None:
-            raise InvalidRequest(f"there is no column {name if mine is None else referred!r}")
+            side, missing, there = ("child", name, child) if mine is None else ("parent", referred, parent)
+            near = did_you_mean(missing, (field.name for field in there.fields))
+            raise InvalidRequest(
+                f"the {side} table of the foreign key has no column {missing!r}:{near or ' correct the name'}"
+            )
         if theirs.nullable:
             raise InvalidRequest(f"the column {referred!r} is referred to and must be NOT NULL")
         if mine.type != theirs.type:

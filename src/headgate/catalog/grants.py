@@ -23,9 +23,9 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog import store
+from headgate.catalog import absent, store
 from headgate.catalog.api import TableId, TableName
-from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
 
 Principal = NewType("Principal", str)
@@ -194,7 +194,7 @@ def require(db: Connection, principal: Principal, privilege: Privilege, on: On, 
 def require_sight(db: Connection, principal: Principal, table_id: TableId) -> None:
     """For who may not even know of a table, there is none of that id."""
     if principal != OWNER and Privilege.READ not in held(db, principal, table_id):
-        raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+        raise absent.no_table(table_id)
 
 
 def require_on_table(

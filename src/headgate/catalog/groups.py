@@ -21,7 +21,7 @@ from sqlalchemy import (
     select,
 )
 
-from headgate.catalog import ratify, rules, serving, store
+from headgate.catalog import absent, ratify, rules, serving, store
 from headgate.catalog.api import (
     Open,
     Proposal,
@@ -161,7 +161,7 @@ def _ratify(
         return GroupLost(moved)
     for table_id in group.drops:
         if store.find_head(db, table_id) is None:
-            raise ratify.no_table(table_id)
+            raise absent.no_table(table_id)
         directory.drop(db, table_id)
     for creation, first in prepared.first_commits:
         directory.register(db, creation.staging, creation.name, first)
@@ -187,7 +187,7 @@ def _planned(db: Connection, candidate: Candidate, terms: Terms) -> tuple[Candid
     proposal = candidate.proposal
     made = ratify.decided(db, proposal.table_id, [candidate], terms)
     if made is None:
-        raise ratify.no_table(proposal.table_id)
+        raise absent.no_table(proposal.table_id)
     answer = made.answers[0]
     if isinstance(answer, HeadgateError):
         raise _naming(answer, proposal.table_id)
@@ -212,7 +212,7 @@ def _moved(db: Connection, group: Group) -> Winners:
         if known is None:
             if _is_new(group, table_id):
                 continue
-            raise ratify.no_table(table_id)
+            raise absent.no_table(table_id)
         match rules.decide(known.head, target, None, any_version=any_version):
             case Decision.LOST:
                 found[table_id] = store.commits_from(db, table_id, target, known.head.published)
@@ -277,7 +277,7 @@ def _write_members(db: Connection, group: Group, written: Mapping[TableId, Versi
 def _tail(db: Connection, table_id: TableId) -> Tail:
     known = store.find_head(db, table_id)
     if known is None:
-        raise ratify.no_table(table_id)
+        raise absent.no_table(table_id)
     return serving.tail(db, table_id, known.head)
 
 

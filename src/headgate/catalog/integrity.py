@@ -7,11 +7,12 @@ from functools import cached_property
 from sqlalchemy import bindparam, case, exists, null, or_, select, update
 
 from headgate.catalog import described, grants, store
+from headgate.catalog.absent import no_table
 from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
 from headgate.catalog.database import Database
 from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.catalog.groups import group_members
-from headgate.catalog.ratify import fingerprint, no_table
+from headgate.catalog.ratify import fingerprint
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.findings import Finding, found
 

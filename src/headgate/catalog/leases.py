@@ -7,6 +7,7 @@ them: of a reader and a clean-up that come at the same moment one is refused.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -26,12 +27,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from headgate.catalog import grants, shared_clock, store
+from headgate.catalog import absent, grants, shared_clock, store
 from headgate.catalog.api import TableId
 from headgate.catalog.database import Database
 from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.clock import World
-from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
+from headgate.errors import InvalidRequest, NotAllowed, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 
 LOST = "HEADGATE_LEASE_LOST"
@@ -284,7 +285,8 @@ def lost(held: Held) -> NotAllowed:
 def _check_ttl(ttl_ms: int) -> None:
     if not 0 < ttl_ms <= LONGEST_MS:
         raise InvalidRequest(
-            f"a lease is for at most a day at a time and can be renewed, not for {ttl_ms} ms"
+            f"a lease is for at most a day at a time and can be renewed, not for "
+            f"{timedelta(milliseconds=ttl_ms)}: ask for a shorter time"
         )
 
 
@@ -316,7 +318,7 @@ def _moment(db: Connection, table_id: TableId, version: Version, fence: Row[Any]
         )
     )
     if latest is None:
-        raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+        raise absent.no_table(table_id)
     if version > latest or version < 0:
         raise VersionNotFound(f"version {version} does not exist: the latest is {latest}", version=version)
     stamps = {

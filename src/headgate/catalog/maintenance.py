@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
 
-from headgate.catalog import events, grants, store
+from headgate.catalog import absent, events, grants, store
 from headgate.catalog.api import TableId
 from headgate.catalog.database import Database
 from headgate.catalog.events import Happened
 from headgate.catalog.grants import OWNER, On, Principal, Privilege, Scope
 from headgate.clock import World
-from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
+from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol import rearrangement
 from headgate.protocol.rearrangement import Thresholds
 
@@ -94,7 +94,7 @@ def kind_of(name: str | Maintenance) -> Maintenance:
         return Maintenance(name)
     except ValueError as exc:
         known = ", ".join(repr(kind.value) for kind in Maintenance if kind in ON_PERMISSION)
-        raise InvalidRequest(f"{name!r} is no kind of maintenance: there is {known}") from exc
+        raise InvalidRequest(f"{name!r} is no kind of maintenance: choose one of {known}") from exc
 
 
 def refusal(kind: Maintenance, operation: str) -> NotAllowed:
@@ -169,7 +169,7 @@ class Permissions:
         with self.database.writing() as db:
             store.hold(db, table_id)
             if store.find_head(db, table_id) is None:
-                raise TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+                raise absent.no_table(table_id)
             on = On(Scope.TABLE, table_id)
             grants.require(db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about its maintenance")
             known = db.execute(_permission(select(permissions), table_id, kind)).one_or_none()

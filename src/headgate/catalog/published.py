@@ -61,11 +61,16 @@ def check_content(commit: RatifiedCommit, content: bytes) -> bytes:
     """The content of a commit that lies where others may write, if it is what was ratified (T5)."""
     if commit.sha256 is not None and ratify.fingerprint(content) != commit.sha256:
         raise CorruptLog(
-            f"the staged file of version {commit.version} is no longer what was ratified; nothing else is "
-            "read in its place: restore it from a backup, and find out who may write to the log",
-            code=STRAY, version=commit.version,
+            f"the staged file {_path(commit)} of version {commit.version}, of {len(content)} bytes, is no "
+            "longer what was ratified; nothing else is read in its place: restore it from a backup, and find "
+            "out who may write to the log",
+            code=STRAY, version=commit.version, path=_path(commit),
         )  # fmt: skip
     return content
+
+
+def _path(commit: RatifiedCommit) -> str:
+    return commit.where.path if isinstance(commit.where, Staged) else names.published(commit.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +148,9 @@ class Publications:
         if found == digests[version]:
             return None
         return CorruptLog(
-            f"the staged file of version {version} is gone, or no longer what was ratified, and there is no "
-            "other copy: restore it from a backup, and find out who may write to the log",
+            f"the staged file {commit.where.path} of version {version} is gone, or no longer what was "
+            "ratified, and there is no other copy: restore it from a backup, and find out who "
+            "may write to the log",
             code=STRAY, version=version, path=commit.where.path, found=found,
         )  # fmt: skip
 

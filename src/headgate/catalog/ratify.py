@@ -27,7 +27,6 @@ from headgate.errors import (
     HeadgateError,
     InvalidRequest,
     SharedLog,
-    TableNotFound,
     TooManyUnpublished,
 )
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
@@ -167,7 +166,7 @@ def _decide(
         case Decision.FROZEN:
             return transfers.frozen(proposal.table_id)
         case Decision.PUBLISH_FIRST:
-            return _publish_first(head)
+            return _publish_first(head, limits)
         case Decision.PUT_IF_ABSENT:
             return SharedLog(
                 f"others may publish versions of the table {proposal.table_id} themselves, so each of its "
@@ -275,12 +274,13 @@ def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, cont
     )
 
 
-def _publish_first(head: Head) -> TooManyUnpublished:
+def _publish_first(head: Head, limits: Limits) -> TooManyUnpublished:
     return TooManyUnpublished(
         f"{head.latest - head.published} ratified commits, {head.unpublished_bytes} bytes, wait to be "
-        "published, and more would slow down every reader: publish them (table.publish(), headgate publish) "
-        "and try again",
-        latest=head.latest, published=head.published,
+        f"published, and the limit is {limits.commits} commits or {limits.bytes} bytes, because each slows "
+        "down every reader; nothing was committed: publish them with table.publish() or headgate publish, "
+        "and try again. Settings(unpublished_commits=…, unpublished_bytes=…) is the limit",
+        latest=head.latest, published=head.published, limit=limits.commits,
     )  # fmt: skip
 
 
@@ -289,12 +289,7 @@ def fingerprint(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def no_table(table_id: TableId) -> TableNotFound:
-    """The error for an id that no live table has."""
-    return TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
-
-
 def _again(exc: CatalogUnavailable) -> CatalogUnavailable:
-    again = CatalogUnavailable(exc.message)
+    again = type(exc)(exc.message)
     again.__cause__ = exc
     return again

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog import external, ratify, store
+from headgate.catalog import absent, external, ratify, store
 from headgate.catalog.api import Inline, Lost, Ratified, RatifiedCommit, TableId, Unknown
 from headgate.catalog.database import Database
 from headgate.catalog.external import Externals, Origin
@@ -280,7 +280,7 @@ def _create(files: Store, version: Version, content: bytes) -> bool:
 def _known(db: Connection, table_id: TableId, candidate: Candidate | None = None) -> KnownTable:
     found = store.find_head(db, table_id, candidate.proposal.txn_id if candidate is not None else None)
     if found is None:
-        raise ratify.no_table(table_id)
+        raise absent.no_table(table_id)
     return found
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog import directory_store, locations, store
+from headgate.catalog import absent, directory_store, locations, store
 from headgate.catalog.api import TableEntry, TableId, TableName
 from headgate.errors import TableFrozen, TableNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -218,7 +218,7 @@ def not_live(db: Connection, table_id: TableId) -> TableNotFound:
     """The error for an id that no live table has; of one that was given back it says where it is."""
     found = find(db, table_id)
     if found is None or found.phase is not Phase.GONE:
-        return TableNotFound(f"the catalog has no live table with the id {table_id}", name=table_id)
+        return absent.no_table(table_id)
     return TableNotFound(
         f"the table {found.name} was given back by its catalog with version {found.target} and is an "
         f"ordinary Delta table now: open it with headgate.at_path({found.location!r}), or take it in again "
@@ -230,7 +230,7 @@ def not_live(db: Connection, table_id: TableId) -> TableNotFound:
 def frozen(table_id: TableId) -> TableFrozen:
     """The error for a proposal that comes while a table leaves."""
     return TableFrozen(
-        f"the table with the id {table_id} is being given back by its catalog, which ratifies nothing of it "
+        f"the table {table_id} is being given back by its catalog, which ratifies nothing of it "
         "meanwhile; nothing was changed: try again, and if it is gone by then, open it by its path",
         name=table_id,
     )

@@ -19,6 +19,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.merge import Allowed
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, describe
+from headgate.spelling import did_you_mean
 
 Path = tuple[str, ...]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
@@ -265,13 +266,14 @@ def _struct(data_type: DataType, path: Path) -> Struct:
 def _found(struct: Struct, name: str, path: Path) -> Field:
     column = struct.find(name)
     if column is None:
-        raise _not_found(path)
+        raise _not_found(path, did_you_mean(name, (field.name for field in struct.fields)))
     return column
 
 
-def _not_found(path: Path) -> InvalidRequest:
+def _not_found(path: Path, near: str = "") -> InvalidRequest:
     return InvalidRequest(
-        f"the table has no column {shown(path)}: correct the name", code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
+        f"the table has no column {shown(path)}:{near or ' correct the name'}",
+        code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
     )
 
 
@@ -285,7 +287,8 @@ def _position(fields: Sequence[Field], place: Place) -> int:
             at = next((at for at, field in enumerate(fields) if field.name.lower() == name.lower()), None)
             if at is None:
                 raise InvalidRequest(
-                    f"there is no column {name!r} in the same struct to put it behind: correct the name",
+                    f"there is no column {name!r} in the same struct to put it behind:"
+                    f"{did_you_mean(name, (field.name for field in fields)) or ' correct the name'}",
                     code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
                 )
             return at + 1
@@ -302,6 +305,7 @@ def _check_free(struct: Struct, name: str, parent: Path) -> None:
 
 def _check_mapped(state: State, path: Path, done: str, code: str) -> None:
     if mapping.mode(state.metadata) is Mode.NONE:
+        _field_changed(state, path, lambda column: column)  # first of all it must be there
         raise InvalidRequest(
             f"column {shown(path)} cannot be {done}, because data files know it by its name: first set "
             f"the property {mapping.MODE} to 'name', which rewrites nothing",

@@ -19,6 +19,7 @@ from headgate.protocol.schema import assign, enforce, merge
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.merge import Allowed
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
+from headgate.spelling import did_you_mean
 
 CONSTRAINT = "delta.constraints."
 GENERATED = "delta.generationExpression"
@@ -241,9 +242,10 @@ def _normalized(name: str, schema: Struct) -> str:
     found = [column.name for column in schema.fields if column.name.lower() == name.lower()]
     if len(found) == 1:
         return found[0]
+    names = [column.name for column in schema.fields]
     raise InvalidRequest(
-        f"the rows have {'no' if not found else 'more than one'} column {name!r} to partition by; they have "
-        f"{', '.join(column.name for column in schema.fields)}",
+        f"the rows have {'no' if not found else 'more than one'} column {name!r} to partition by:"
+        f"{did_you_mean(name, names)} they have {', '.join(names)}",
         code="DELTA_AMBIGUOUS_PARTITION_COLUMN" if found else "DELTA_PARTITION_COLUMN_NOT_FOUND",
     )
 
@@ -346,7 +348,7 @@ def _mismatch(
             "overwriteSchema (overwrite_schema=True)"
         )
     return SchemaMismatch(
-        f"the rows do not fit the table (id {existing.id}): " + "; ".join(problems),
+        "the rows do not fit the table: " + "; ".join(problems),
         expected=present,
         found=wish.data,
         table_id=existing.id,

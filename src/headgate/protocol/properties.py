@@ -16,6 +16,7 @@ from headgate.protocol.metadata_changes import ROW_TRACKING_ENABLED
 from headgate.protocol.row_tracking import SUSPENDED
 from headgate.protocol.schema import mapping
 from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.spelling import did_you_mean
 
 PREFIX, FEATURE, CONSTRAINT = "delta.", "delta.feature.", "delta.constraints."
 MIN_READER, MIN_WRITER = "delta.minReaderVersion", "delta.minWriterVersion"
@@ -167,8 +168,9 @@ def check(name: str, value: str) -> Property:
             code="DELTA_ADD_CONSTRAINTS",
         )
     if row is None:
+        near = did_you_mean(name, (known.name for known in PROPERTIES))
         raise InvalidRequest(
-            f"there is no property {name!r}: correct the name, or choose one that does not begin with "
+            f"there is no property {name!r}:{near} correct the name, or choose one that does not begin with "
             f"{PREFIX!r}",
             code="DELTA_UNKNOWN_CONFIGURATION",
         )

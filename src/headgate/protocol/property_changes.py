@@ -24,6 +24,7 @@ from headgate.protocol.properties import (
     Setter,
 )
 from headgate.protocol.schema import json as schema_json
+from headgate.spelling import did_you_mean
 
 COMMENT = "comment"
 TABLE_ID = "io.unitycatalog.tableId"
@@ -85,8 +86,9 @@ def feature(name: str, *, status: str = _SUPPORTED) -> str:
     """The name of a feature that a user asks for, as it is spelled."""
     row = features.find(name)
     if row is None:
+        near = did_you_mean(name, (known.name for known in features.FEATURES))
         raise InvalidRequest(
-            f"there is no feature {name!r} in this version of Headgate: correct the name",
+            f"there is no feature {name!r} in this version of Headgate:{near} correct the name",
             code="DELTA_UNSUPPORTED_FEATURES_IN_CONFIG",
         )
     allowed = (_SUPPORTED,) if row.name == features.CATALOG_MANAGED else (_SUPPORTED, _ENABLED)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from headgate.errors import CorruptLog, VersionNotFound
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 
 MOST_AHEAD_MS = 24 * 60 * 60 * 1000
 """How far ahead a clock may be before its timestamps are not believed; so much clocks are taken to differ."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ENABLED_AT_VERSION = "delta.inCommitTimestampEnablementVersion"
 ENABLED_AT_MOMENT = "delta.inCommitTimestampEnablementTimestamp"
 
@@ -29,6 +30,15 @@ def next_in_commit_timestamp(now: int, previous: EpochMillis | None) -> EpochMil
 def is_ahead(stamp: int, now: int, previous: int | None) -> bool:
     """Whether a commit made ``now`` would be stamped too far ahead, without having to by the one before."""
     return stamp > max(now + MOST_AHEAD_MS, -1 if previous is None else previous + 1)
+
+
+def shown(moment_ms: int) -> str:
+    """A moment for people, such as 2026-01-31T12:00:00.000Z; what no calendar has stays a number."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=moment_ms)
+    except OverflowError:
+        return f"{moment_ms} ms since 1970"
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def how_far(ahead_ms: int) -> str:
@@ -72,16 +82,16 @@ def version_at(stamps: Sequence[Stamp], moment: EpochMillis) -> Version:
     """The last version committed at or before ``moment``; ``stamps`` ascend by version and by time."""
     if moment > stamps[-1].at:
         raise VersionNotFound(
-            f"the moment {moment} (ms) is after the latest commit, version {stamps[-1].version} at "
-            f"{stamps[-1].at} (ms): read without a timestamp to get the latest version",
+            f"{shown(moment)} is after the latest commit, version {stamps[-1].version} at "
+            f"{shown(stamps[-1].at)}: read without a timestamp to get the latest version",
             code="DELTA_TIMESTAMP_GREATER_THAN_COMMIT",
             asked=moment, earliest=stamps[0].at, latest=stamps[-1].at,
         )  # fmt: skip
     found = [stamp.version for stamp in stamps if stamp.at <= moment]
     if not found:
         raise VersionNotFound(
-            f"the moment {moment} (ms) is before the earliest commit, version {stamps[0].version} at "
-            f"{stamps[0].at} (ms): read with or_earliest=True to get the earliest version there is",
+            f"{shown(moment)} is before the earliest commit, version {stamps[0].version} at "
+            f"{shown(stamps[0].at)}: name a later moment, or read with or_earliest=True to get that version",
             code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
             asked=moment, earliest=stamps[0].at, latest=stamps[-1].at,
         )  # fmt: skip

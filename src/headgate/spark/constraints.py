@@ -12,7 +12,7 @@ from headgate.protocol.actions import Action, Metadata, Version
 from headgate.protocol.attempt import Reads
 from headgate.protocol.properties import CONSTRAINT
 from headgate.protocol.sql_functions import Place
-from headgate.spark import failures, scan, stored_sql
+from headgate.spark import failures, scan, spark_messages, stored_sql
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -68,7 +68,10 @@ def _check_rows(rows: DataFrame, name: str, expression: str) -> None:
     try:
         found = rows.select(F.expr(expression)).schema[0].dataType
     except PySparkException as exc:
-        raise InvalidRequest(f"{expression!r} is not a condition on the table's columns: {exc}") from exc
+        raise InvalidRequest(
+            f"{expression!r} is not a condition on the table's columns: {spark_messages.in_words(exc)}; "
+            "correct it"
+        ) from exc
     if not isinstance(found, BooleanType):
         raise InvalidRequest(
             f"the constraint {name!r} ({expression}) is of type {found.simpleString()}: write a condition "

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 from headgate.errors import FileDamaged, HeadgateError, ObjectNotFound
+from headgate.spark import user_calls
 from headgate.table import places
 
 Meaning = Callable[[Exception], HeadgateError | None]
@@ -42,7 +43,7 @@ def named_errors() -> Iterator[None]:
     What Headgate itself runs on Spark does so anyway; this is for your own actions on frames that read
     tables: ``with headgate.named_errors(): table.read().collect()``.
     """
-    with told(unreadable):
+    with user_calls.briefly_told(), told(unreadable):
         yield
 
 

@@ -46,6 +46,7 @@ from headgate.spark.merge_source import Source
 from headgate.spark.once import Batch
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
+from headgate.spark.user_calls import UNKNOWN, Subject, user_calls
 from headgate.spark.write_options import WriteOptions
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -55,6 +56,7 @@ _MOST_NUMBERS = 1_000_000
 """How many numbers of rows are sent to where they are looked up."""
 
 
+@user_calls
 @dataclass(frozen=True, slots=True)
 class Merge:
     """A MERGE in the making: every method gives a new one with a clause more; ``execute`` runs it.
@@ -74,6 +76,7 @@ class Merge:
     batch: Batch | None = None
     domains: DomainSettings = NO_DOMAINS
     """What the commit sets beside the rows."""
+    subject: Subject = UNKNOWN
 
     def when_matched_update(self, condition: Condition = None, set: Values | None = None) -> "Merge":  # noqa: A002
         """Set columns of rows that match."""
@@ -126,6 +129,9 @@ class Merge:
         rows of the source would change the same row.
         """
         return _execute(self)
+
+    def _subject(self) -> Subject:
+        return self.subject
 
     def _with(self, clause: Clause) -> "Merge":
         return replace(self, clauses=(*self.clauses, clause))

@@ -108,7 +108,8 @@ def _check_of_partitions(wanted: Predicate, partitioned: Sequence[str], operatio
     if others or _has_unknown(wanted):
         raise InvalidRequest(
             f"{operation} takes whole partitions, so its condition may only compare "
-            f"{', '.join(partitioned) or 'partition columns, of which this table has none,'} with constants",
+            f"{', '.join(partitioned) or 'partition columns, of which this table has none,'} with constants: "
+            "leave the condition out, or compare those",
             code="DELTA_UNSUPPORTED_WHERE_CLAUSE",
         )
 

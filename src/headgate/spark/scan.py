@@ -146,7 +146,7 @@ def _shown_ids(columns: Columns) -> InternalNames:
 def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
     """The columns of a table, as its files are read."""
     if row_ids and metadata.configuration.get(_TRACKING, "").lower() != "true":
-        raise InvalidRequest(f"the table does not track its rows: it would need {_TRACKING}=true")
+        raise InvalidRequest(f"the table does not track its rows: set its property {_TRACKING} to true first")
     return Columns(
         schema_json.parse(metadata.schema_string),
         frozenset(metadata.partition_columns),

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from pyspark.errors import PySparkValueError
+from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StructType
@@ -14,6 +14,7 @@ from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.protocol.schema.types import DataType as LogType
+from headgate.spark import spark_messages
 
 Columns = DataFrame | StructType | str
 """Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
@@ -85,7 +86,10 @@ def definition(columns: Columns) -> Struct:
     except Exception as exc:  # Spark's parser raises errors of many unrelated classes
         if isinstance(exc, RecursionError) or "StackOverflowError" in str(exc):
             raise schema_json.too_deep() from exc
-        raise InvalidRequest(f"{columns!r} is not a list of columns: {exc}") from exc
+        said = spark_messages.in_words(exc) if isinstance(exc, PySparkException) else str(exc)
+        raise InvalidRequest(
+            f"{columns!r} is not a list of columns: {said}; write it like id BIGINT, name STRING"
+        ) from exc
     if not isinstance(parsed, StructType):
         raise InvalidRequest(f"{columns!r} is not a list of columns: write it like id BIGINT, name STRING")
     return _parsed(parsed)

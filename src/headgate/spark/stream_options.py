@@ -8,7 +8,7 @@ from typing import Literal, TypedDict, cast
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
-from headgate.spark import write_options
+from headgate.spark import arguments, write_options
 from headgate.spark.save import SaveMode
 from headgate.spark.write_options import Asked, WriteOptions
 from headgate.storage.locate import is_local, local_path
@@ -77,19 +77,14 @@ class StreamOptions:
 
 def of(mode: str, asked: AskedOfBatch | AskedOfStream, checkpoint: str | Path | None = None) -> StreamOptions:
     """The options of these keyword arguments."""
-    given = {name: value for name, value in asked.items() if value is not None}
-    if unknown := sorted(given.keys() - AskedOfStream.__annotations__.keys()):
-        raise InvalidRequest(
-            f"there is no option {unknown[0]!r} of a stream: there are "
-            + ", ".join(sorted(AskedOfStream.__annotations__))
-        )
+    given = arguments.taken_options(asked, AskedOfStream, "a stream")
     own = {name: given.pop(name) for name in _OWN if name in given}
     if callable(given.get("domains")):
         own["domains"] = given.pop("domains")
     # As INSERT does: a stream of ints may go into a column of longs.
     how = write_options.of(cast("Asked", {**given, "implicit_casts": True}))
     place = None if checkpoint is None else _absolute(str(checkpoint))
-    return StreamOptions(mode.lower(), how, checkpoint=place, **own)  # type: ignore[arg-type]  # keys checked above
+    return StreamOptions(mode.lower(), how, checkpoint=place, **own)
 
 
 _OWN = ("app_id", "query_name", "processing_time", "available_now")

@@ -8,7 +8,7 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.domains import SINCE_ALONE, DomainSettings
-from headgate.spark import files
+from headgate.spark import arguments, files
 from headgate.spark.stream_epoch import Epoch
 
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
@@ -122,16 +122,8 @@ class WriteOptions:
 
 def of(asked: Asked) -> WriteOptions:
     """The options of these keyword arguments."""
-    said = ((name, value) for name, value in asked.items() if value is not None)
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in said}
-    if unknown := sorted(known.keys() - Asked.__annotations__.keys()):
-        raise InvalidRequest(
-            f"there is no option {unknown[0]!r} of a write: there are "
-            + ", ".join(sorted(Asked.__annotations__))
-        )
-    if isinstance(known.get("partition_by"), str) or isinstance(known.get("cluster_by"), str):
-        raise InvalidRequest("partition_by and cluster_by are lists of columns: write ['day']")
-    return WriteOptions(**known)  # type: ignore[arg-type]  # the keys are those of Asked, checked above
+    known = arguments.taken_options(asked, Asked, "a write")
+    return WriteOptions(**known)
 
 
 def parse(options: Mapping[str, str]) -> WriteOptions:

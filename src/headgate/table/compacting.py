@@ -16,7 +16,8 @@ def compact(store: Store, frontier: Frontier, start: Version, end: Version, *, r
     """
     if not 0 <= start < end:
         raise InvalidRequest(
-            f"a compaction is of at least two versions, oldest first; {start} to {end} is none"
+            f"a compaction is of at least two versions, oldest first, and {start} to {end} is none: name "
+            "others"
         )
     commits = [_published(store, frontier, Version(version)) for version in range(start, end + 1)]
     content = codec.encode(compaction.reconcile(commits))

@@ -153,7 +153,7 @@ class CoordinatedCommitter:
         since = known if known is not None else log.last_checkpoint(self._store)
         files, there = log.existing(self._store, since=since)
         if known is None and not there:
-            raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
+            raise TableNotFound("there is no Delta table: _delta_log has no commit", name="")
         sure = known if known is not None else max(there)
         held = {commit.version: commit for commit in told.commits if commit.version not in there}
         latest = max(sure, *there, -1 if told.latest is None else told.latest)

@@ -38,7 +38,7 @@ class FilesystemCommitter:
         if known is not None:
             return Frontier(max([known, *versions]), {}, managed=False)
         if not versions:
-            raise TableNotFound("there is no Delta table here: _delta_log has no commit", name="")
+            raise TableNotFound("there is no Delta table: _delta_log has no commit", name="")
         return Frontier(max(versions), {}, managed=False, listing=files)
 
     def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter

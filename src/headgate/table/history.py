@@ -77,7 +77,7 @@ def version_at(store: Store, frontier: Frontier, state: State, moment: EpochMill
             moment = min(moment, stamps[-1].at)
     if not stamps:
         raise VersionNotFound(
-            f"no commit that could tell what the moment {moment} (ms) means is left in the log: read with "
+            f"no commit that could tell what {timestamps.shown(moment)} means is left in the log: read with "
             "or_earliest=True to get the earliest version there is",
             code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=moment,
         )  # fmt: skip

@@ -38,7 +38,7 @@ def generate(table: OpenedTable, mode: str) -> Generated:
     """Write the lists of the latest version, and delete those of partitions that are no more."""
     if mode.lower() != SYMLINKS:
         raise InvalidRequest(
-            f"{mode!r} is nothing that can be generated: there is {SYMLINKS!r}",
+            f"{mode!r} is nothing that can be generated: say {SYMLINKS!r}",
             code="DELTA_MODE_NOT_SUPPORTED",
         )
     table.check_permitted(Maintenance.MANIFESTS, "GENERATE")

@@ -82,7 +82,7 @@ class OpenedTable:
         self._settings = settings
         self._handlers = handlers
         self._observer = observer
-        self._member = member
+        self.member = member
         self.file_schemas = FileSchemas()
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
@@ -168,11 +168,11 @@ class OpenedTable:
 
     def new_folder(self) -> Folder:
         """Where the files of one transaction are to be written."""
-        return Folder(self.world.uuid()) if self._member is None else self._member.new_folder(self.world)
+        return Folder(self.world.uuid()) if self.member is None else self.member.new_folder(self.world)
 
     def commit(self, change: Change, *, base: Snapshot) -> Version:
         """Commit what an operation decided from ``base``; the version it became."""
-        if self._member is not None and self._member.txn_id is not None:
+        if self.member is not None and self.member.txn_id is not None:
             change = replace(change, written_as=None)  # that is what all of them will be together
         file_time = self._file_time(base.version) if change.enables_stamps(base.state) else None
         txn = transaction.begin(

@@ -88,7 +88,8 @@ def restore(
     base = table.snapshot()
     if version is not None and version > base.version:
         raise VersionNotFound(
-            f"version {version} cannot be restored, because the latest is {base.version}",
+            f"version {version} cannot be restored, because the latest is {base.version}: choose an "
+            "older one",
             code="DELTA_CANNOT_RESTORE_TABLE_VERSION", version=version, latest=base.version,
         )  # fmt: skip
     target = table.snapshot(version=version, timestamp=timestamp)

@@ -15,13 +15,14 @@ from headgate.errors import (
     InvalidRequest,
     ObjectNotFound,
     StaleRead,
+    TableNotFound,
 )
 from headgate.protocol import coordination, names
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.coordination import Coordination
 from headgate.settings import Settings
 from headgate.storage.api import Store
-from headgate.table import snapshot
+from headgate.table import absent, snapshot
 from headgate.table.authority import SILENCE, Decider
 from headgate.table.committer import Frontier
 from headgate.table.coordinated import CoordinatedCommitter
@@ -73,6 +74,12 @@ class RoutedCommitter:
         self._silent = False
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
+        try:
+            return self._frontier(known)
+        except TableNotFound as exc:
+            raise absent.no_table_at(self._location) from exc
+
+    def _frontier(self, known: Version | None) -> Frontier:
         route = self._route
         if route.owned is None:
             found = self._files.frontier(known=known)

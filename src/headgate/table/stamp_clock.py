@@ -29,6 +29,7 @@ class StampClock:
             ahead = timestamps.how_far(txn.timestamp - self._seen_ms)
             raise InvalidRequest(
                 f"the clock of this machine is {ahead} ahead of that of the store, and all later versions "
-                f"would have to follow the timestamp {txn.timestamp}; nothing was committed: set the clock",
+                f"would have to follow {timestamps.shown(txn.timestamp)}; nothing was committed: set "
+                "the clock",
                 rule="timestamps-not-ahead",
             )

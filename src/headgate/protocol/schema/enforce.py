@@ -26,7 +26,9 @@ def check_new(schema: Struct, *, mapped: bool = False) -> None:
     With ``mapped`` columns files have names of their own, so those in the schema may be any.
     """
     if not schema.fields:
-        raise InvalidRequest("a table needs at least one column", code="DELTA_EMPTY_DATA")
+        raise InvalidRequest(
+            "a table needs at least one column: name one, as in id BIGINT", code="DELTA_EMPTY_DATA"
+        )
     check_depth(schema.fields)
     _check_names(schema, "", mapped=mapped)
 

@@ -185,7 +185,8 @@ def merged(table: Struct, rows: Struct, allowed: Allowed = Allowed()) -> Struct:
     work = _Merge(allowed)
     found = work.struct(table, rows, "")
     if work.problems:
-        raise _incompatible(work.problems, table, rows)
+        casting = not incompatible(table, rows, replace(allowed, casts=True))
+        raise _incompatible(work.problems, table, rows, casting=casting)
     return found
 
 
@@ -240,15 +241,22 @@ def _changes(before: DataType, after: DataType, path: tuple[str, ...]) -> Iterat
             return
 
 
-def _incompatible(problems: Sequence[Incompatible], table: Struct, rows: Struct) -> SchemaMismatch:
+def _incompatible(
+    problems: Sequence[Incompatible], table: Struct, rows: Struct, *, casting: bool
+) -> SchemaMismatch:
     told = "; ".join(
         f"column {problem.path!r} is {describe(problem.table)} in the table but {describe(problem.rows)} in "
         f"the rows ({problem.code})"
         for problem in problems
     )
+    way = (
+        "Write with implicit_casts=True to have such values cast to the table's types, as an INSERT does"
+        if casting
+        else "No option merges these: cast it to the table's type"
+    )
     return SchemaMismatch(
-        f"failed to merge fields: {told}. No option merges these: cast it to the table's type, or to replace "
-        "the table's columns overwrite it with overwriteSchema (overwrite_schema=True)",
+        f"failed to merge fields: {told}. {way}, or to replace the table's columns overwrite it with "
+        "overwriteSchema (overwrite_schema=True)",
         code="DELTA_FAILED_TO_MERGE_FIELDS",
         causes=tuple(problem.code for problem in problems),
         fields=tuple(problem.path for problem in problems),
