@@ -1,0 +1,1 @@
+"""What users are told when they make a typical mistake."""
