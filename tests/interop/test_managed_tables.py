@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import deltalake
 import duckdb
 import pytest
+from pyspark.sql.types import LongType, StructType
 
+import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.protocol import names
 from headgate.settings import Publish, Settings
@@ -68,3 +71,17 @@ def test_duckdb_refuses_a_managed_table_without_its_catalog(tmp_path: Path) -> N
 
     with duck.connect() as connection, pytest.raises(duckdb.IOException):
         connection.sql(f"SELECT * FROM delta_scan('{table.location}')").fetchall()
+
+
+def test_others_refuse_a_table_of_a_lake_by_its_path_until_it_is_released(tmp_path: Path) -> None:
+    """What the README says of other engines."""
+    with headgate.connect(tmp_path / "lake") as lake:
+        lake.create_schema("s")
+        made = lake.create_table("s.t", StructType().add("id", LongType()))
+        made.publish()
+
+        with pytest.raises(Exception, match=r"(?i)catalog-?managed"):
+            deltalake.DeltaTable(made.location).to_pyarrow_table()
+        released = lake.release("s.t", keep_timestamps=False)
+
+    assert deltalake.DeltaTable(released.location).to_pyarrow_table().column_names == ["id"]

@@ -10,7 +10,7 @@ _CODE = re.compile(r"^\[[\w.]+\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE: \w+;?")
 _PLACE = re.compile(r"[;\s]*\(?line (\d+),? pos (\d+)\)?;?\s*$")
 _OWN = re.compile(r"(,\s*)?`__headgate\w*`(?:\.`\w+`)?")
-_UNRESOLVED = "UNRESOLVED_COLUMN"
+_UNRESOLVED, _OF_STREAMS = "UNRESOLVED_COLUMN", "STREAMING"
 
 
 def in_words(failure: PySparkException) -> str:
@@ -20,9 +20,11 @@ def in_words(failure: PySparkException) -> str:
     return _OWN.sub("", said).replace("[, ", "[").strip().rstrip(".")
 
 
-def misunderstood(failure: AnalysisException) -> InvalidRequest:
-    """The error for an expression that Spark cannot parse or resolve."""
+def misunderstood(failure: AnalysisException) -> InvalidRequest | None:
+    """The error for an expression that Spark cannot parse or resolve; None if it is about a stream."""
     code = condition(failure)
+    if code.startswith(_OF_STREAMS):
+        return None
     if isinstance(failure, ParseException):
         way = "correct the SQL"
     elif code.startswith(_UNRESOLVED):

@@ -66,10 +66,16 @@ def user_call(function: Callable[Parameters, Returned]) -> Callable[Parameters, 
         try:
             arguments.take(function, given)
             return function(*given.args, **given.kwargs)
-        except (HeadgateError, AnalysisException) as failure:
+        except HeadgateError as error:
             if os.environ.get(FULL_TRACEBACKS):
                 raise
-            raise _told(failure, _subject(args, given.arguments)) from None
+            raise _told(error, _subject(args, given.arguments)) from None
+        except AnalysisException as failure:
+            misunderstood = spark_messages.misunderstood(failure)
+            if misunderstood is None or os.environ.get(FULL_TRACEBACKS):
+                raise
+            misunderstood.origin, misunderstood.cause = failure.__traceback__, failure
+            raise _told(misunderstood, _subject(args, given.arguments)) from None
 
     return call
 
@@ -79,20 +85,16 @@ def briefly_told() -> Iterator[None]:
     """Errors that leave this block are told as those of a call are."""
     try:
         yield
-    except HeadgateError as failure:
+    except HeadgateError as error:
         if os.environ.get(FULL_TRACEBACKS):
             raise
-        raise _told(failure, UNKNOWN) from None
+        raise _told(error, UNKNOWN) from None
 
 
-def _told(failure: HeadgateError | AnalysisException, subject: Subject) -> HeadgateError:
+def _told(error: HeadgateError, subject: Subject) -> HeadgateError:
     """The error, about the table by its name, without frames and causes, which it remembers."""
-    if isinstance(failure, HeadgateError):
-        error, cause = failure, failure.__cause__
-    else:
-        error, cause = spark_messages.misunderstood(failure), failure
     if error.origin is None:
-        error.origin, error.cause = failure.__traceback__, cause
+        error.origin, error.cause = error.__traceback__, error.__cause__
     error.reword(_named(error.message, subject))
     return error.with_traceback(None)
 
