@@ -3,22 +3,27 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import headgate
+from headgate import recovering
 from headgate.catalog import directory_copy
+from headgate.catalog.database import open_sqlite
 from headgate.catalog.directory_copy import PATH
 from headgate.catalog.embedded import DATABASE
 from headgate.catalog.external import SET_ASIDE
+from headgate.catalog.service import Catalog
+from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
 from headgate.protocol import names
 from headgate.protocol.actions import Version
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.recovery import Outcome, RecoveredTable, Recovery
-from tests.support import adopted, lost, tables
+from tests.support import adopted, lost, s3, tables
 from tests.support.lost import LosableLake
 
 STAGED = headgate.Settings(publish=headgate.Publish.ON_DEMAND, inline_limit_bytes=0)
@@ -393,3 +398,35 @@ def test_a_recovered_name_that_is_unknown_is_no_table(folder: LosableLake) -> No
 
     with folder.connect() as found, pytest.raises(TableNotFound):
         found.table("b.tree")
+
+
+def test_a_warehouse_in_a_bucket_is_recovered_like_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with s3.server() as url:
+        for key, value in {
+            "AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
+        }.items():  # fmt: skip
+            monkeypatch.setenv(key, value)
+        warehouse = f"s3://{s3.make_bucket(url)}/a lake"
+        with closing(in_bucket(tmp_path / "first.sqlite", warehouse)) as catalog:
+            entry = lost.create_table(catalog, "a.one")
+            table = tables.open_managed(catalog, entry.table_id, entry.location)
+            for name in ("x", "y"):
+                table.commit(tables.append_change(tables.named_file(name)), base=table.newest_known())
+            table.publish()
+            catalog.copies.now()
+
+        with closing(in_bucket(tmp_path / "second.sqlite", warehouse)) as catalog:
+            with pytest.raises(CatalogLost):
+                recovering.require_intact(catalog, "lake")
+            (done,) = recovering.recover_catalog(catalog).tables
+            recovering.require_intact(catalog, "lake")
+            found = catalog.resolve(entry.name)
+            again = tables.open_managed(catalog, found.table_id, found.location)
+            assert (done.name, done.version, again.snapshot().version) == ("a.one", 2, 2)
+
+
+def in_bucket(database: Path, warehouse: str) -> Catalog:
+    return Catalog(open_sqlite(database), warehouse=warehouse, locate=locate, world=SystemWorld())
