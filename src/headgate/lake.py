@@ -298,7 +298,8 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
     """Open an ordinary Delta table by its path, without a catalog.
 
     With ``columns`` the table is made if there is none, with these ``properties`` and metadata
-    ``domains``, partitioned or clustered as said; with ``owner``, the
+    ``domains``, partitioned or clustered as said, and one that is there must have these columns, and may
+    have more; with ``owner``, the
     name and conf of a commit owner, so that this one decides its commits from version 1 on. A table
     that a catalog manages is refused here: only its catalog knows which versions it has.
     """

@@ -73,7 +73,7 @@ class Door:
     def names(self, *columns: str) -> object:
         return columns
 
-    def listed(self, partition_by: tuple[str, ...] | list[str]) -> object:
+    def listed(self, partition_by: str | tuple[str, ...] | list[str]) -> object:
         return partition_by
 
     def moment(self, timestamp: datetime | str) -> object:

@@ -238,7 +238,12 @@ ROWS: tuple[Row, ...] = (
     Row(frozenset({Column, str}), "a condition", _instance(Column, str), _CONDITION),
     Row(frozenset({Iterable[str]}), _NAMES, _names, _says("write texts, as in ['id', 'day']")),
     Row(frozenset({Sequence[str]}), _NAMES, _names, _says("write texts, as in ['id', 'day']")),
-    Row(frozenset({tuple[str, ...], list[str]}), _NAMES, _names, _says("write texts, as in ['id', 'day']")),
+    Row(
+        frozenset({str, tuple[str, ...], list[str]}),
+        _NAMES,
+        _names,
+        _says("write texts, as in ['id', 'day']"),
+    ),
     Row(
         frozenset({Mapping[str, str]}), "a dict", _instance(Mapping), _says("write it like {'name': 'value'}")
     ),

@@ -27,8 +27,8 @@ class AskedOfBatch(TypedDict, total=False):
     app_id: str
     merge_schema: bool
     overwrite_schema: bool
-    partition_by: tuple[str, ...] | list[str]
-    cluster_by: tuple[str, ...] | list[str]
+    partition_by: str | tuple[str, ...] | list[str]
+    cluster_by: str | tuple[str, ...] | list[str]
     user_metadata: str
     max_records_per_file: int
     compression: str

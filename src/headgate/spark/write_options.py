@@ -22,12 +22,12 @@ class Asked(TypedDict, total=False):
     merge_schema: bool
     overwrite_schema: bool
     replace_where: Column | str
-    replace_using: tuple[str, ...] | list[str]
+    replace_using: str | tuple[str, ...] | list[str]
     replace_on: str
     partition_overwrite: str
     keep_null_partitions: bool
-    partition_by: tuple[str, ...] | list[str]
-    cluster_by: tuple[str, ...] | list[str]
+    partition_by: str | tuple[str, ...] | list[str]
+    cluster_by: str | tuple[str, ...] | list[str]
     user_metadata: str
     txn: tuple[str, int]
     max_records_per_file: int
