@@ -4,7 +4,8 @@ from headgate import domains, owners, policies
 from headgate.catalog.events import Event
 from headgate.catalog.grants import Privilege
 from headgate.handle import Table
-from headgate.lake import Lake, at_path, check_path, connect, convert, write_path
+from headgate.lake import Lake, connect
+from headgate.path_table import at_path, check_path, convert, write_path
 from headgate.protocol.rearrangement import Thresholds
 from headgate.recovering import recover
 from headgate.settings import DatabaseSettings, Publish, Settings

@@ -1,18 +1,16 @@
-"""The entry: a lake of tables behind one catalog, or one table by its path."""
+"""The entry: a lake of tables behind one catalog."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-from pyspark.sql import DataFrame
-from typing_extensions import Unpack, override
+from typing_extensions import override
 
 from headgate import domains as domain_handlers
-from headgate import owners, policies, recovering
+from headgate import policies, recovering
 from headgate.catalog import locations
 from headgate.catalog.api import LoadedTable, TableEntry
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
@@ -23,32 +21,27 @@ from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
 from headgate.cloning import Cloning
 from headgate.cut import Access, Lately
-from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
+from headgate.errors import InvalidRequest
 from headgate.governing import Governing
 from headgate.handle import Table
 from headgate.multi import LakeSnapshot, LakeTransaction
 from headgate.naming import parse_name
+from headgate.path_table import at_path, open_path
 from headgate.settings import Settings
 from headgate.spark import convert as converting
-from headgate.spark import defaults, schema, write_options
-from headgate.spark.save import Save, SaveMode, make_with_rows, save
 from headgate.spark.schema import Columns
 from headgate.spark.stream_batch import Destination
 from headgate.spark.user_calls import user_call, user_calls
-from headgate.spark.write_options import Asked
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import adoption, ownership
+from headgate.table import adoption
 from headgate.table.adoption import Registry
 from headgate.table.after_commit import AfterCommit
-from headgate.table.create import Definition
-from headgate.table.declared import check_declared
 from headgate.table.guard import CatalogGuard
 from headgate.table.integrity import Report
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
 from headgate.table.served import Served
-from headgate.table.site import Member, Site
+from headgate.table.site import Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +163,7 @@ class Lake(Cloning, Governing):
 
     @override
     def _opened_at(self, location: str) -> OpenedTable:
-        return _open_path(location, self._settings)
+        return open_path(location, self._settings)
 
     def _registry(self) -> Registry:
         catalog = self._catalog
@@ -269,135 +262,3 @@ def _lake_at(address: Address) -> Lake:
 
 def _destination(address: Address, name: str, properties: Mapping[str, str] | None) -> Destination:
     return _lake_at(address)._destination(name, properties)
-
-
-def _destination_at_path(location: str, settings: Settings) -> Destination:
-    opened = _open_path(location, settings)
-    again = partial(_destination_at_path, location, settings)
-    return Destination(f"delta.`{location}`", lambda: opened, again=again)
-
-
-def _table_at_path(opened: OpenedTable) -> Table:
-    name, location = f"delta.`{opened.location}`", opened.location
-    again = partial(_destination_at_path, location, opened.settings)
-    return Table(name, opened, Destination(name, lambda: opened, again=again))
-
-
-@user_call
-def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
-    location: str | Path,
-    *,
-    columns: Columns | None = None,
-    properties: Mapping[str, str] | None = None,
-    partition_by: Iterable[str] = (),
-    cluster_by: Iterable[str] = (),
-    domains: Mapping[str, str] | None = None,
-    owner: tuple[str, Mapping[str, str]] | None = None,
-    settings: Settings | None = None,
-) -> Table:
-    """Open an ordinary Delta table by its path, without a catalog.
-
-    With ``columns`` the table is made if there is none, with these ``properties`` and metadata
-    ``domains``, partitioned or clustered as said, and one that is there must have these columns, and may
-    have more; with ``owner``, the
-    name and conf of a commit owner, so that this one decides its commits from version 1 on. A table
-    that a catalog manages is refused here: only its catalog knows which versions it has.
-    """
-    if owner is not None and columns is None:
-        raise InvalidRequest(
-            "owner says who decides about a table that is made here, so give its columns too; an existing "
-            "table is given to an owner by table.coordinate(…)"
-        )
-    if domains and columns is None:
-        raise InvalidRequest(
-            "domains are those of a table that is made here, so give its columns too; an existing table gets "
-            "them by table.set_domain(…)"
-        )
-    opened = _open_path(location, settings or Settings())
-    if columns is not None:
-        definition = Definition(
-            schema.definition(columns),
-            properties=properties or {},
-            partition_by=tuple(partition_by),
-            cluster_by=tuple(cluster_by),
-            defaults=defaults.of_session(),
-            domains=domains or {},
-        )
-        if opened.exists():
-            with suppress(UnsupportedFeature):
-                check_declared(opened, definition)
-        elif owner is None:
-            ownership.create_table(opened, definition, owners.find)
-        else:
-            ownership.create_coordinated(opened, definition, owners.find, *owner)
-    elif owner is not None:
-        ownership.check_owner(opened, *owner)
-    with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
-        opened.snapshot()
-    return _table_at_path(opened)
-
-
-@user_call
-def write_path(
-    df: DataFrame,
-    location: str | Path,
-    *,
-    mode: SaveMode = "error",
-    properties: Mapping[str, str] | None = None,
-    **options: Unpack[Asked],
-) -> Table:
-    """Write rows to the ordinary Delta table at a path, which is made with their columns if there is none.
-
-    Modes and options are those of ``Lake.write``.
-    """
-    opened = _open_path(location, Settings())
-    asked = Save(df, f"delta.`{opened.location}`", mode, write_options.of(options), properties or {})
-
-    def find() -> OpenedTable:
-        if not opened.exists():
-            raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=asked.name)
-        return opened
-
-    def make(definition: Definition) -> OpenedTable:
-        site = Site(opened.location, opened.store, opened.world, owners.find)
-        make_with_rows(site, definition, df, asked.first)
-        return opened
-
-    return _table_at_path(save(asked, find, make))
-
-
-@user_call
-def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
-    """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
-    opened = _open_path(location, Settings(read_published=True))  # a silent owner is a finding
-    return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
-
-
-def _open_path(location: str | Path, settings: Settings) -> OpenedTable:
-    place = str(location)
-    place = local_path(place) if is_local(place) else place
-    store, world = locate(place), SystemWorld()
-    return OpenedTable(
-        place,
-        store,
-        RoutedCommitter(place, store, owners.find, world=world, settings=settings),
-        after_commit=AfterCommit(settings),
-        settings=settings,
-        world=world,
-        handlers=domain_handlers.registered,
-    )
-
-
-@user_call
-def convert(
-    location: str | Path, *, partition_schema: Columns | None = None, settings: Settings | None = None
-) -> Table:
-    """Make a folder of parquet files an ordinary Delta table, without writing any file anew.
-
-    Partition columns are found in the names of folders, ``day=2026-01-31``, and are text unless
-    ``partition_schema`` gives them types, in their order. Files whose columns do not go together, and
-    folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
-    """
-    place = locations.canonical(str(location))
-    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=owners.find)
-    return at_path(place, settings=settings)

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate import lake as lakes
+from headgate import path_table
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
@@ -40,7 +40,7 @@ def check(
     if path is not None and table is not None:
         raise InvalidRequest("check a table of a lake or one by its path, not both: leave one out")
     if path is not None:
-        reports: tuple[Report, ...] = (lakes.check_path(path, repair=repair, data=data),)
+        reports: tuple[Report, ...] = (path_table.check_path(path, repair=repair, data=data),)
     else:
         with folder.opened(lake) as opened:
             reports = opened.lake.check(table, repair=repair, data=data)

@@ -1,0 +1,172 @@
+"""Ordinary Delta tables by their path, without a catalog: open, make, write, convert and check them."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from typing_extensions import Unpack
+
+from headgate import domains as domain_handlers
+from headgate import owners
+from headgate.catalog import locations
+from headgate.clock import SystemWorld
+from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
+from headgate.handle import Table
+from headgate.settings import Settings
+from headgate.spark import convert as converting
+from headgate.spark import defaults, schema, write_options
+from headgate.spark.save import Save, SaveMode, make_with_rows, save
+from headgate.spark.schema import Columns
+from headgate.spark.stream_batch import Destination
+from headgate.spark.user_calls import user_call
+from headgate.spark.write_options import Asked
+from headgate.storage.locate import is_local, local_path, locate
+from headgate.table import ownership
+from headgate.table.after_commit import AfterCommit
+from headgate.table.create import Definition
+from headgate.table.declared import check_declared
+from headgate.table.integrity import Report
+from headgate.table.opened import OpenedTable
+from headgate.table.routed import RoutedCommitter
+from headgate.table.site import Site
+
+
+def _destination_at_path(location: str, settings: Settings) -> Destination:
+    opened = open_path(location, settings)
+    again = partial(_destination_at_path, location, settings)
+    return Destination(f"delta.`{location}`", lambda: opened, again=again)
+
+
+def table_at_path(opened: OpenedTable) -> Table:
+    """What a user holds of a table that was opened by its path."""
+    name, location = f"delta.`{opened.location}`", opened.location
+    again = partial(_destination_at_path, location, opened.settings)
+    return Table(name, opened, Destination(name, lambda: opened, again=again))
+
+
+@user_call
+def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
+    location: str | Path,
+    *,
+    columns: Columns | None = None,
+    properties: Mapping[str, str] | None = None,
+    partition_by: Iterable[str] = (),
+    cluster_by: Iterable[str] = (),
+    domains: Mapping[str, str] | None = None,
+    owner: tuple[str, Mapping[str, str]] | None = None,
+    settings: Settings | None = None,
+) -> Table:
+    """Open an ordinary Delta table by its path, without a catalog.
+
+    With ``columns`` the table is made if there is none, with these ``properties`` and metadata
+    ``domains``, partitioned or clustered as said, and one that is there must have these columns, and may
+    have more; with ``owner``, the name and conf of a commit owner, this one decides its commits from
+    version 1 on. A table that a catalog manages is refused here: only its catalog knows its versions.
+    """
+    if owner is not None and columns is None:
+        raise InvalidRequest(
+            "owner says who decides about a table that is made here, so give its columns too; an existing "
+            "table is given to an owner by table.coordinate(…)"
+        )
+    if domains and columns is None:
+        raise InvalidRequest(
+            "domains are those of a table that is made here, so give its columns too; an existing table gets "
+            "them by table.set_domain(…)"
+        )
+    opened = open_path(location, settings or Settings())
+    if columns is not None:
+        definition = Definition(
+            schema.definition(columns),
+            properties=properties or {},
+            partition_by=tuple(partition_by),
+            cluster_by=tuple(cluster_by),
+            defaults=defaults.of_session(),
+            domains=domains or {},
+        )
+        if opened.exists():
+            _check_existing(opened, definition, owner)
+        elif owner is None:
+            ownership.create_table(opened, definition, owners.find)
+        else:
+            ownership.create_coordinated(opened, definition, owners.find, *owner)
+    with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
+        opened.snapshot()
+    return table_at_path(opened)
+
+
+def _check_existing(
+    opened: OpenedTable, definition: Definition, owner: tuple[str, Mapping[str, str]] | None
+) -> None:
+    if owner is not None:
+        ownership.check_owner(opened, *owner)
+    with suppress(UnsupportedFeature):
+        check_declared(opened, definition)
+
+
+@user_call
+def write_path(
+    df: DataFrame,
+    location: str | Path,
+    *,
+    mode: SaveMode = "error",
+    properties: Mapping[str, str] | None = None,
+    **options: Unpack[Asked],
+) -> Table:
+    """Write rows to the ordinary Delta table at a path, which is made with their columns if there is none.
+
+    Modes and options are those of ``Lake.write``.
+    """
+    opened = open_path(location, Settings())
+    asked = Save(df, f"delta.`{opened.location}`", mode, write_options.of(options), properties or {})
+
+    def find() -> OpenedTable:
+        if not opened.exists():
+            raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=asked.name)
+        return opened
+
+    def make(definition: Definition) -> OpenedTable:
+        site = Site(opened.location, opened.store, opened.world, owners.find)
+        make_with_rows(site, definition, df, asked.first)
+        return opened
+
+    return table_at_path(save(asked, find, make))
+
+
+@user_call
+def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
+    """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
+    opened = open_path(location, Settings(read_published=True))  # a silent owner is a finding
+    return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
+
+
+def open_path(location: str | Path, settings: Settings) -> OpenedTable:
+    """The table at a path, which need not be there."""
+    place = str(location)
+    place = local_path(place) if is_local(place) else place
+    store, world = locate(place), SystemWorld()
+    return OpenedTable(
+        place,
+        store,
+        RoutedCommitter(place, store, owners.find, world=world, settings=settings),
+        after_commit=AfterCommit(settings),
+        settings=settings,
+        world=world,
+        handlers=domain_handlers.registered,
+    )
+
+
+@user_call
+def convert(
+    location: str | Path, *, partition_schema: Columns | None = None, settings: Settings | None = None
+) -> Table:
+    """Make a folder of parquet files an ordinary Delta table, without writing any file anew.
+
+    Partition columns are found in the names of folders, ``day=2026-01-31``, and are text unless
+    ``partition_schema`` gives them types, in their order. Files whose columns do not go together, and
+    folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
+    """
+    place = locations.canonical(str(location))
+    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=owners.find)
+    return at_path(place, settings=settings)
