@@ -225,6 +225,7 @@ def connect(
     A folder has one SQLite file and a warehouse. The tables of a database, ``postgresql://…``, are in
     the ``warehouse``, a folder or bucket URL that the first to connect must name. Everything is done on
     behalf of the ``principal``, who may do what was granted; without one, of the owner, who may do all.
+    ``CatalogLost`` if the database of tables that are there is gone, or older: see ``headgate.recover``.
     """
     settings = settings or Settings()
     place = str(target)
