@@ -19,10 +19,8 @@ WRITES = (
     Mistake("a column more", lambda g: g.orders.append(g.rows.withColumn("note", F.lit("x")))),
     Mistake("a column of another type", lambda g: g.orders.append(g.rows.withColumn("amount", F.lit("x")))),
     Mistake(
-        "a column that casts fit",
-        lambda g: g.orders.append(
-            g.rows.withColumn("id", F.col("id").cast("int")).withColumn("amount", F.lit("1.5"))
-        ),
+        "a column that only a cast makes fit",
+        lambda g: g.orders.append(g.rows.withColumn("id", F.col("id").cast("int"))),
     ),
     Mistake(
         "no value where one must be",

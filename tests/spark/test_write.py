@@ -199,11 +199,12 @@ def test_columns_come_beside_a_field_that_another_client_made_not_null(
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("SELECT 1 AS id", "cast it"),
+        ("SELECT 1 AS id", "implicit_casts=True"),
+        ("SELECT 'x' AS id", "No option merges these: cast it"),
         ("SELECT 1L AS id, 2 AS other", "not in the table"),
         ("SELECT 1L AS id, 2L AS ID", "more than one column"),
     ],
-    ids=["type", "unknown column", "twice"],
+    ids=["castable", "type", "unknown column", "twice"],
 )
 def test_rows_that_do_not_fit_are_refused(
     spark: SparkSession, table: Table, query: str, message: str
