@@ -163,7 +163,10 @@ def test_it_does_not_matter_who_begins(plays: Plays, feature: Feature) -> None:
 @pytest.mark.parametrize("feature", BY_EITHER, ids=lambda row: row.name)
 def test_both_call_what_they_do_the_same(plays: Plays, feature: Feature) -> None:
     """And count the rows that they wrote, changed and deleted alike."""
-    one, other = ([_told(way, taken) for taken in way.taken] for way in _ways(plays, feature))
+    one, other = (
+        [_told(way, taken) for taken in way.taken if taken.name not in feature.told_otherwise]
+        for way in _ways(plays, feature)
+    )
 
     assert one == other
 

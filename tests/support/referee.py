@@ -132,6 +132,8 @@ class Feature:
     """Older versions can be read to the end."""
     short: bool = False
     """It is part of the suite that always runs."""
+    told_otherwise: frozenset[str] = frozenset()
+    """The steps that either calls by another name in the history, or does without a version."""
 
     @property
     def begun_by(self) -> Sequence[Engine]:

@@ -277,6 +277,7 @@ FEATURES: Sequence[Feature] = (
             domain(3),
         ),
         lambda table: table.domain("acme.loaded") == '{"loaded": 3}',
+        told_otherwise=frozenset({"set a domain"}),
     ),
     Feature(
         "in-commit timestamps",
@@ -288,6 +289,7 @@ FEATURES: Sequence[Feature] = (
         "shallow clones",
         clone(shallow=True),
         (*CHANGES, update({"v": "7"}, "id > 5"), merge(rows(5, 45), {"v": "1"})),
+        told_otherwise=frozenset({"clone"}),
     ),
     Feature("deep clones", clone(shallow=False), CHANGES),
     Feature(
@@ -310,6 +312,7 @@ FEATURES: Sequence[Feature] = (
         make(COLUMNS, properties={**VECTORS, **FEED}, partition_by=["p"]),
         (*DML, PURGE, VACUUM, *CHANGES, VACUUM, delete("id = 4")),
         past=False,
+        told_otherwise=frozenset({"vacuum"}),
     ),
     Feature(
         "drop feature",

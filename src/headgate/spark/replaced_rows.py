@@ -4,7 +4,7 @@ New rows are written first, and whoever needs them again reads these files: a qu
 give other rows the second time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -44,8 +44,24 @@ class Taken:
     actions: tuple[Action, ...]
     reads: Reads
     folders: tuple[Written, ...]
-    deleted: int = 0
     vectors: VectorFiles | None = None
+    deleted: int | None = None
+    """How many rows went one by one; None where whole files did."""
+    copied: int = 0
+    """How many rows of the same files stayed, and were written once more."""
+
+    def metrics(self, written: Written) -> Mapping[str, str]:
+        """What the history says of a write that took these rows away: copied rows were written too."""
+        if self.deleted is None:
+            return written.metrics
+        adds = [*written.adds, *(add for part in self.folders for add in part.adds)]
+        return {
+            "numFiles": str(len(adds)),
+            "numOutputRows": str(written.rows + self.copied),
+            "numOutputBytes": str(sum(add.size for add in adds)),
+            "numCopiedRows": str(self.copied),
+            "numDeletedRows": str(self.deleted),
+        }
 
     def discard(self, store: Store) -> None:
         """Delete what was written, which is proven to belong to no commit."""
@@ -106,7 +122,7 @@ def take(
     touched = frozenset(file.path for file in done.plan.touched)
     reads = Reads(predicates=(selected.predicate,), files=touched)
     deleted = found.count(Kind.DELETED)
-    return Taken((*done.actions, *changes), reads, folders, deleted, done.vectors)
+    return Taken((*done.actions, *changes), reads, folders, done.vectors, deleted, done.copied)
 
 
 def _fresh(

@@ -41,6 +41,7 @@ from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.files import Written
 from headgate.spark.identity_marks import NOTHING, Outrun, Reserved
+from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -151,7 +152,7 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
     meta, rows = (*_meta(prepared, options), *clustered), (*gone.actions, *written.adds)
     if _says_nothing(options, base, *meta, *rows):
         return base.version
-    operation = _operation("Overwrite", prepared, options, written, removed=len(gone.actions))
+    operation = _operation("Overwrite", prepared, options, written, gone)
     actions = (*meta, *once.actions(table.world, options.txn), *rows)
     change = Change(
         operation, actions, reads=_reads(gone.reads.and_also(read), options), user_metadata=_said(df, options)
@@ -297,10 +298,10 @@ def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: Write
 
 
 def _operation(
-    mode: str, prepared: Prepared, options: WriteOptions, written: Written, *, removed: int = 0
+    mode: str, prepared: Prepared, options: WriteOptions, written: Written, gone: Taken | None = None
 ) -> Operation:
     if options.epoch is not None:
-        return options.epoch.operation(written, removed=removed)
+        return options.epoch.operation(written, removed=0 if gone is None else len(gone.actions))
     parameters = {
         "mode": mode,
         "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),
@@ -314,7 +315,8 @@ def _operation(
         parameters["canMergeSchema"] = "true"
     if prepared.planned.outcome is Outcome.OVERWRITE:
         parameters["canOverwriteSchema"] = "true"
-    return Operation("WRITE", parameters, written.metrics, changes_data=options.data_change)
+    metrics = written.metrics if gone is None else gone.metrics(written)
+    return Operation("WRITE", parameters, metrics, changes_data=options.data_change)
 
 
 def _check_append(options: WriteOptions) -> None:
