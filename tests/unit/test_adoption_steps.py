@@ -377,5 +377,5 @@ def test_a_place_is_kept_from_the_warehouse_on() -> None:
 
 def test_an_error_about_a_table_that_never_was_says_so(tmp_path: Path) -> None:
     with closing(open_catalog(tmp_path)) as catalog, catalog._database.reading() as db:
-        assert "no live table" in transfers.not_live(db, TableId("x")).message
+        assert "has no table" in transfers.not_live(db, TableId("x")).message
         assert not transfers.reserves(db, TableName("test", "t"), 0)

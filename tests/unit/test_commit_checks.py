@@ -116,6 +116,7 @@ BROKEN: dict[str, list[tuple[State, tuple[Action, ...]]]] = {
         (RELEASED, (with_properties(RELEASED, commitCoordinator="one"),)),
     ],
     "commit-owner-feature": [(FORGOTTEN, (A,)), (TAKEN_TWICE, (A,))],
+    "commit-owner-named": [(STATE, (RELEASED.protocol,))],
     "commit-owner-timestamps": [(TAKEN, (without_stamps(TAKEN),))],
 }
 KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
@@ -138,6 +139,7 @@ KEPT: dict[str, tuple[State, tuple[Action, ...]]] = {
     "stored-expressions": (HOSTILE, (msgspec.structs.replace(HOSTILE.metadata, name="other"),)),
     "commit-owner": (RELEASED, (with_properties(RELEASED, commitCoordinator="one", tableConf="{}"),)),
     "commit-owner-feature": (TAKEN, (A,)),
+    "commit-owner-named": (RELEASED, (A,)),
     "commit-owner-timestamps": (RELEASED, (RELEASED.metadata,)),
 }
 

@@ -75,10 +75,10 @@ def test_what_can_be_dropped() -> None:
     """What a table cannot lose, or only its catalog can take from it, is not among them."""
     assert {feature.name for feature in features.FEATURES} - {row.feature for row in DROPPABLE} == {
         "generatedColumns", "identityColumns", "timestampNtz", "catalogManaged", "catalogOwned-preview",
-        "coordinatedCommits-preview", "managedCommit-preview", "managed-commit-preview", "managed-commit-dev",
-        "managedCommit", "clustering", "variantType", "variantType-preview", "variantShredding",
-        "variantShredding-preview", "icebergCompatV1", "icebergCompatV2", "icebergCompatV3",
-        "materializePartitionColumns",
+        "coordinatedCommits", "coordinatedCommits-preview", "managedCommit-preview", "managedCommit",
+        "managed-commit-preview", "managed-commit-dev", "clustering", "variantType", "variantType-preview",
+        "variantShredding", "variantShredding-preview", "icebergCompatV1", "icebergCompatV2",
+        "icebergCompatV3", "materializePartitionColumns",
     }  # fmt: skip
 
 

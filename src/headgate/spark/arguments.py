@@ -20,6 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest
+from headgate.protocol.rearrangement import Thresholds
 from headgate.settings import Settings
 from headgate.spelling import did_you_mean
 
@@ -138,6 +139,16 @@ def _path(value: Any) -> object:
     return fspath(value) if isinstance(value, str | PathLike) else _REFUSED
 
 
+def _paths(value: Any) -> object:
+    """Paths, of which a single one need not be in a list."""
+    if isinstance(value, str | PathLike):
+        return (fspath(value),)
+    if not isinstance(value, Iterable) or isinstance(value, Mapping | DataFrame):
+        return _REFUSED
+    paths = [_path(path) for path in value]
+    return _REFUSED if _REFUSED in paths else tuple(paths)
+
+
 def _names(value: Any) -> object:
     """Names, of which a single one need not be in a list."""
     if isinstance(value, str):
@@ -219,6 +230,18 @@ ROWS: tuple[Row, ...] = (
     Row(frozenset({bool}), "True or False", _instance(bool), _says("write one of the two, without quotes")),
     Row(frozenset({str}), "a text", _instance(str), _instead_of_text),
     Row(frozenset({str, Path}), "a path", _path, _says("give a text or a pathlib.Path")),
+    Row(
+        frozenset({Iterable[str | Path]}),
+        "a list of paths",
+        _paths,
+        _says("write them like ['s3://bucket/table']"),
+    ),
+    Row(
+        frozenset({Thresholds}),
+        "Thresholds",
+        _instance(Thresholds),
+        _says("write headgate.Thresholds(small_files=50)"),
+    ),
     Row(frozenset({Settings}), "Settings", _instance(Settings), _says("write headgate.Settings(publish=…)")),
     Row(frozenset({timedelta}), "a timedelta", _instance(timedelta), _instead_of_duration),
     Row(frozenset({datetime, str}), "a moment", _moment, _instead_of_moment),
