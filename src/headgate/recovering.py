@@ -8,10 +8,9 @@ from pathlib import Path
 from headgate.catalog import directory_copy, locations
 from headgate.catalog.directory_copy import CopiedTable
 from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog, open_shared_catalog
-from headgate.catalog.grants import OWNER
 from headgate.catalog.postgresql import is_postgresql, shown
 from headgate.catalog.service import Catalog
-from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, NotAllowed, StorageError
+from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
 from headgate.settings import DatabaseSettings
 from headgate.storage import folders
 from headgate.storage.api import Store
@@ -64,11 +63,6 @@ def recover_catalog(
     catalog: Catalog, tables: Iterable[str | Path] = (), *, dry_run: bool = False
 ) -> Recovery:
     """The same for a catalog that is open."""
-    if catalog.principal != OWNER:
-        raise NotAllowed(
-            "who recovers a lake makes tables of what is found, whoever they belonged to: only its owner may",
-            operation="recover",
-        )
     accept = catalog.accept_version
     ground = Ground(catalog.warehouse, locate, catalog.recoveries, catalog.copies, accept)
     return recovery.recover(ground, _places(tables), dry_run=dry_run)
@@ -77,7 +71,7 @@ def recover_catalog(
 def require_database(folder: str | Path) -> None:
     """Refuse to make a database beside tables of one that is lost."""
     root = Path(folder).expanduser().absolute()
-    if not _has_database(root):
+    if (root / WAREHOUSE).is_dir() and not _has_database(root):
         _require_empty(str(root / WAREHOUSE), f"the folder {str(root)!r} has no {DATABASE}", repr(str(root)))
 
 

@@ -16,7 +16,7 @@ from headgate.catalog.leases import Leases
 from headgate.catalog.maintenance import Maintenance, Permissions
 from headgate.catalog.published import Publications
 from headgate.catalog.service import Catalog
-from headgate.errors import HeadgateError
+from headgate.errors import HeadgateError, NotAllowed
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import locate
 from tests.support.catalogs import a_catalog
@@ -65,6 +65,7 @@ def _group(scene: Scene) -> Group:
 Call = Callable[[Scene], Any]
 CATALOG: dict[str, Call] = {
     "accept_version": lambda s: s.nobody.accept_version(NAME, Version(2)),
+    "ahead": lambda s: s.nobody.ahead(),
     "books": lambda s: s.nobody.books(s.id).read(),
     "check_may_purge": lambda s: s.nobody.check_may_purge(s.id),
     "commits": lambda s: s.nobody.commits(s.id),
@@ -170,6 +171,11 @@ def test_nobody_is_refused_or_told_nothing_and_changes_nothing(scene: Scene, par
 
     assert told in (None, ())
     assert scene.state() == before
+
+
+def test_nobody_recovers_the_lake(scene: Scene) -> None:
+    with pytest.raises(NotAllowed, match="only its owner"):
+        scene.nobody.recoveries.known()
 
 
 def test_cursors_of_others_are_not_moved(scene: Scene) -> None:

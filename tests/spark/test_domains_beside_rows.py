@@ -139,7 +139,7 @@ def test_what_cannot_be_set_is_refused_before_anything_is_read(
         (lambda: table.update({"id": "1"}, domains={"acme.x": 1}), "must be text"),  # type: ignore[dict-item]
         (lambda: table.merge(spark.range(1), "t.id = s.id", domains={"": "1"}), "needs a name"),
         (lambda: table.optimize(domains={"acme.x": '{"delta.y": 1}'}), "belongs to Delta"),
-        (lambda: table.delete(domains=["acme.x"]), "a mapping of names"),  # type: ignore[arg-type]
+        (lambda: table.delete(domains=["acme.x"]), "must be a dict"),  # type: ignore[arg-type]
         (lambda: table.delete(since=0), "give domains too"),
     ]
 

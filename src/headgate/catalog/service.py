@@ -65,7 +65,7 @@ from headgate.catalog.rules import LIMITS, Decision, Head, Limits
 from headgate.catalog.shared_log import SharedLogs
 from headgate.catalog.store import KnownTable
 from headgate.clock import World
-from headgate.errors import HeadgateError, SharedLog, TableFrozen, TableNotFound, UserError
+from headgate.errors import HeadgateError, NotAllowed, SharedLog, TableFrozen, TableNotFound, UserError
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import Locate
 
@@ -97,7 +97,7 @@ class Catalog(Directory):
         self.publications = Publications(
             database, self.events, lambda location: locate(self._absolute(location))
         )
-        self.recoveries = Recoveries(database, world)
+        self._recoveries = Recoveries(database, world)
         self.copies = DirectoryCopies(database, lambda: locate(warehouse))
         self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits, world)
         self._proposals = Grouping[Candidate, Answer](
@@ -299,9 +299,23 @@ class Catalog(Directory):
         with self._database.reading() as db:
             return _known(db, table_id).head.latest
 
+    @property
+    def recoveries(self) -> Recoveries:
+        """Writes down what logs prove, whoever it belonged to: for the owner of the lake alone."""
+        if self._principal != OWNER:
+            raise NotAllowed(
+                "who recovers a lake makes tables of what is found, whoever they belonged to: only its owner "
+                "may",
+                operation="recover",
+            )
+        return self._recoveries
+
     def ahead(self) -> tuple[str, ...]:
-        """The tables, of those that were committed to last, whose log goes on after the latest version."""
-        return self._logs.ahead()
+        """The tables, of those that were committed to last, whose log goes on after the latest version.
+
+        Told to the owner of the lake alone.
+        """
+        return self._logs.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
         """Take in what others published up to this version on one's own behalf; the latest version then."""

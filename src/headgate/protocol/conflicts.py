@@ -51,7 +51,7 @@ def _we_drop_a_feature_the_winner_may_have_used(race: Race) -> str | None:
     written = race.ours.writes.protocol
     if written is None or not (race.winner.adds or race.winner.metadata or race.winner.domains):
         return None
-    dropped = features.named(race.ours.follows.protocol) - features.named(written)
+    dropped = features.named(race.ours.follows.protocol) - features.named(written) - coordination.OF_COMMITS
     return f"what was written meanwhile may use {', '.join(sorted(dropped))}" if dropped else None
 
 

@@ -61,6 +61,8 @@ NAMINGS: tuple[Naming, ...] = (
 """The names over time, newest first; new tables get the first."""
 CURRENT = NAMINGS[0]
 FEATURES = frozenset(naming.feature for naming in NAMINGS)
+OF_COMMITS = FEATURES | {VACUUM_CHECK}
+"""What says how commits come about, and which no action of a commit can use."""
 KEPT_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
 """Says that a table had ``vacuumProtocolCheck`` before it was given to an owner, so that it stays (E7)."""
 PROPERTIES = frozenset({KEPT_CHECK, *(key for naming in NAMINGS for key in naming.properties)})
