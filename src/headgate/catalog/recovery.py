@@ -173,8 +173,11 @@ class Recoveries:
             store.lock_names(db)
             store.hold(db, table_id)
             row = directory_store.find_row(db, table_id)
-            if row is None or row.state not in (store.LIVE, store.DROPPED) or row.revision >= copied.revision:
+            if row is None or row.state not in (store.LIVE, store.DROPPED):
                 return False
+            if row.revision >= copied.revision:  # another recovery gave it the name, or somebody a later one
+                had = (row.schema_name, row.table_name, row.state)
+                return had == (name.schema, name.table, copied.state)
             taken = directory_store.find_table(db, name)
             if copied.state == store.LIVE and taken is not None and taken.table_id != table_id:
                 return False

@@ -194,8 +194,12 @@ class SharedLogs:
             latest, following = known.head.latest, Version(known.head.latest + 1)
             if latest >= version:
                 return latest
-            if not self.take_in(table_id, origin=Origin(standing)):
-                raise self._no_version(known.location, following)
+            if not self.take_in(table_id, origin=Origin(standing)) and self._latest(table_id) == latest:
+                raise self._no_version(known.location, following)  # nobody else took it in meanwhile either
+
+    def _latest(self, table_id: TableId) -> Version:
+        with self.database.reading() as db:
+            return _known(db, table_id).head.latest
 
     def _no_version(self, location: str, version: Version) -> HeadgateError:
         """Why there is nothing to take in."""
