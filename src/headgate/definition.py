@@ -6,10 +6,10 @@ from pyspark.sql import SparkSession
 
 from headgate import owners
 from headgate.errors import InvalidRequest
-from headgate.protocol import column_changes
 from headgate.protocol.column_changes import After, First, Place
 from headgate.protocol.coordination import CURRENT
 from headgate.protocol.domains import Remove, Set
+from headgate.protocol.schema import column_path
 from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns
 from headgate.table import alter, alter_clustering, alter_columns, forced_release, ownership
@@ -59,7 +59,7 @@ class Definition:
         ``after`` another one, or behind all.
         """
         added = schema.definition(columns).fields
-        parent = () if into is None else column_changes.parse_path(into)
+        parent = () if into is None else column_path.parse_path(into)
         return alter_columns.add(self._opened, added, parent=parent, place=_place(first=first, after=after))
 
     def rename_column(self, column: str, to: str) -> int:
@@ -67,18 +67,18 @@ class Definition:
 
         Takes column mapping: ``set_properties({"delta.columnMapping.mode": "name"})`` rewrites nothing.
         """
-        return alter_columns.rename(self._opened, column_changes.parse_path(column), to)
+        return alter_columns.rename(self._opened, column_path.parse_path(column), to)
 
     def drop_columns(self, *columns: str) -> int:
         """Take columns away; what the files have of them is no longer read. Takes column mapping."""
-        return alter_columns.drop(self._opened, map(column_changes.parse_path, columns))
+        return alter_columns.drop(self._opened, map(column_path.parse_path, columns))
 
     def move_column(self, column: str, *, first: bool = False, after: str | None = None) -> int:
         """Put a column ``first`` in its struct, or ``after`` another one."""
         place = _place(first=first, after=after)
         if place is None:
             raise InvalidRequest(f"say where column {column} goes: first=True, or after='another'")
-        return alter_columns.move(self._opened, column_changes.parse_path(column), place)
+        return alter_columns.move(self._opened, column_path.parse_path(column), place)
 
     def widen_column(self, column: str, to: str) -> int:
         """Give a column a wider type, ``widen_column("id", "BIGINT")``; the files stay as they are.
@@ -88,15 +88,15 @@ class Definition:
         floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
         """
         wanted = schema.definition(f"`c` {to}").fields[0].type
-        return alter_columns.retype(self._opened, column_changes.parse_path(column), wanted)
+        return alter_columns.retype(self._opened, column_path.parse_path(column), wanted)
 
     def set_column_comment(self, column: str, comment: str | None) -> int:
         """Describe a column in words, or with None no longer."""
-        return alter_columns.describe(self._opened, column_changes.parse_path(column), comment)
+        return alter_columns.describe(self._opened, column_path.parse_path(column), comment)
 
     def drop_not_null(self, column: str) -> int:
         """Let a column be null from now on."""
-        return alter_columns.make_nullable(self._opened, column_changes.parse_path(column))
+        return alter_columns.make_nullable(self._opened, column_path.parse_path(column))
 
     def sync_identity(
         self, column: str, *, may_lower: bool = False, spark: SparkSession | None = None

@@ -121,6 +121,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/test_schema_merge.py", "tests/unit/test_schema_merge_rows.py",
         "tests/unit/test_plan_metadata.py",
     ),
+    "protocol.schema.column_path": ("tests/unit/test_column_changes.py",),
     "protocol.column_changes": (
         "tests/unit/test_column_changes.py", "tests/unit/test_column_changes_rules.py",
     ),

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from headgate.errors import InvalidRequest
 from headgate.protocol import column_changes, domain_lifecycle, features
 from headgate.protocol.actions import Metadata
-from headgate.protocol.column_changes import After, First, parse_path, shown
+from headgate.protocol.column_changes import After, First
 from headgate.protocol.replay import State
 from headgate.protocol.schema import assign, mapping
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_path import format_path, parse_path
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 from tests.support import attempts
@@ -80,7 +81,7 @@ def test_what_is_no_column_is_refused(text: str) -> None:
 
 @given(st.lists(st.text(min_size=1).filter(lambda part: part.strip("`")), min_size=1, max_size=3))
 def test_a_path_is_read_as_it_is_shown(parts: list[str]) -> None:
-    assert parse_path(shown(tuple(parts))) == tuple(parts)
+    assert parse_path(format_path(tuple(parts))) == tuple(parts)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from headgate.errors import InvalidRequest
 from headgate.protocol import domain_lifecycle, indexed, stats
 from headgate.protocol.actions import DomainMetadata, Metadata
-from headgate.protocol.column_changes import shown
 from headgate.protocol.domain_lifecycle import Column
 from headgate.protocol.indexed import parse_names
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import mapping
+from headgate.protocol.schema.column_path import format_path
 from headgate.protocol.schema.types import Field, Struct, describe
 
 FEATURE = domain_lifecycle.CLUSTERING_FEATURE
@@ -48,7 +48,7 @@ def logical_names(columns: Iterable[Column], metadata: Metadata) -> tuple[str, .
     """The columns as users name them, given how the log keeps them."""
     schema, mode = schema_json.parse(metadata.schema_string), mapping.mode(metadata)
     logical = {theirs: ours for ours, theirs in mapping.physical_paths(schema, mode).items()}
-    return tuple(shown(logical.get(column, column)) for column in columns)
+    return tuple(format_path(logical.get(column, column)) for column in columns)
 
 
 def domain(names: Sequence[str], metadata: Metadata) -> DomainMetadata:

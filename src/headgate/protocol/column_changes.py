@@ -4,7 +4,6 @@ Rows are not touched: a file that lacks a new column has nulls there, and with c
 file knows a column by a name that nobody changes. So without it columns can only be added.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,14 +15,12 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.replay import State
 from headgate.protocol.schema import enforce, mapping, merge, nesting
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_path import Path, format_path
 from headgate.protocol.schema.mapping import Mode
 from headgate.protocol.schema.merge import Allowed
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, describe
 from headgate.spelling import did_you_mean
 
-Path = tuple[str, ...]
-_PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
-_SEPARATING = frozenset(".,`")
 _CONSTRAINT, _COLLATIONS = "delta.constraints.", "__COLLATIONS"
 _GENERATED, _COMMENT = "delta.generationExpression", "comment"
 _STATISTICS, _WIDENING = "delta.dataSkippingStatsColumns", "delta.enableTypeWidening"
@@ -43,28 +40,6 @@ class After:
 
 Place = First | After | None
 """None is behind all others."""
-
-
-def parse_path(text: str) -> Path:
-    """``a.b`` as its parts; a name that has a dot in it is written in backticks."""
-    parts, at = [], 0
-    while at <= len(text):
-        found = _PART.match(text, at)
-        if found is None or (found.end() < len(text) and text[found.end()] != "."):
-            raise InvalidRequest(f"{text!r} is not a column: write it like a, a.b or `a.b`")
-        quoted, plain = found.groups()
-        parts.append(quoted.replace("``", "`") if quoted else plain)
-        at = found.end() + 1
-    return tuple(parts)
-
-
-def shown(path: Path) -> str:
-    """A path as a user writes it."""
-    return ".".join(_quoted(part) if set(part) & _SEPARATING else part for part in path)
-
-
-def _quoted(part: str) -> str:
-    return "`" + part.replace("`", "``") + "`"
 
 
 def added(state: State, parent: Path, columns: Sequence[Field], place: Place = None) -> Metadata:
@@ -98,7 +73,7 @@ def renamed(state: State, path: Path, to: str) -> Metadata:
     _check_mapped(state, path, "renamed", "DELTA_UNSUPPORTED_RENAME_COLUMN")
     _check_independent(state, path)
     if not to:
-        raise InvalidRequest(f"column {shown(path)} cannot be renamed to nothing: give it a name")
+        raise InvalidRequest(f"column {format_path(path)} cannot be renamed to nothing: give it a name")
     *parent, old = path
 
     def with_it(struct: Struct) -> Struct:
@@ -156,8 +131,8 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
     """
     if state.metadata.configuration.get(_WIDENING, "").lower() != "true":
         raise InvalidRequest(
-            f"the type of column {shown(path)} cannot change, because files have values of the one it has: "
-            f"for a wider one first set the property {_WIDENING} to 'true'",
+            f"the type of column {format_path(path)} cannot change, because files have values of the one it "
+            f"has: for a wider one first set the property {_WIDENING} to 'true'",
             code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
         )
     _check_independent(state, path)
@@ -167,7 +142,7 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
     def change(column: Field) -> Field:
         if identity.is_identity(column):
             raise InvalidRequest(
-                f"the type of the identity column {shown(of)} must stay BIGINT",
+                f"the type of the identity column {format_path(of)} must stay BIGINT",
                 code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
             )
         whole = nesting.with_part(column.type, parts, to)
@@ -177,8 +152,8 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
             after = merge.merged(Struct((column,)), wanted, allowed).fields[0]
         if describe(after.type) != describe(whole):
             raise InvalidRequest(
-                f"column {shown(of)} is {describe(column.type)}, and {describe(whole)} is not a wider type: "
-                "write the values into a new column instead",
+                f"column {format_path(of)} is {describe(column.type)}, and {describe(whole)} is not a wider "
+                "type: write the values into a new column instead",
                 code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
             )
         return after
@@ -220,8 +195,8 @@ def _leaving_out(path: Path) -> Callable[[Struct], Struct]:
         column = _found(struct, path[-1], path)
         if len(struct.fields) == 1:
             raise InvalidRequest(
-                f"column {shown(path)} is the only one of its struct or table, which must have one: drop "
-                "the struct, or the table",
+                f"column {format_path(path)} is the only one of its struct or table, which must have one: "
+                "drop the struct, or the table",
                 code="DELTA_DROP_COLUMN_ON_SINGLE_FIELD_SCHEMA",
             )
         return Struct(tuple(field for field in struct.fields if field is not column))
@@ -257,7 +232,7 @@ def _at(data_type: DataType, path: Path, change: Callable[[Struct], Struct], who
 def _struct(data_type: DataType, path: Path) -> Struct:
     if not isinstance(data_type, Struct):
         raise InvalidRequest(
-            f"{shown(path)} is not a struct, so it has no columns: name one that is",
+            f"{format_path(path)} is not a struct, so it has no columns: name one that is",
             code="DELTA_ADD_COLUMN_PARENT_NOT_STRUCT",
         )
     return data_type
@@ -272,7 +247,7 @@ def _found(struct: Struct, name: str, path: Path) -> Field:
 
 def _not_found(path: Path, near: str = "") -> InvalidRequest:
     return InvalidRequest(
-        f"the table has no column {shown(path)}:{near or ' correct the name'}",
+        f"the table has no column {format_path(path)}:{near or ' correct the name'}",
         code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
     )
 
@@ -297,8 +272,8 @@ def _position(fields: Sequence[Field], place: Place) -> int:
 def _check_free(struct: Struct, name: str, parent: Path) -> None:
     if struct.find(name) is not None:
         raise InvalidRequest(
-            f"there is already a column {shown((*parent, name))} (names are compared ignoring case): choose "
-            "another name",
+            f"there is already a column {format_path((*parent, name))} (names are compared ignoring case): "
+            "choose another name",
             code="DELTA_DUPLICATE_COLUMNS_FOUND",
         )
 
@@ -307,7 +282,7 @@ def _check_mapped(state: State, path: Path, done: str, code: str) -> None:
     if mapping.mode(state.metadata) is Mode.NONE:
         _field_changed(state, path, lambda column: column)  # first of all it must be there
         raise InvalidRequest(
-            f"column {shown(path)} cannot be {done}, because data files know it by its name: first set "
+            f"column {format_path(path)} cannot be {done}, because data files know it by its name: first set "
             f"the property {mapping.MODE} to 'name', which rewrites nothing",
             code=code,
         )
@@ -319,15 +294,16 @@ def _check_independent(state: State, path: Path) -> None:
     for key, text in metadata.configuration.items():
         if key.lower().startswith(_CONSTRAINT) and _mentions(text, name):
             raise InvalidRequest(
-                f"the constraint {key[len(_CONSTRAINT) :]!r} ({text}) is about column {shown(path)}: drop "
-                "the constraint first",
+                f"the constraint {key[len(_CONSTRAINT) :]!r} ({text}) is about column {format_path(path)}: "
+                "drop the constraint first",
                 code="DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE",
             )
     for column in schema_json.parse(metadata.schema_string).fields:
         text = str(column.metadata.get(_GENERATED, ""))
         if text and column.name.lower() != name and _mentions(text, name):
             raise InvalidRequest(
-                f"column {column.name!r} is generated as {text}, so column {shown(path)} cannot be changed",
+                f"column {column.name!r} is generated as {text}, so column {format_path(path)} cannot be "
+                "changed",
                 code="DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE",
             )
 
@@ -340,7 +316,7 @@ def _mentions(expression: str, name: str) -> bool:
 def _check_no_layout(state: State, path: Path) -> None:
     if len(path) == 1 and path[0].lower() in map(str.lower, state.metadata.partition_columns):
         raise InvalidRequest(
-            f"column {shown(path)} cannot be dropped, because the table is partitioned by it",
+            f"column {format_path(path)} cannot be dropped, because the table is partitioned by it",
             code="DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN",
         )
     schema = schema_json.parse(state.metadata.schema_string)
@@ -349,8 +325,8 @@ def _check_no_layout(state: State, path: Path) -> None:
     clustered = domain_lifecycle.clustering_columns(state.domains)
     if asked is not None and any(column[: len(asked)] == asked for column in clustered):
         raise InvalidRequest(
-            f"column {shown(path)} cannot be dropped, because the table is clustered by it: cluster the "
-            "table by other columns first",
+            f"column {format_path(path)} cannot be dropped, because the table is clustered by it: cluster "
+            "the table by other columns first",
             code="DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN",
         )
 
@@ -370,7 +346,7 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
             kept.append(column)
         elif now is not None:
             kept.append((*now, *column[len(path) :]))
-    configuration = {**metadata.configuration, _STATISTICS: ",".join(map(shown, kept))}
+    configuration = {**metadata.configuration, _STATISTICS: ",".join(map(format_path, kept))}
     return msgspec.structs.replace(metadata, configuration=configuration)
 
 

@@ -11,9 +11,9 @@ from headgate.errors import InvalidRequest, MetadataChanged
 from headgate.protocol import identity
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.attempt import Reads
-from headgate.protocol.column_changes import parse_path, shown
 from headgate.protocol.identity import Identity
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_path import format_path, parse_path
 from headgate.spark import failures, files, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.files import Written
@@ -110,8 +110,9 @@ def sync(spark: SparkSession, table: OpenedTable, column: str, *, may_lower: boo
     field = schema_json.parse(before.schema_string).find(path[0])
     if len(path) > 1 or field is None or not identity.is_identity(field):
         raise InvalidRequest(
-            f"{shown(path)} is no identity column of the table, so it has no mark to set: name one that is",
-            code="DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN", column=shown(path),
+            f"{format_path(path)} is no identity column of the table, so it has no mark to set: name one "
+            "that is",
+            code="DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN", column=format_path(path),
         )  # fmt: skip
     known = identity.of(field)
     last = F.max if known.step > 0 else F.min
@@ -122,6 +123,6 @@ def sync(spark: SparkSession, table: OpenedTable, column: str, *, may_lower: boo
     metadata = identity.with_marks(before, {field.name: after.mark})
     if metadata == before:
         return base.version
-    told = msgspec.json.encode({"name": shown(path), "highWaterMark": after.mark}).decode()
+    told = msgspec.json.encode({"name": format_path(path), "highWaterMark": after.mark}).decode()
     change = Change(Operation("CHANGE COLUMN", {"column": told}), (metadata,), reads=Reads(whole_table=True))
     return table.commit(change, base=base)

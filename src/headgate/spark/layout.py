@@ -9,11 +9,11 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol import cubes, curves, indexed, packing
 from headgate.protocol.actions import AddFile
-from headgate.protocol.column_changes import Path, parse_path, shown
 from headgate.protocol.cubes import Member
 from headgate.protocol.curves import Curve
 from headgate.protocol.domain_lifecycle import Column as Clustered
 from headgate.protocol.schema import mapping
+from headgate.protocol.schema.column_path import Path, format_path, parse_path
 from headgate.protocol.schema.types import leaves
 from headgate.spark import curve_order, targets
 from headgate.spark.rearrange import Work
@@ -84,18 +84,19 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
         lower = tuple(part.lower() for part in path)
         if lower not in stored:
             raise InvalidRequest(
-                f"the table has no column {shown(path)}: correct the name",
+                f"the table has no column {format_path(path)}: correct the name",
                 code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
             )
         if lower[0] in partitioned:
             raise InvalidRequest(
-                f"the table is partitioned by {shown(path)}, so its rows are together already: leave it out",
+                f"the table is partitioned by {format_path(path)}, so its rows are together already: leave "
+                "it out",
                 code="DELTA_ZORDERING_ON_PARTITION_COLUMN",
             )
         if stored[lower] not in with_statistics:
             raise InvalidRequest(
-                f"there are no statistics of {shown(path)} to skip files by: cluster by others, or have it "
-                f"among the columns of {indexed.NAMED}",
+                f"there are no statistics of {format_path(path)} to skip files by: cluster by others, or "
+                f"have it among the columns of {indexed.NAMED}",
                 code="DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS",
             )
         found.append(path)

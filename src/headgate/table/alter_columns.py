@@ -6,9 +6,10 @@ import msgspec
 
 from headgate.protocol import column_changes
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.column_changes import After, First, Path, Place, shown
+from headgate.protocol.column_changes import After, First, Place
 from headgate.protocol.schema import assign
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_path import Path, format_path
 from headgate.protocol.schema.types import DataType, Field, Struct
 from headgate.table import alter
 from headgate.table.opened import OpenedTable
@@ -30,7 +31,7 @@ def add(table: OpenedTable, columns: Sequence[Field], *, parent: Path = (), plac
 def rename(table: OpenedTable, path: Path, to: str) -> Version:
     """Give a column another name; the version from which it has it."""
     base = table.snapshot()
-    paths = {"oldColumnPath": shown(path), "newColumnPath": shown((*path[:-1], to))}
+    paths = {"oldColumnPath": format_path(path), "newColumnPath": format_path((*path[:-1], to))}
     return _commit(
         table, base, Operation("RENAME COLUMN", paths), column_changes.renamed(base.state, path, to)
     )
@@ -39,14 +40,14 @@ def rename(table: OpenedTable, path: Path, to: str) -> Version:
 def drop(table: OpenedTable, paths: Iterable[Path]) -> Version:
     """Take columns away; the version without them."""
     base, paths = table.snapshot(), tuple(paths)
-    operation = Operation("DROP COLUMNS", {"columns": _json(list(map(shown, paths)))})
+    operation = Operation("DROP COLUMNS", {"columns": _json(list(map(format_path, paths)))})
     return _commit(table, base, operation, column_changes.dropped(base.state, paths))
 
 
 def move(table: OpenedTable, path: Path, place: First | After) -> Version:
     """Put a column elsewhere in its struct; the version in which it is there."""
     base = table.snapshot()
-    told = {"column": _json({"name": shown(path)}), **_position(place, path[:-1])}
+    told = {"column": _json({"name": format_path(path)}), **_position(place, path[:-1])}
     return _commit(
         table, base, Operation("CHANGE COLUMN", told), column_changes.moved(base.state, path, place)
     )
@@ -55,7 +56,7 @@ def move(table: OpenedTable, path: Path, place: First | After) -> Version:
 def retype(table: OpenedTable, path: Path, to: DataType) -> Version:
     """Give a column a wider type; the version from which it has it."""
     base = table.snapshot()
-    told = schema_json.plain(Struct((Field(shown(path), to),)))["fields"][0]["type"]
+    told = schema_json.plain(Struct((Field(format_path(path), to),)))["fields"][0]["type"]
     return _commit(table, base, _change(path, {"type": told}), column_changes.retyped(base.state, path, to))
 
 
@@ -74,7 +75,7 @@ def describe(table: OpenedTable, path: Path, comment: str | None) -> Version:
 
 
 def _change(path: Path, what: Mapping[str, object]) -> Operation:
-    return Operation("CHANGE COLUMN", {"column": _json({"name": shown(path), **what})})
+    return Operation("CHANGE COLUMN", {"column": _json({"name": format_path(path), **what})})
 
 
 def _commit(table: OpenedTable, base: Snapshot, operation: Operation, metadata: Metadata) -> Version:
@@ -86,7 +87,7 @@ def _position(place: Place, parent: Path) -> Mapping[str, str]:
         case First():
             return {"position": "FIRST"}
         case After(name):
-            return {"position": f"AFTER {shown((*parent, name))}"}
+            return {"position": f"AFTER {format_path((*parent, name))}"}
         case None:
             return {}
 
