@@ -21,11 +21,11 @@ from benchmarks.report import Measure, Result
 from benchmarks.sides import SCHEMA
 from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
-from headgate.protocol import codec, names
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, Metadata, Version
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.predicates import Column, Compare, Op
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.predicates.tree import Column, Compare, Op
 from headgate.protocol.schema.types import Primitive
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.storage.locate import locate
@@ -146,7 +146,7 @@ def _write(folder: Path, winners: int) -> None:
             is_blind_append=False,
         )
         # Not through the store: to sync each of them takes long, and says nothing about checking them.
-        path = folder / names.published(Version(number + 1))
+        path = folder / file_names.published(Version(number + 1))
         path.write_bytes(codec.encode((info, _added(f"winner-{number}"))))
     # As the peer would have had them, had it made these commits itself.
     for version in range(_CHECKPOINTS, winners + 1, _CHECKPOINTS):

@@ -20,11 +20,12 @@ from deltalake import DeltaTable
 from benchmarks import fresh
 from benchmarks.fresh import Call
 from benchmarks.report import Measure, Result
-from headgate.protocol import codec, names, skipping
 from headgate.protocol.actions import CommitInfo, Version
-from headgate.protocol.predicates import Column, Compare, Op
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.predicates.tree import Column, Compare, Op
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping
 from tests.support import tables
 
 _VERSION = Version(10)
@@ -120,7 +121,7 @@ def _prune(location: str) -> tuple[float, ...]:
     moments = [time.perf_counter()]
     bounds = tables.open_filesystem(location).snapshot().bounds
     for wanted in _WANTED:
-        assert bounds.files.filter(skipping.keep(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
+        assert bounds.files.filter(data_skipping.keep(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
         moments.append(time.perf_counter())
     return tuple(later - earlier for earlier, later in pairwise(moments))
 
@@ -136,7 +137,7 @@ def _peer_prune(location: str) -> tuple[float, ...]:
 
 def write_checkpoint(location: str, files: int) -> None:
     """A table that consists of one checkpoint, statistics as JSON, and the commit of its version."""
-    log = Path(location, names.LOG)
+    log = Path(location, file_names.LOG)
     log.mkdir(parents=True)
     parts = [pa.Table.from_pylist([{"protocol": _PROTOCOL}, {"metaData": _METADATA}], schema=_CHECKPOINT)]
     for start in range(0, files, _BATCH):
@@ -144,8 +145,10 @@ def write_checkpoint(location: str, files: int) -> None:
         parts.append(pa.table({"add": pa.array(adds, _CHECKPOINT.field("add").type)}))
     whole = pa.concat_tables(parts, promote_options="default")
     pq.write_table(whole, log / f"{_VERSION:020d}.checkpoint.parquet")
-    Path(location, names.LAST_CHECKPOINT).write_text(json.dumps({"version": _VERSION, "size": files + 2}))
-    Path(location, names.published(_VERSION)).write_bytes(codec.encode([CommitInfo(operation="WRITE")]))
+    Path(location, file_names.LAST_CHECKPOINT).write_text(
+        json.dumps({"version": _VERSION, "size": files + 2})
+    )
+    Path(location, file_names.published(_VERSION)).write_bytes(codec.encode([CommitInfo(operation="WRITE")]))
 
 
 def _add(number: int) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from deltalake import DeltaTable
 from benchmarks import fresh
 from benchmarks.fresh import Call
 from benchmarks.report import Measure, Result
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table import snapshot
 from headgate.table.filesystem import FilesystemCommitter
@@ -52,7 +52,7 @@ def _write(location: str, commits: int) -> None:
         )
         content = codec.encode((info, tables.named_file(f"part-{number:05d}-c000.snappy.parquet")))
         # Not through the store: to sync each of them takes minutes, and says nothing about reading.
-        Path(location, names.published(Version(number))).write_bytes(content)
+        Path(location, file_names.published(Version(number))).write_bytes(content)
 
 
 def _open(location: str) -> int:

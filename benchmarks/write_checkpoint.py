@@ -13,8 +13,8 @@ from benchmarks import fresh
 from benchmarks.fresh import Call
 from benchmarks.open_checkpoint import write_checkpoint
 from benchmarks.report import Measure, Result
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from tests.support import tables
 
 _COMMITS = 5
@@ -34,7 +34,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
             copy = place / side
             shutil.copytree(location, copy)
             call = fresh.call(write, str(copy))
-            written = copy / names.classic_checkpoint(Version(call.answer))
+            written = copy / file_names.classic_checkpoint(Version(call.answer))
             assert (
                 tables.open_filesystem(str(copy)).snapshot().files.without_stats.num_rows == files + _COMMITS
             )

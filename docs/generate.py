@@ -19,19 +19,19 @@ from headgate.catalog.grants import IMPLIED, Privilege
 from headgate.catalog.owner_failures import FAILURES
 from headgate.catalog.policy import POLICIES
 from headgate.catalog.validate import PARSED
-from headgate.protocol import rearrangement
-from headgate.protocol.commit_checks import CHECKS
-from headgate.protocol.feature_drop import DROPPABLE
-from headgate.protocol.features import FEATURES
-from headgate.protocol.findings import RULES
-from headgate.protocol.metadata import DECISIONS
-from headgate.protocol.metadata_changes import ALLOWED
-from headgate.protocol.properties import PROPERTIES
-from headgate.protocol.race import Fix, Rule
-from headgate.protocol.rebase import STEPS
-from headgate.protocol.reserved import RESERVED
-from headgate.protocol.schema.merge import RULES as MERGES
-from headgate.protocol.sql_functions import FUNCTIONS, Place
+from headgate.protocol.conflicts.preconditions import CHECKS
+from headgate.protocol.conflicts.race import Fix, Rule
+from headgate.protocol.conflicts.rebase import STEPS
+from headgate.protocol.features import rearrangement
+from headgate.protocol.integrity_findings import RULES
+from headgate.protocol.metadata.drop_feature import DROPPABLE
+from headgate.protocol.metadata.implicit_changes import DECISIONS
+from headgate.protocol.metadata.reserved_properties import RESERVED
+from headgate.protocol.metadata.sql_functions import FUNCTIONS, Place
+from headgate.protocol.metadata.table_properties import PROPERTIES
+from headgate.protocol.schema.merging import RULES as MERGES
+from headgate.protocol.table_features import FEATURES
+from headgate.protocol.transaction.metadata_diff import ALLOWED
 from headgate.settings import Settings
 from headgate.spark.write_options import CONTRADICTIONS
 from headgate.table import authority

@@ -6,7 +6,7 @@ from headgate.catalog.grants import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, connect
 from headgate.path_table import at_path, check_path, convert, write_path
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features.rearrangement import Thresholds
 from headgate.recovering import recover
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.failures import named_errors

@@ -12,7 +12,7 @@ from headgate.errors import TableNotFound, VersionNotFound
 from headgate.handle import Table
 from headgate.making import Making
 from headgate.naming import parse_name
-from headgate.protocol import property_changes
+from headgate.protocol.metadata import alter_properties
 from headgate.spark import moments
 from headgate.storage.locate import locate
 from headgate.table import absent, places
@@ -74,7 +74,7 @@ class Cloning(Making):
         staging = self._reserve(target)
         self._let_name(staging.table_id, found, source, wish)
         site = Site(staging.location, locate(staging.location), self._world)
-        wish = replaced(wish, required=property_changes.identity(staging.table_id, str(target)))
+        wish = replaced(wish, required=alter_properties.identity(staging.table_id, str(target)))
         return self._handle(cloned.make(site, source, wish, lambda: self._catalog.register(staging, target)))
 
     def _over(self, found: _Found, source: Source, entry: TableEntry, wish: Wish) -> Table:

@@ -14,9 +14,10 @@ from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName, T
 from headgate.catalog.group_api import GroupCatalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
-from headgate.protocol import codec, read_checks
 from headgate.protocol.actions import Commit, TxnId, Version
-from headgate.protocol.attempt import BLIND, Attempt
+from headgate.protocol.conflicts import read_validation
+from headgate.protocol.log import codec
+from headgate.protocol.transaction.attempt import BLIND, Attempt
 from headgate.settings import Publish, Settings
 from headgate.table import collected, combine, log, managed, tail, transaction
 from headgate.table.after_commit import AfterCommit
@@ -132,7 +133,7 @@ class Participant:
             if not txn.may_be_left_out:
                 return txn
         if serializable and reads != BLIND:
-            return read_checks.reading(self.pinned.state, reads)
+            return read_validation.reading(self.pinned.state, reads)
         return None
 
     def discard(self) -> None:

@@ -6,9 +6,9 @@ from pyspark.sql import SparkSession
 
 from headgate import owners
 from headgate.errors import InvalidRequest
-from headgate.protocol.column_changes import After, First, Place
-from headgate.protocol.coordination import CURRENT
-from headgate.protocol.domains import Remove, Set
+from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.features.coordinated_commits import CURRENT
+from headgate.protocol.metadata.alter_columns import After, First, Place
 from headgate.protocol.schema import column_path
 from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns

@@ -17,10 +17,10 @@ import msgspec
 from typing_extensions import override
 
 from headgate.errors import DomainConflict, InvalidRequest
-from headgate.protocol import domains
 from headgate.protocol.actions import DomainMetadata
-from headgate.protocol.domain_handlers import last_writer_wins, max_of, merge_disjoint_keys, union
-from headgate.protocol.domains import ANY_BELOW, Handler, Handlers
+from headgate.protocol.domains import rules
+from headgate.protocol.domains.handlers import last_writer_wins, max_of, merge_disjoint_keys, union
+from headgate.protocol.domains.rules import ANY_BELOW, Handler, Handlers
 
 __all__ = [
     "GROUP",
@@ -100,7 +100,7 @@ def _installed() -> dict[str, Handler]:
 
 
 def _check_pattern(domain: str) -> None:
-    domains.check_name(domain)
+    rules.check_name(domain)
     if "*" in domain and (not domain.endswith(ANY_BELOW) or domain.index("*") < len(domain) - 1):
         raise InvalidRequest(
             f"{domain!r} is neither the name of a metadata domain nor a prefix: write a prefix as acme.*"
@@ -144,7 +144,7 @@ class StringMap:
     """A domain whose configuration is a map of strings, kept as a JSON object."""
 
     def __init__(self, name: str) -> None:
-        domains.check_name(name)
+        rules.check_name(name)
         self.name = name
 
     def get(self, table: HasDomains) -> Mapping[str, str]:
@@ -164,7 +164,7 @@ class StringMap:
                     f"{self.name!r} maps strings to strings, and {key!r}: {value!r} does not"
                 )
         configuration = msgspec.json.encode(dict(sorted(values.items()))).decode()
-        domains.check_keys(self.name, configuration)
+        rules.check_keys(self.name, configuration)
         return configuration
 
     def decode(self, configuration: str) -> Mapping[str, str]:

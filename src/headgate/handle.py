@@ -10,7 +10,7 @@ from typing_extensions import Unpack
 
 from headgate.definition import Definition
 from headgate.errors import InvalidRequest
-from headgate.protocol.domains import DomainSettings
+from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark import (
     changes,
     delete,

@@ -12,7 +12,8 @@ from headgate.catalog.api import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.handle import Table
 from headgate.naming import Naming, parse_name
-from headgate.protocol import names, property_changes
+from headgate.protocol.log import file_names
+from headgate.protocol.metadata import alter_properties
 from headgate.spark import defaults, schema, stream_options, stream_sink, write_options
 from headgate.spark import replace as replacing
 from headgate.spark.replace import Replacement
@@ -178,7 +179,7 @@ class Making(Naming):
     def _reserve(self, name: TableName) -> StagingTable:
         """A place for a table to be, with the folder where other clients put what they stage (S124)."""
         staging = self._catalog.stage(name)
-        folders.make(staging.location, names.STAGED)
+        folders.make(staging.location, file_names.STAGED)
         return staging
 
     def _destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:
@@ -209,5 +210,5 @@ class Making(Naming):
 
 def _named(definition: Definition, staging: StagingTable, name: TableName) -> Definition:
     """The definition with what the table has to say of its catalog; a transaction names it otherwise."""
-    required = {**property_changes.identity(staging.table_id, str(name)), **definition.required}
+    required = {**alter_properties.identity(staging.table_id, str(name)), **definition.required}
     return replace(definition, required=required)

@@ -24,8 +24,8 @@ from headgate.errors import (
 )
 from headgate.handle import Table
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.property_changes import TABLE_NAME
-from headgate.protocol.schema import assign
+from headgate.protocol.metadata.alter_properties import TABLE_NAME
+from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import defaults, schema
 from headgate.spark.schema import Columns
@@ -194,7 +194,7 @@ class LakeTransaction:
             with suppress(TableNotFound):
                 return self.table(name)
         metadata = source.state.metadata
-        columns = assign.without(schema_json.parse(metadata.schema_string))
+        columns = column_ids.without(schema_json.parse(metadata.schema_string))
         return self._create(name, Definition(columns))
 
     def drop_table(self, name: str) -> None:

@@ -16,9 +16,9 @@ from headgate.catalog.maintenance import Maintenance
 from headgate.catalog.service import Catalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest
-from headgate.protocol import rearrangement
 from headgate.protocol.actions import Version
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features import rearrangement
+from headgate.protocol.features.rearrangement import Thresholds
 from headgate.spark.spark_rearranger import SparkRearranger
 from headgate.table.chores import WorkerPolicy
 from headgate.table.opened import OpenedTable

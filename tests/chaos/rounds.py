@@ -31,8 +31,8 @@ from headgate.catalog.database import Database
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
 from headgate.catalog.group_api import Group, GroupId, GroupRatified
 from headgate.catalog.service import Catalog
-from headgate.protocol import codec, names
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.storage.locate import Locate, locate
 from headgate.table.opened import OpenedTable
@@ -330,8 +330,8 @@ def _group(errand: Errand, catalog: Catalog, *, staged: bool) -> Group:
         content = codec.encode((info, add))
         proposal = Proposal(entry.table_id, target, errand.txn_of(entry), Inline(content))
         if staged:
-            name = names.staged_file(target, str(uuid.uuid4()))
-            locate(entry.location).put(names.STAGED + name, content)
+            name = file_names.staged_file(target, str(uuid.uuid4()))
+            locate(entry.location).put(file_names.STAGED + name, content)
             proposal = replace(proposal, content=Staged(name))
         proposals.append(proposal)
     return Group(GroupId(str(errand.txn_id)), tuple(proposals))

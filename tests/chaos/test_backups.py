@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from headgate import Publish, Settings
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.settings import DatabaseSettings
 from tests.chaos.counts import AT_A_POINT, LONG
 from tests.support import lost, postgresql, tables
@@ -198,7 +198,7 @@ def _published(lake: LosableLake) -> dict[str, int]:
         return {
             name: max(
                 int(path.stem)
-                for path in (Path(lost.opened(found, name).location) / names.LOG).glob("0*.json")
+                for path in (Path(lost.opened(found, name).location) / file_names.LOG).glob("0*.json")
             )
             for name in TABLES
         }

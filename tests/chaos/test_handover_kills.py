@@ -17,8 +17,8 @@ from headgate.catalog.embedded import open_catalog, open_shared_catalog
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table import adoption
 from headgate.table.opened import OpenedTable
@@ -153,17 +153,17 @@ def _run(errand: Errand) -> None:
     doomed = Doomed(errand.place.open(), crash, "ann")
     path = locations.canonical(errand.folder)
     if errand.way is Way.ADOPT:
-        store: Any = DecisiveStore(locate(path), crash, names.published(Version(3)), "take-over")
+        store: Any = DecisiveStore(locate(path), crash, file_names.published(Version(3)), "take-over")
         adoption.adopt(doomed.registry, store, path, errand.name)
         return
     entry = doomed.resolve(errand.name)
-    store = DecisiveStore(locate(path), crash, names.published(Version(6)), "hand-over")
+    store = DecisiveStore(locate(path), crash, file_names.published(Version(6)), "hand-over")
     table = tables.open_managed(doomed, entry.table_id, entry.location, store=store)  # type: ignore[arg-type]
     adoption.release(doomed.registry, table, entry.table_id, keep_timestamps=True)
 
 
 def _operation(errand: Errand, version: int) -> str | None:
-    path = Path(errand.folder) / names.published(Version(version))
+    path = Path(errand.folder) / file_names.published(Version(version))
     if not path.exists():
         return None
     info = codec.decode(Version(version), path.read_bytes()).info

@@ -19,8 +19,8 @@ from deltalake import DeltaTable
 from headgate.catalog.api import Ratified
 from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog
 from headgate.errors import TableNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.table.opened import OpenedTable
 from tests.chaos import writer
 from tests.chaos.counts import EVERYWHERE_ELSE, IN_A_LAKE_OF_ITS_OWN
@@ -190,7 +190,7 @@ def _strays(table: OpenedTable, found: Found, staged: frozenset[str]) -> Iterato
     versions = {
         name
         for version in map(Version, range(found.latest + 1))
-        for name in (names.published(version), names.checksum(version))
+        for name in (file_names.published(version), file_names.checksum(version))
     }
     for path in Path(table.location).rglob("*"):
         name = path.relative_to(table.location).as_posix()
@@ -198,7 +198,7 @@ def _strays(table: OpenedTable, found: Found, staged: frozenset[str]) -> Iterato
             continue
         if path.name.startswith(".headgate-"):
             yield "hidden"
-        elif name.startswith(names.STAGED):
+        elif name.startswith(file_names.STAGED):
             if path.name not in staged:
                 yield "staged"
         else:
@@ -216,7 +216,7 @@ def _check_publishing(assignment: Assignment) -> None:
     digests = _query(assignment.folder, "SELECT version, sha256 FROM commits ORDER BY version")
     assert [version for version, _ in digests] == list(range(latest + 1))
     for version, digest in digests:
-        content = table.store.read(names.published(version))
+        content = table.store.read(file_names.published(version))
         codec.decode(version, content)
         assert hashlib.sha256(content).hexdigest() == digest
     assert _query(assignment.folder, "SELECT published FROM tables") == [(latest,)]

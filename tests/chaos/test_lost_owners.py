@@ -15,8 +15,9 @@ import pytest
 from headgate.catalog.database_ledger import open_ledger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.errors import HeadgateError
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.table import forced_release, ownership
 from tests.chaos.counts import EVERYWHERE_ELSE as ROUNDS
 from tests.chaos.counts import LONG
@@ -87,10 +88,10 @@ def judge(empty: Owned, location: str, acknowledged: set[str]) -> int:
     table = empty.opened(LedgerOwner(open_ledger(empty.place.folder)), location)
     ordinary = tables.open_filesystem(location)
     versions = [Version(number) for number in range(ordinary.snapshot().version + 1)]
-    files = [codec.decode(version, table.store.read(names.published(version))) for version in versions]
+    files = [codec.decode(version, table.store.read(file_names.published(version))) for version in versions]
     published = {add.path for commit in files for add in commit.adds}
     named: set[str] = set()
-    if coordination.of(ordinary.snapshot().state.metadata) is not None:  # else it was just released
+    if coordinated_commits.of(ordinary.snapshot().state.metadata) is not None:  # else it was just released
         done = forced_release.force_release(table, OWNER)
         staged = [codec.decode(Version(0), table.store.read(path)) for path in done.staged]
         named = {add.path for commit in staged for add in commit.adds}

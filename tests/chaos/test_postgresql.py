@@ -17,8 +17,8 @@ from sqlalchemy import event
 from headgate.catalog.api import Ratified, TableId
 from headgate.catalog.embedded import open_shared_catalog
 from headgate.catalog.service import Catalog
-from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change
@@ -117,7 +117,9 @@ def test_every_append_of_many_processes_lands_once_where_its_writer_was_told(tmp
     with closing(errands[0].open()) as catalog:
         table = errands[0].table(catalog)
         versions = [Version(number) for number in range(1, table.publish() + 1)]
-        logged = [codec.decode(version, table.store.read(names.published(version))) for version in versions]
+        logged = [
+            codec.decode(version, table.store.read(file_names.published(version))) for version in versions
+        ]
     assert len(versions) == WRITERS * APPENDS
     assert reports == {add.path: commit.version for commit in logged for add in commit.adds}
     server.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -12,8 +12,8 @@ import pytest
 
 from headgate.catalog.api import Lost, Ratified
 from headgate.errors import CommitUnknown, HeadgateError
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.object_store import ObjectStore
 from headgate.table import snapshot, transaction
 from headgate.table.filesystem import FilesystemCommitter
@@ -48,10 +48,10 @@ def together(work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answ
 
 def logged(store: ObjectStore) -> list[Commit]:
     """Every commit but that of version 0."""
-    found = [names.parse(item.path) for item in store.list_from(names.LOG)]
-    versions = [file.version for file in found if file and file.kind is names.Kind.PUBLISHED]
+    found = [file_names.parse(item.path) for item in store.list_from(file_names.LOG)]
+    versions = [file.version for file in found if file and file.kind is file_names.Kind.PUBLISHED]
     assert versions == list(range(len(versions)))
-    return [codec.decode(version, store.read(names.published(version))) for version in versions[1:]]
+    return [codec.decode(version, store.read(file_names.published(version))) for version in versions[1:]]
 
 
 def txn_id(commit: Commit) -> TxnId | None:

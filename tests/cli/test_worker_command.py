@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from headgate.catalog.api import TableName
 from headgate.catalog.embedded import open_catalog
 from headgate.cli.main import app
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from tests.support.lakes import build_lake
 
 
@@ -61,7 +61,7 @@ def test_a_failure_is_told_and_is_the_exit_code(lake: Path) -> None:
     catalog = open_catalog(lake)
     location = catalog.resolve(TableName("sales", "orders")).location
     catalog.close()
-    (Path(location) / names.published(Version(1))).write_bytes(b"stray")
+    (Path(location) / file_names.published(Version(1))).write_bytes(b"stray")
 
     result = run(lake, "--once")
 

@@ -27,9 +27,9 @@ from headgate.errors import (
     TableNotFound,
     UnsupportedFeature,
 )
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.locate import locate
 from headgate.table import adoption
 from tests.support import adopted, s3, tables
@@ -55,7 +55,7 @@ def put(catalog: Catalog, folder: Path, claimed: Transfer) -> None:
     store = locate(str(folder))
     base = adoption._look(store, str(folder))
     store.put_if_absent(
-        names.published(claimed.target),
+        file_names.published(claimed.target),
         adoption._coming(adopted.registry(catalog), store, base, claimed),
     )
 
@@ -80,10 +80,10 @@ def test_an_adopted_table_has_its_past_and_goes_on(catalog: Catalog, tmp_path: P
 def test_the_commit_that_decides_says_what_the_protocol_demands(here: Catalog, tmp_path: Path) -> None:
     """S103, E2, E3, I3, I4: and it is a published file, whose id is that of the catalog."""
     adopted.ordinary(tmp_path / "t")
-    before = locate(str(tmp_path / "t")).head(names.published(Version(2))).modified_ms
+    before = locate(str(tmp_path / "t")).head(file_names.published(Version(2))).modified_ms
     entry = adopted.adopt(here, tmp_path / "t")
 
-    commit = codec.decode(Version(3), locate(entry.location).read(names.published(Version(3))))
+    commit = codec.decode(Version(3), locate(entry.location).read(file_names.published(Version(3))))
     assert commit.protocol is not None and commit.metadata is not None and commit.info is not None
     assert commit.protocol.reader_features == ("catalogManaged", "vacuumProtocolCheck")
     assert {"catalogManaged", "inCommitTimestamp"} <= set(commit.protocol.writer_features or ())
@@ -103,7 +103,7 @@ def test_a_moment_before_the_adoption_is_told_by_files_and_one_after_it_by_commi
     """I9: the boundary is the commit that decides."""
     adopted.ordinary(tmp_path / "t")
     for version in range(3):  # which may have been written within a millisecond
-        os.utime(tmp_path / "t" / names.published(Version(version)), (version + 1, version + 1))
+        os.utime(tmp_path / "t" / file_names.published(Version(version)), (version + 1, version + 1))
     table = adopted.managed(here, adopted.adopt(here, tmp_path / "t"))
     adopted.append(table, "after.parquet")
     times = {found.version: found.timestamp for found in table.history()}
@@ -117,7 +117,7 @@ def test_a_table_whose_log_was_cleaned_up_is_adopted(here: Catalog, tmp_path: Pa
     ordinary = adopted.ordinary(tmp_path / "t", appends=3)
     ordinary.checkpoint()
     for version in range(4):
-        locate(ordinary.location).delete(names.published(Version(version)))
+        locate(ordinary.location).delete(file_names.published(Version(version)))
 
     table = adopted.managed(here, adopted.adopt(here, tmp_path / "t"))
 
@@ -191,7 +191,7 @@ def test_a_promise_whose_version_was_cleaned_up_is_forgotten(here: Catalog, tmp_
     for row in range(2):
         adopted.append(ordinary, f"faster-{row}.parquet")
     ordinary.checkpoint()
-    locate(ordinary.location).delete(names.published(claimed.target))
+    locate(ordinary.location).delete(file_names.published(claimed.target))
 
     assert here.adoptions.settle(claimed.table_id) is Coming.ABANDONED
 
@@ -306,7 +306,7 @@ def test_whoever_commits_meanwhile_wins(catalog: Catalog, tmp_path: Path) -> Non
 
     class Faster(type(locate("."))):  # type: ignore[misc]  # the local store, whoever makes it
         def put_if_absent(self, path: str, data: bytes) -> None:
-            if path == names.published(Version(3)) and ordinary.newest_known().version == 2:
+            if path == file_names.published(Version(3)) and ordinary.newest_known().version == 2:
                 adopted.append(ordinary, "faster.parquet")
             super().put_if_absent(path, data)
 
@@ -481,7 +481,7 @@ def test_what_cannot_be_adopted_is_refused_before_anything_is_promised(here: Cat
 def test_a_table_that_headgate_cannot_write_is_refused(here: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     adopted.ordinary(folder)
-    zero = folder / names.published(Version(0))
+    zero = folder / file_names.published(Version(0))
     zero.write_text(
         zero.read_text().replace(
             '"minWriterVersion":2', '"minWriterVersion":7,"writerFeatures":["fromTheFuture"]'
@@ -490,7 +490,7 @@ def test_a_table_that_headgate_cannot_write_is_refused(here: Catalog, tmp_path: 
 
     with pytest.raises(UnsupportedFeature, match="fromTheFuture"):
         adopted.adopt(here, folder)
-    assert not (folder / names.STAGED).exists()
+    assert not (folder / file_names.STAGED).exists()
 
 
 def test_to_adopt_takes_the_right_to_make_tables_and_to_release_the_right_to_drop_them(

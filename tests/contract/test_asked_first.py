@@ -7,8 +7,8 @@ from headgate.catalog import agreements
 from headgate.catalog.api import Proposal, Ratified, Staged
 from headgate.catalog.grants import Privilege
 from headgate.errors import CommitRefused, InvalidRequest
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.protocol.schema.types import Field, Primitive
 from tests.support.broken_commits import ID, WRITER, columns, with_properties
 from tests.support.governed import ADD, Place, place, shared
@@ -32,7 +32,7 @@ def test_nothing_is_parsed_of_who_may_not_write(place: Place) -> None:
 
 def test_nothing_is_read_of_who_may_not_write(place: Place) -> None:
     version = Version(place.catalog.tail(place.table_id).latest + 1)
-    absent = Staged(names.staged_file(version, "00000000-0000-4000-8000-000000000000"))
+    absent = Staged(file_names.staged_file(version, "00000000-0000-4000-8000-000000000000"))
 
     with place.refuses("privileges"):
         place.catalog.acting_as(READER).propose(Proposal(place.table_id, version, TxnId("t"), absent))

@@ -21,8 +21,8 @@ from headgate.catalog.api import (
 )
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 from headgate.storage.locate import locate
 from headgate.table import create
@@ -81,7 +81,7 @@ def test_a_new_table_is_at_version_0_and_published(case: Case) -> None:
 
 def test_what_is_told_of_the_table_is_what_its_latest_version_says(case: Case) -> None:
     """S040: a catalog may tell nothing, but nothing else."""
-    first = codec.decode(Version(0), case.store.read(names.published(Version(0))))
+    first = codec.decode(Version(0), case.store.read(file_names.published(Version(0))))
     renewed = altered(case.store, acme="1")
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
 
@@ -229,7 +229,7 @@ def test_a_staged_file_must_be_named_after_its_version(case: Case, file_name: st
 
 
 def test_a_staged_file_must_exist(case: Case) -> None:
-    missing = Staged(names.staged_file(Version(1), UUID))
+    missing = Staged(file_names.staged_file(Version(1), UUID))
 
     with pytest.raises(InvalidRequest, match="does not exist"):
         case.catalog.propose(Proposal(case.table_id, Version(1), TxnId("a"), missing))

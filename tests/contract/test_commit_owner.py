@@ -13,8 +13,8 @@ from headgate.catalog.api import Lost, RatifiedCommit, Staged
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import InvalidRequest, NotAllowed, Retry
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import file_names
 from tests.support import owned, postgresql
 from tests.support.faulty_store import DictStore
 from tests.support.owned import OWNED, PLAIN, propose
@@ -51,7 +51,7 @@ def ratified(owner: LedgerOwner, table: OwnedTable, *versions: int) -> None:
 
 
 def published(table: OwnedTable) -> list[int]:
-    found = (names.parse(meta.path) for meta in table.store.list_from(names.LOG))
+    found = (file_names.parse(meta.path) for meta in table.store.list_from(file_names.LOG))
     return [file.version for file in found if file is not None]
 
 
@@ -206,13 +206,13 @@ def test_publishing_copies_what_was_ratified_and_nothing_else(build: Build) -> N
     table = registered(owner)
     ratified(owner, table, 1, 2)
     propose(owner, table, 1, "loser")
-    table.store.put_if_absent(names.published(Version(1)), content(1, "txn-1"))
-    before = table.store.head(names.published(Version(1)))
+    table.store.put_if_absent(file_names.published(Version(1)), content(1, "txn-1"))
+    before = table.store.head(file_names.published(Version(1)))
 
     owner.backfill_to(table, Version(2))
 
-    assert table.store.head(names.published(Version(1))) == before
-    assert table.store.read(names.published(Version(2))) == content(2, "txn-2")
+    assert table.store.head(file_names.published(Version(1))) == before
+    assert table.store.read(file_names.published(Version(2))) == content(2, "txn-2")
 
 
 def test_publishing_beyond_the_latest_is_refused_and_repeating_it_is_not(build: Build) -> None:

@@ -13,9 +13,9 @@ from headgate.catalog.owner import CommitOwner
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.owners import in_memory
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
-from headgate.protocol.attempt import Reads
+from headgate.protocol.log import file_names
+from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
@@ -155,7 +155,7 @@ def test_publishing_makes_every_version_a_file(route: Route) -> None:
     assert route.committer.publish() == 2
     assert route.committer.publish() == 2
 
-    listed = [names.parse(found.path) for found in route.store.list_from(names.LOG)]
+    listed = [file_names.parse(found.path) for found in route.store.list_from(file_names.LOG)]
     assert [file.version for file in listed if file] == [0, 1, 2]
 
 

@@ -18,8 +18,8 @@ from headgate.errors import (
     TableExists,
     TableNotFound,
 )
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table import create
@@ -200,7 +200,7 @@ def test_files_that_shall_stay_must_be_a_whole_table(catalog: Catalog) -> None:
     catalog.disposal.strike_out(staging.table_id)
 
     assert _rows(catalog, staging.table_id) == 0
-    assert len(list(locate(staging.location).list_from(names.LOG))) == 2
+    assert len(list(locate(staging.location).list_from(file_names.LOG))) == 2
 
 
 def test_who_may_not_drop_may_not_purge_rename_undrop_or_share(catalog: Catalog) -> None:

@@ -9,8 +9,8 @@ from headgate.catalog.group_api import Group, GroupId
 from headgate.catalog.policy import Refusal, Review
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, NotAllowed
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, RemoveFile, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from tests.contract.conftest import ORDERS
 from tests.support.proposals import altered, inline, publish, stamp
@@ -22,7 +22,7 @@ REMOVAL = RemoveFile(path="a.parquet", data_change=True)
 def plant(table: StagingTable, *actions: Action, txn_id: str = "planted", ahead_ms: int = 0) -> None:
     """Write the file of version 1, and tell nobody."""
     info = CommitInfo(in_commit_timestamp=EpochMillis(stamp(1) + ahead_ms), txn_id=TxnId(txn_id))
-    locate(table.location).put_if_absent(names.published(Version(1)), codec.encode((info, *actions)))
+    locate(table.location).put_if_absent(file_names.published(Version(1)), codec.encode((info, *actions)))
 
 
 def incidents(catalog: Catalog) -> list[Event]:
@@ -143,7 +143,7 @@ def test_on_a_shared_log_anybody_may_publish_what_the_rules_allow(
 
     other = msgspec.structs.replace(altered(locate(table.location)), id="of another table")
     info = CommitInfo(in_commit_timestamp=stamp(2), txn_id=TxnId("planted too"))
-    locate(table.location).put_if_absent(names.published(Version(2)), codec.encode((info, other)))
+    locate(table.location).put_if_absent(file_names.published(Version(2)), codec.encode((info, other)))
 
     with pytest.raises(NotAllowed, match="same-table"):
         governed.propose(inline(table.table_id, 2, "ours"))
@@ -180,6 +180,6 @@ def test_a_transaction_that_is_ratified_is_told_so_whatever_is_in_the_way(
     """I9"""
     governed.propose(inline(table.table_id, 1, "ours"))
     info = CommitInfo(in_commit_timestamp=stamp(2), txn_id=TxnId("planted"))
-    locate(table.location).put_if_absent(names.published(Version(2)), codec.encode((info, REMOVAL)))
+    locate(table.location).put_if_absent(file_names.published(Version(2)), codec.encode((info, REMOVAL)))
 
     assert governed.propose(inline(table.table_id, 1, "ours")) == Ratified(Version(1))

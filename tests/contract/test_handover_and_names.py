@@ -13,8 +13,8 @@ from headgate.catalog.group_api import Group, GroupId, GroupRatified
 from headgate.catalog.service import Catalog
 from headgate.catalog.transfers import Transfer
 from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExists, TableFrozen, TableNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
 from headgate.table import adoption
 from tests.support import adopted, tables
@@ -38,7 +38,7 @@ def nameless(catalog: Catalog, folder: Path) -> tuple[Catalog, Transfer]:
     tables.create_managed(later, NAME)
     store = locate(place)
     content = adoption._coming(adopted.registry(catalog), store, adoption._look(store, place), claimed)
-    store.put_if_absent(names.published(claimed.target), content)
+    store.put_if_absent(file_names.published(claimed.target), content)
     return later, claimed
 
 
@@ -65,7 +65,7 @@ def test_who_has_a_name_is_not_bothered_by_a_table_that_comes_late_for_it(
 def test_who_has_a_name_does_not_hear_of_a_broken_log_of_another(here: Catalog, tmp_path: Path) -> None:
     adopted.ordinary(tmp_path / "t")
     here.adoptions.claim(NAME, locations.canonical(str(tmp_path / "t")), Version(2), "ann")
-    (tmp_path / "t" / names.published(Version(3))).write_text("no JSON")
+    (tmp_path / "t" / file_names.published(Version(3))).write_text("no JSON")
     later = adopted.later(here)
     staging = tables.create_managed(later, NAME)
 
@@ -109,7 +109,7 @@ def test_no_version_of_a_table_that_was_dropped_while_it_left_goes_unrecorded(
     later = adopted.later(catalog)
 
     assert adoption.resume(adopted.registry(later, "bob")) == {"test.t": "open"}
-    assert not (tmp_path / "t" / names.published(frozen.target)).exists()
+    assert not (tmp_path / "t" / file_names.published(frozen.target)).exists()
     later.undrop(NAME)
 
     tail = later.tail(entry.table_id)
@@ -122,7 +122,7 @@ def give_back(catalog: Catalog, entry: TableEntry, frozen: Transfer) -> list[str
     """The last step of a release, of which the catalog is not told, and a commit by path; the files then."""
     state = tables.open_managed(catalog, entry.table_id, entry.location).snapshot().state
     last = adoption._leaving(adopted.registry(catalog), state, frozen, keep_timestamps=True)
-    locate(entry.location).put_if_absent(names.published(frozen.target), last)
+    locate(entry.location).put_if_absent(file_names.published(frozen.target), last)
     ordinary = tables.open_filesystem(entry.location)
     adopted.append(ordinary, "theirs.parquet")
     return adopted.files(ordinary)
@@ -174,7 +174,7 @@ def test_a_withdrawal_that_a_drop_overtakes_is_recorded_once_the_table_is_back(
     withdrawal = later.releases._withdrawal(frozen)
     assert withdrawal is not None
     catalog.drop(NAME)
-    locate(entry.location).put_if_absent(names.published(frozen.target), withdrawal)
+    locate(entry.location).put_if_absent(file_names.published(frozen.target), withdrawal)
     adoption.resume(adopted.registry(later, "bob"))
 
     later.undrop(NAME)
@@ -188,17 +188,17 @@ def test_a_table_that_left_long_ago_is_not_taken_back(catalog: Catalog, tmp_path
     entry, frozen = leaving(catalog, folder)
     state = adopted.managed(catalog, entry).snapshot().state
     last = adoption._leaving(adopted.registry(catalog), state, frozen, keep_timestamps=True)
-    locate(str(folder)).put_if_absent(names.published(frozen.target), last)
+    locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
     ordinary = tables.open_filesystem(str(folder))
     adopted.append(ordinary, "theirs.parquet")
     ordinary.checkpoint()
     for version in range(frozen.target + 1):
-        locate(str(folder)).delete(names.published(Version(version)))
+        locate(str(folder)).delete(file_names.published(Version(version)))
 
     with pytest.raises(TableNotFound, match="given back"):
         adopted.managed(adopted.later(catalog), entry).snapshot()
 
-    assert not (folder / names.published(frozen.target)).exists()
+    assert not (folder / file_names.published(frozen.target)).exists()
     assert catalog.tables() == ()
     assert "theirs.parquet" in adopted.files(tables.open_filesystem(str(folder)))
 

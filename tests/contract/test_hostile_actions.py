@@ -15,7 +15,6 @@ from headgate.catalog.api import TableId
 from headgate.catalog.grants import Privilege
 from headgate.catalog.service import Catalog
 from headgate.errors import HeadgateError
-from headgate.protocol import codec
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -25,6 +24,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
 )
+from headgate.protocol.log import codec
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, stamp
 from tests.support.tables import NAME, create_managed, named_file, open_managed

@@ -6,9 +6,9 @@ import pytest
 from headgate.catalog.api import Ratified
 from headgate.catalog.grants import Privilege
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity
 from headgate.protocol.actions import Metadata
-from headgate.protocol.identity import Identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import Identity
 from headgate.protocol.schema.types import Field, Primitive
 from tests.support.broken_commits import WRITER, columns, with_features, with_properties
 from tests.support.governed import ADD, Place, place, shared
@@ -17,7 +17,7 @@ from tests.support.lenient import anything_goes
 __all__ = ["place", "shared"]  # fixtures
 
 APPENDER, ALTERER = f"only {Privilege.APPEND.value}", f"only {Privilege.ALTER_SCHEMA.value}"
-TAG = {"tags": {identity.TAG: "true"}}
+TAG = {"tags": {identity_columns.TAG: "true"}}
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def numbered(place: Place) -> Place:
 
 
 def moved(place: Place, mark: int | None) -> Metadata:
-    return identity.with_marks(place.told().metadata, {"id": mark})
+    return identity_columns.with_marks(place.told().metadata, {"id": mark})
 
 
 def test_who_may_append_may_give_values(numbered: Place) -> None:

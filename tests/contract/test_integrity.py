@@ -17,9 +17,10 @@ from headgate.catalog.api import TableEntry
 from headgate.catalog.group_api import Group, GroupId, GroupRatified
 from headgate.catalog.integrity import Row
 from headgate.catalog.service import Catalog
-from headgate.protocol import codec, findings, names
+from headgate.protocol import integrity_findings
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
-from headgate.protocol.findings import Severity
+from headgate.protocol.integrity_findings import Severity
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.table.integrity import Report
 from headgate.table.opened import OpenedTable
@@ -68,13 +69,13 @@ class Patient:
     def publish_by_hand(self, *versions: Version) -> None:
         for version in versions:
             row = self.row(version)
-            staged = names.STAGED + (row.file_name or "")
+            staged = file_names.STAGED + (row.file_name or "")
             content = row.content if row.file_name is None else self.path(staged).read_bytes()
-            self.path(names.published(version)).write_bytes(content)
+            self.path(file_names.published(version)).write_bytes(content)
 
     @property
     def staged_file(self) -> Path:
-        return self.path(names.STAGED + self.row(STAGED_VERSION).file_name)
+        return self.path(file_names.STAGED + self.row(STAGED_VERSION).file_name)
 
 
 @pytest.fixture(scope="module")
@@ -205,12 +206,12 @@ def _unmanaged(patient: Patient) -> None:
 
 def _checkpoint_too_soon(patient: Patient) -> None:
     patient.table().checkpoint()
-    patient.path(names.published(LATEST)).unlink()
+    patient.path(file_names.published(LATEST)).unlink()
     patient.sql("UPDATE tables SET published = 4 WHERE table_id = :id")
 
 
 def _checkpoint_without_a_file(patient: Patient) -> None:
-    path = patient.path(names.classic_checkpoint(PUBLISHED))
+    path = patient.path(file_names.classic_checkpoint(PUBLISHED))
     table = pq.read_table(path)
     paths = [None if add is None else add["path"] for add in table["add"].to_pylist()]
     keep = pa.array([path != "part-2.parquet" for path in paths])
@@ -218,22 +219,22 @@ def _checkpoint_without_a_file(patient: Patient) -> None:
 
 
 def _another_pointer(patient: Patient) -> None:
-    _write(patient.path(names.LAST_CHECKPOINT), b'{"version":2,"size":1}')
+    _write(patient.path(file_names.LAST_CHECKPOINT), b'{"version":2,"size":1}')
 
 
 def _pointer_with_another_checksum(patient: Patient) -> None:
-    path = patient.path(names.LAST_CHECKPOINT)
+    path = patient.path(file_names.LAST_CHECKPOINT)
     said = msgspec.json.decode(path.read_bytes())
     _write(path, msgspec.json.encode({**said, "size": said["size"] + 1}))
 
 
 def _compaction_without_a_file(patient: Patient) -> None:
-    path = patient.path(names.compacted(Version(1), Version(2)))
+    path = patient.path(file_names.compacted(Version(1), Version(2)))
     _write(path, path.read_bytes().splitlines(keepends=True)[0])
 
 
 def _another_checksum(patient: Patient) -> None:
-    path = patient.path(names.checksum(PUBLISHED))
+    path = patient.path(file_names.checksum(PUBLISHED))
     said = msgspec.json.decode(path.read_bytes())
     _write(path, msgspec.json.encode({**said, "numFiles": said["numFiles"] + 1}))
 
@@ -261,28 +262,28 @@ DAMAGES: tuple[Damage, ...] = (
     Damage("row-differs", _sql("UPDATE commits SET txn_id = 'other' WHERE table_id = :id AND version = 2")),
     Damage("group-torn", _half_a_group),
     Damage("watermark-lags", _after_publishing(lambda _: None, INLINE_VERSION), True),
-    Damage("published-missing", _delete(names.published(Version(2)))),
-    Damage("published-missing", _delete(names.published(PUBLISHED)), True, "but-staged"),
-    Damage("published-differs", _append_bytes(names.published(Version(2)))),
+    Damage("published-missing", _delete(file_names.published(Version(2)))),
+    Damage("published-missing", _delete(file_names.published(PUBLISHED)), True, "but-staged"),
+    Damage("published-differs", _append_bytes(file_names.published(Version(2)))),
     Damage("publish-order", lambda it: it.publish_by_hand(STAGED_VERSION), True),
-    Damage("beyond-latest", _put(names.published(Version(6)))),
+    Damage("beyond-latest", _put(file_names.published(Version(6)))),
     Damage("not-managed", _unmanaged),
     Damage("checkpoint-unpublished", _checkpoint_too_soon, True),
-    Damage("checkpoint-damaged", _put(names.classic_checkpoint(PUBLISHED)), True),
+    Damage("checkpoint-damaged", _put(file_names.classic_checkpoint(PUBLISHED)), True),
     Damage("checkpoint-differs", _checkpoint_without_a_file, True),
     Damage("checkpoint-incomplete",
-           _put(f"{names.LOG}{2:020d}.checkpoint.0000000001.0000000002.parquet")),
-    Damage("compaction-damaged", _put(names.compacted(Version(1), Version(2))), True),
+           _put(f"{file_names.LOG}{2:020d}.checkpoint.0000000001.0000000002.parquet")),
+    Damage("compaction-damaged", _put(file_names.compacted(Version(1), Version(2))), True),
     Damage("compaction-differs", _compaction_without_a_file, True),
-    Damage("pointer-damaged", _put(names.LAST_CHECKPOINT), True),
+    Damage("pointer-damaged", _put(file_names.LAST_CHECKPOINT), True),
     Damage("pointer-damaged", _another_pointer, True, "to-nothing"),
     Damage("pointer-damaged", _pointer_with_another_checksum, True, "checksum"),
-    Damage("pointer-lags", _delete(names.LAST_CHECKPOINT), True),
-    Damage("checksum-damaged", _put(names.checksum(PUBLISHED)), True),
+    Damage("pointer-lags", _delete(file_names.LAST_CHECKPOINT), True),
+    Damage("checksum-damaged", _put(file_names.checksum(PUBLISHED)), True),
     Damage("checksum-differs", _another_checksum, True),
     Damage("data-missing", _delete("part-2.parquet")),
     Damage("data-size", _append_bytes("part-2.parquet", b"more")),
-    Damage("staged-orphans", _put(f"{names.STAGED}{5:020d}.{'0' * 8}-0000-4000-8000-{'0' * 12}.json")),
+    Damage("staged-orphans", _put(f"{file_names.STAGED}{5:020d}.{'0' * 8}-0000-4000-8000-{'0' * 12}.json")),
     Damage("orphans", _put("stray.parquet")),
 )  # fmt: skip
 
@@ -306,7 +307,7 @@ def test_a_table_in_the_middle_of_its_life_is_whole(patient: Patient) -> None:
 @pytest.mark.parametrize("damage", _parameters())
 def test_the_check_finds_exactly_the_damage_and_repairs_what_can_be(patient: Patient, damage: Damage) -> None:
     damage.harm(patient)
-    severity = findings.BY_NAME[damage.rule].severity
+    severity = integrity_findings.BY_NAME[damage.rule].severity
 
     found = patient.check().findings
     worst = [finding.rule for finding in found if finding.severity is severity]
@@ -325,8 +326,10 @@ def test_the_check_finds_exactly_the_damage_and_repairs_what_can_be(patient: Pat
 def _assert_nothing_lost(patient: Patient, before: dict[str, bytes], rows: tuple[Row, ...]) -> None:
     """Every file that was there still is, unless it is one that the log makes anew; every row still is."""
     gone = {name for name, content in before.items() if _files(patient).get(name) != content}
-    assert all(name.startswith(names.LOG) and names.STAGED not in name for name in gone), gone
-    assert not [name for name in gone if (file := names.parse(name)) and file.kind is names.Kind.PUBLISHED]
+    assert all(name.startswith(file_names.LOG) and file_names.STAGED not in name for name in gone), gone
+    assert not [
+        name for name in gone if (file := file_names.parse(name)) and file.kind is file_names.Kind.PUBLISHED
+    ]
     after = patient.catalog.books(patient.entry.table_id).read().rows
     assert [(row.version, row.txn_id, row.sha256) for row in after] == [
         (row.version, row.txn_id, row.sha256) for row in rows
@@ -343,8 +346,8 @@ def _files(patient: Patient) -> dict[str, bytes]:
 def test_a_checkpoint_that_alone_knows_the_past_is_never_deleted(patient: Patient) -> None:
     """Its commits were cleaned up: damaged or not, it is all there is."""
     for version in range(PUBLISHED):
-        patient.path(names.published(Version(version))).unlink()
-    path = patient.path(names.classic_checkpoint(PUBLISHED))
+        patient.path(file_names.published(Version(version))).unlink()
+    path = patient.path(file_names.classic_checkpoint(PUBLISHED))
     assert patient.check().is_clean
     path.write_bytes(b"damaged")
 

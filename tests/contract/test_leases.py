@@ -17,7 +17,7 @@ from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features.rearrangement import Thresholds
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, stamp
 from tests.support.tables import create_managed

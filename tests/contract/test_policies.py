@@ -17,13 +17,13 @@ from headgate.catalog.policy import Refusal, Review
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CommitRefused, InvalidRequest, UserError
-from headgate.protocol import codec
 from headgate.protocol.actions import (
     CommitInfo,
     DomainMetadata,
     TxnId,
     Version,
 )
+from headgate.protocol.log import codec
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate

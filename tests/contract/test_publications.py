@@ -10,8 +10,8 @@ from headgate.catalog.api import StagingTable
 from headgate.catalog.events import Event, Kind
 from headgate.catalog.service import Catalog
 from headgate.errors import CorruptLog, InvalidRequest
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.table import log
 from headgate.table.opened import OpenedTable
@@ -30,7 +30,7 @@ class Case:
     table: OpenedTable
 
     def file(self, version: int) -> Path:
-        return Path(self.staging.location) / names.published(Version(version))
+        return Path(self.staging.location) / file_names.published(Version(version))
 
     @property
     def published(self) -> int:
@@ -71,7 +71,7 @@ def test_a_stray_file_is_one_incident_and_all_before_it_counts_as_published(case
     (incident,) = case.incidents()
     assert (incident.table, incident.version) == ("test.t", 3)
     assert incident.details["code"] == STRAY
-    assert incident.details["path"] == names.published(Version(3))
+    assert incident.details["path"] == file_names.published(Version(3))
     assert case.rows() == ["1", "2", "3", "4"]
 
 

@@ -18,8 +18,8 @@ from headgate.catalog.external import SET_ASIDE
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.recovery import Outcome, RecoveredTable, Recovery
@@ -78,7 +78,7 @@ def test_a_lost_database_is_rebuilt_from_what_was_published(lake: LosableLake) -
 
     assert done["a.one"].outcome is Outcome.REBUILT
     assert (done["a.one"].version, done["a.one"].lost) == (2, (3, 4))
-    assert [path.startswith(f"{names.STAGED}{4:020d}") for path in done["a.one"].staged] == [True]
+    assert [path.startswith(f"{file_names.STAGED}{4:020d}") for path in done["a.one"].staged] == [True]
     with lake.connect() as found:
         assert [str(entry.name) for entry in found.tables()] == ["a.one", "b.three"]
         assert [str(entry.name) for entry in found.dropped()] == ["a.two"]
@@ -301,7 +301,7 @@ def test_a_gap_in_the_log_is_told(folder: LosableLake) -> None:
     fill(folder)
     with folder.connect() as found:
         log = Path(lost.opened(found, "b.three").location)
-    (log / names.published(Version(1))).unlink()
+    (log / file_names.published(Version(1))).unlink()
     folder.lose()
 
     done = by_name(folder.recover())
@@ -321,12 +321,12 @@ def test_a_checksum_of_a_lost_version_is_not_taken_for_that_of_the_next(folder: 
     fill(folder)
     with folder.connect() as found:
         log = Path(lost.opened(found, "a.one").location)
-    (log / names.checksum(Version(3))).write_text('{"tableSizeBytes":1}')
+    (log / file_names.checksum(Version(3))).write_text('{"tableSizeBytes":1}')
     folder.lose()
 
     done = by_name(folder.recover())
 
-    assert not (log / names.checksum(Version(3))).exists()
+    assert not (log / file_names.checksum(Version(3))).exists()
     assert len(list((log / SET_ASIDE).iterdir())) == 1
     assert done["a.one"].version == 2
 

@@ -15,9 +15,9 @@ from headgate.catalog.release import Releases
 from headgate.catalog.service import Catalog
 from headgate.catalog.transfers import Transfer
 from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, InvalidRequest, TableNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log import file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table import adoption, restore
@@ -177,7 +177,7 @@ def test_who_comes_back_late_cannot_take_the_table_away(catalog: Catalog, tmp_pa
     others = adopted.managed(adopted.later(catalog), entry)
     assert adopted.append(others, "others.parquet") == 5
     with pytest.raises(HeadgateError):
-        locate(str(folder)).put_if_absent(names.published(frozen.target), last)
+        locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
     assert [found.info.operation for found in others.history(limit=2)] == ["WRITE", "RELEASE WITHDRAWN"]
     assert others.publish() == 5
     assert adopted.release(catalog, entry) == 6
@@ -195,7 +195,7 @@ def test_who_dies_after_the_last_commit_has_given_the_table_back(
     frozen = catalog.releases.freeze(entry.table_id, "ann")
     catalog.releases.let_go(frozen)
     last = adoption._leaving(adopted.registry(catalog), table.snapshot().state, frozen, keep_timestamps=False)
-    locate(str(folder)).put_if_absent(names.published(frozen.target), last)
+    locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
     rows = pa.table({"id": pa.array([99], pa.int64()), "writer": ["deltalake"]})
     write_deltalake(str(folder), rows, mode="append")
 
@@ -219,7 +219,7 @@ def test_a_release_that_cannot_publish_leaves_the_table_where_it_is(here: Catalo
     entry = adopted.adopt(here, tmp_path / "t")
     table = adopted.managed(here, entry)
     adopted.append(table, "managed.parquet")
-    stray = tmp_path / "t" / names.published(Version(4))
+    stray = tmp_path / "t" / file_names.published(Version(4))
     stray.write_text("{}\n")
 
     with pytest.raises(HeadgateError):
@@ -271,7 +271,7 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
 
     class Denied(LocalStore):
         def put_if_absent(self, path: str, data: Buffer) -> None:
-            if path == names.published(Version(5)):
+            if path == file_names.published(Version(5)):
                 raise AccessDenied("not here", path=path, operation="put")
             super().put_if_absent(path, data)
 
@@ -290,5 +290,5 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
 
     assert catalog.adoptions.under_way() == ()
     assert adopted.append(others, "after.parquet") == 6
-    assert (tmp_path / "t" / names.published(Version(4))).exists()
+    assert (tmp_path / "t" / file_names.published(Version(4))).exists()
     assert [found.info.operation for found in others.history(limit=2)] == ["WRITE", "RELEASE WITHDRAWN"]

@@ -18,8 +18,8 @@ from headgate.errors import (
     StorageUnavailable,
     TableExists,
 )
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.object_store import ObjectStore
 from headgate.table import create, publish
@@ -77,10 +77,12 @@ class Place:
         """Every commit from version 1 on."""
         if route != "filesystem":
             publish.publish(self.direct, self.catalog, _ID)
-        found = [names.parse(item.path) for item in self.direct.list_from(names.LOG)]
+        found = [file_names.parse(item.path) for item in self.direct.list_from(file_names.LOG)]
         versions = [file.version for file in found if file and file.version > 0]
         assert versions == [Version(number + 1) for number in range(len(versions))]
-        return [codec.decode(version, self.direct.read(names.published(version))) for version in versions]
+        return [
+            codec.decode(version, self.direct.read(file_names.published(version))) for version in versions
+        ]
 
 
 class MakePlace(Protocol):
@@ -208,7 +210,7 @@ def puts(*faults: Fault, then: Fault) -> Script:
     waiting = list(faults)
 
     def script(request: Request) -> Fault:
-        if not (request.is_conditional and request.path.endswith(names.published(Version(2)))):
+        if not (request.is_conditional and request.path.endswith(file_names.published(Version(2)))):
             return Fault.PASS
         return waiting.pop(0) if waiting else then
 
@@ -236,7 +238,7 @@ def test_an_own_commit_is_recognised_although_what_came_after_cannot_be_read(
     place: MakePlace,
 ) -> None:
     spoil = puts(Fault.LOSE_REPLY, then=Fault.PASS)
-    third = names.published(Version(3))
+    third = file_names.published(Version(3))
 
     told = contested(
         place("filesystem"),
@@ -260,7 +262,7 @@ class Undecidable:
         proposed: list[Request] = []
 
         def script(request: Request) -> Fault:
-            if request.method == "HEAD" or not request.path.endswith(names.published(Version(2))):
+            if request.method == "HEAD" or not request.path.endswith(file_names.published(Version(2))):
                 return Fault.PASS
             if not request.is_conditional:
                 return self.reads if proposed else Fault.PASS
@@ -313,7 +315,7 @@ def ratified(place: Place) -> dict[str, bytes]:
         table.commit(tables.append_change(tables.named_file(name)), base=table.newest_known())
     commits = place.catalog.tail(_ID).commits
     return {
-        names.published(commit.version): commit.where.content
+        file_names.published(commit.version): commit.where.content
         for commit in commits
         if isinstance(commit.where, Inline)
     }
@@ -349,7 +351,7 @@ def test_publishing_stops_where_it_fails_and_leaves_no_gap(place: MakePlace) -> 
         publish.publish(here.store, here.catalog, _ID)
 
     assert here.catalog.tail(_ID).published == 0
-    listed = {item.path for item in here.direct.list_from(names.LOG)}
+    listed = {item.path for item in here.direct.list_from(file_names.LOG)}
     assert not {first, second} & listed
 
 

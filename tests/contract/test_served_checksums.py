@@ -13,9 +13,9 @@ from headgate.catalog.service import Catalog
 from headgate.catalog.serving import log_hints
 from headgate.clock import SystemWorld
 from headgate.lake import Lake
-from headgate.protocol import checksum, names
 from headgate.protocol.actions import AppTransaction, EpochMillis, TxnId, Version
-from headgate.protocol.checksum import Checksum
+from headgate.protocol.log import file_names, version_checksum
+from headgate.protocol.log.version_checksum import Checksum
 from headgate.settings import Publish, Settings
 from headgate.table.opened import OpenedTable
 from tests.contract.conftest import ORDERS
@@ -28,7 +28,7 @@ def served(catalog: Catalog) -> KnownChecksum | None:
 
 
 def written(table: StagingTable, version: int) -> bytes:
-    return (Path(table.location) / names.checksum(Version(version))).read_bytes()
+    return (Path(table.location) / file_names.checksum(Version(version))).read_bytes()
 
 
 def summed_up(watched: Watched, *paths: str) -> OpenedTable:  # noqa: F811
@@ -73,7 +73,7 @@ def calls_of_an_open(watched: Watched) -> list[str]:  # noqa: F811
     found = watched.lake.table("sales.orders").log.snapshot()
     assert sorted(found.files.columns["path"].to_pylist()) == [*"abc"]
     assert found.state.in_commit_timestamp is not None
-    calls = [call.removeprefix("read ").removeprefix(names.LOG) for call in watched.wire.calls]
+    calls = [call.removeprefix("read ").removeprefix(file_names.LOG) for call in watched.wire.calls]
     watched.since()
     return calls
 
@@ -85,12 +85,14 @@ def test_opening_a_table_reads_neither_its_checksum_nor_its_last_commit(
 ) -> None:
     """Two calls of the store fewer for a table whose last commit was cleaned up, one fewer for any other."""
     summed_up(watched, *"abc")
-    commit, sums = (name(Version(3)).removeprefix(names.LOG) for name in (names.published, names.checksum))
+    commit, sums = (
+        name(Version(3)).removeprefix(file_names.LOG) for name in (file_names.published, file_names.checksum)
+    )
 
     after = calls_of_an_open(watched)
     without_content(catalog)
     before = calls_of_an_open(watched)
-    (Path(table.location) / names.published(Version(3))).unlink()
+    (Path(table.location) / file_names.published(Version(3))).unlink()
     before_cleaned_up = calls_of_an_open(watched)
 
     assert not {commit, sums} & set(after)
@@ -112,9 +114,9 @@ def test_who_opened_the_table_needs_no_file_to_write_the_next_checksum(
     append(opened, "d")
     opened._keeper.keep(Version(4), interval=100, urgent=True, due=False)
 
-    assert f"read {names.checksum(Version(3))}" not in watched.wire.calls
+    assert f"read {file_names.checksum(Version(3))}" not in watched.wire.calls
     assert served(catalog) == KnownChecksum(Version(4), written(table, 4))
-    parsed = checksum.parse(written(table, 4))
+    parsed = version_checksum.parse(written(table, 4))
     assert parsed is not None
     assert (parsed.num_files, parsed.table_size_bytes) == (4, 4)
 
@@ -156,9 +158,9 @@ def truth(catalog: Catalog, table: StagingTable, watched: Watched) -> KnownCheck
 def test_a_checksum_that_differs_from_the_books_is_not_served(
     catalog: Catalog, table: StagingTable, truth: KnownChecksum, lie: str
 ) -> None:
-    parsed = checksum.parse(truth.content)
+    parsed = version_checksum.parse(truth.content)
     assert parsed is not None
-    false = KnownChecksum(truth.version, checksum.render(LIES[lie](parsed)))
+    false = KnownChecksum(truth.version, version_checksum.render(LIES[lie](parsed)))
 
     catalog.note_log(table.table_id, KnownLog((), truth.version, false))
     assert served(catalog) is None
@@ -172,7 +174,7 @@ def test_what_is_damaged_too_large_or_of_no_version_is_not_served(
     catalog: Catalog, table: StagingTable, truth: KnownChecksum
 ) -> None:
     large = truth.content[:-1] + b',"x":"' + b" " * checksum_books.LARGEST_BYTES + b'"}'
-    assert checksum.parse(large) is not None
+    assert version_checksum.parse(large) is not None
     for version, content in (
         (2, b""),
         (2, truth.content[:-1]),
@@ -213,10 +215,10 @@ def test_a_copy_that_is_damaged_in_the_database_is_not_believed(
 ) -> None:
     opened = summed_up(watched, *"abc")
     stamp = opened.snapshot().state.in_commit_timestamp
-    parsed = checksum.parse(written(table, 3))
+    parsed = version_checksum.parse(written(table, 3))
     assert parsed is not None
     false = structs.replace(LIES["other columns"](parsed), in_commit_timestamp_opt=EpochMillis(1))
-    for content in (b"damaged", checksum.render(false)):
+    for content in (b"damaged", version_checksum.render(false)):
         with catalog._database.writing() as db:
             db.execute(update(log_hints).values(checksum=content))
 
@@ -229,11 +231,11 @@ def test_a_copy_that_is_damaged_in_the_database_is_not_believed(
 def test_the_newer_content_stays(catalog: Catalog, table: StagingTable, truth: KnownChecksum) -> None:
     catalog.note_log(table.table_id, KnownLog((), truth.version, truth))
     propose(catalog, table, 3)
-    parsed = checksum.parse(truth.content)
+    parsed = version_checksum.parse(truth.content)
     assert parsed is not None
     record = catalog.commits(table.table_id)[0]
     newer = structs.replace(parsed, txn_id=record.txn_id, in_commit_timestamp_opt=record.in_commit_timestamp)
-    newest = KnownChecksum(Version(3), checksum.render(newer))
+    newest = KnownChecksum(Version(3), version_checksum.render(newer))
 
     catalog.note_log(table.table_id, KnownLog((), Version(3), newest))
     catalog.note_log(table.table_id, KnownLog((), truth.version, truth))

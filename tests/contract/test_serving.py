@@ -20,7 +20,6 @@ from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
 from headgate.lake import Lake
-from headgate.protocol import codec, names
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -30,8 +29,9 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.domain_handlers import union
-from headgate.protocol.domains import Set
+from headgate.protocol.domains.handlers import union
+from headgate.protocol.domains.rules import Set
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.managed import with_room
@@ -199,7 +199,7 @@ def test_who_cannot_make_room_is_told_why_and_nothing_is_committed(
     strict = limited(catalog, commits=1)
     opened = open_managed(strict, table.table_id, table.location)
     opened.commit(append_change(named_file("1")), base=opened.newest_known())
-    (Path(table.location) / names.published(Version(1))).write_bytes(b"stray")
+    (Path(table.location) / file_names.published(Version(1))).write_bytes(b"stray")
 
     with pytest.raises(CorruptLog, match="differs from the ratified version 1"):
         opened.commit(append_change(named_file("2")), base=opened.newest_known())
@@ -329,7 +329,7 @@ def test_a_checkpoint_that_is_gone_is_only_a_hint(watched: Watched, table: Stagi
     opened = watched.lake.table("sales.orders").log
     append(opened, *"abc")
     opened.checkpoint()
-    for path in (Path(table.location) / names.LOG).glob("*.checkpoint.*"):
+    for path in (Path(table.location) / file_names.LOG).glob("*.checkpoint.*"):
         path.unlink()
     watched.since()
 
@@ -343,7 +343,7 @@ def test_a_log_that_was_cleaned_up_is_listed(watched: Watched, catalog: Catalog,
     opened = watched.lake.table("sales.orders").log
     append(opened, *"abc")
     opened.checkpoint()
-    (Path(table.location) / names.published(Version(0))).unlink()
+    (Path(table.location) / file_names.published(Version(0))).unlink()
     with catalog._database.writing() as db:
         db.exec_driver_sql("DELETE FROM log_hints")
 
@@ -379,7 +379,9 @@ def test_an_opening_serves_once_and_for_a_moment(catalog: Catalog, table: Stagin
 
 def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, table: StagingTable) -> None:
     """R3"""
-    file = names.LogFile(names.Kind.CHECKPOINT, Version(7), names.classic_checkpoint(Version(7)), 10)
+    file = file_names.LogFile(
+        file_names.Kind.CHECKPOINT, Version(7), file_names.classic_checkpoint(Version(7)), 10
+    )
     catalog.note_log(table.table_id, KnownLog((file,), Version(7)))
     loaded = catalog.load(ORDERS)
     served = Served(catalog, table.table_id, loaded=loaded)
@@ -390,8 +392,8 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
 
 def test_of_two_checkpoints_the_newer_one_is_remembered(catalog: Catalog, table: StagingTable) -> None:
     for version in (4, 9, 6):
-        path = names.classic_checkpoint(Version(version))
-        file = names.LogFile(names.Kind.CHECKPOINT, Version(version), path, 10)
+        path = file_names.classic_checkpoint(Version(version))
+        file = file_names.LogFile(file_names.Kind.CHECKPOINT, Version(version), path, 10)
         catalog.note_log(table.table_id, KnownLog((file,), Version(version)))
 
     known = catalog.load(ORDERS).known
@@ -443,7 +445,7 @@ def test_a_moment_before_what_is_left_of_the_log_is_refused_as_ever(
     opened.checkpoint()
     stamps = {record.version: record.in_commit_timestamp for record in catalog.commits(table.table_id)}
     for version in (0, 1):
-        (Path(table.location) / names.published(Version(version))).unlink()
+        (Path(table.location) / file_names.published(Version(version))).unlink()
 
     fresh = watched.lake.table("sales.orders").log
     with pytest.raises(VersionNotFound):
@@ -465,6 +467,6 @@ def test_history_by_the_catalogs_books(watched: Watched) -> None:
     for record in found:
         assert record.txn_id == told[record.version].info.txn_id
         assert record.in_commit_timestamp == told[record.version].timestamp
-        path = Path(opened.location) / names.published(record.version)
+        path = Path(opened.location) / file_names.published(record.version)
         assert record.size == path.stat().st_size
     assert [record.version for record in watched.lake.commits("sales.orders", before=4, limit=2)] == [3, 2]

@@ -13,8 +13,9 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedTable, SettlesTakeOver
 from headgate.catalog.publishing_owner import PublishingOwner
 from headgate.errors import ConcurrentWrite, InvalidRequest, TableExists, UnsafeStore
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names
 from headgate.table import ownership
 from headgate.table.create import Definition
 from tests.support import owned, postgresql
@@ -48,7 +49,7 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
 
 
 def staged(table: OwnedTable, content: bytes, version: int = 0) -> Staged:
-    made = Staged(names.staged_file(Version(version), str(uuid.uuid4())))
+    made = Staged(file_names.staged_file(Version(version), str(uuid.uuid4())))
     table.store.put(made.path, content)
     return made
 
@@ -67,7 +68,7 @@ def test_the_first_who_asks_has_the_version_and_it_is_published(build: Build) ->
     assert not build().settle(table, Version(0), theirs)
     assert build().settle(table, Version(0), ours)
 
-    assert table.store.read(names.published(Version(0))) == b"ours"
+    assert table.store.read(file_names.published(Version(0))) == b"ours"
 
 
 def test_who_comes_after_a_crash_publishes_what_was_settled(build: Build) -> None:
@@ -76,21 +77,21 @@ def test_who_comes_after_a_crash_publishes_what_was_settled(build: Build) -> Non
     table = registered(owner)
     ours, theirs = staged(table, b"ours"), staged(table, b"theirs")
     assert owner.settle(table, Version(0), ours)
-    table.store.delete(names.published(Version(0)))  # as if it had never come to that
+    table.store.delete(file_names.published(Version(0)))  # as if it had never come to that
 
     assert not owner.settle(table, Version(0), theirs)
 
-    assert table.store.read(names.published(Version(0))) == b"ours"
+    assert table.store.read(file_names.published(Version(0))) == b"ours"
 
 
 def test_a_version_that_an_outsider_wrote_is_not_overwritten(build: Build) -> None:
     owner = build()
     table = registered(owner)
-    table.store.put(names.published(Version(3)), b"outsider")
+    table.store.put(file_names.published(Version(3)), b"outsider")
 
     assert not owner.settle(table, Version(3), staged(table, b"ours", 3))
 
-    assert table.store.read(names.published(Version(3))) == b"outsider"
+    assert table.store.read(file_names.published(Version(3))) == b"outsider"
 
 
 def test_a_table_whose_files_are_gone_does_not_keep_its_place(build: Build) -> None:
@@ -103,7 +104,7 @@ def test_a_table_whose_files_are_gone_does_not_keep_its_place(build: Build) -> N
     assert owner.settle(table, Version(0), staged(table, b"second"))
     assert not owner.settle(table, Version(0), staged(table, b"third"))
 
-    assert table.store.read(names.published(Version(0))) == b"second"
+    assert table.store.read(file_names.published(Version(0))) == b"second"
 
 
 def test_only_a_table_of_the_owner_is_settled(build: Build) -> None:
@@ -166,7 +167,7 @@ def test_of_two_who_take_a_table_over_one_is_told_that_it_lost(build: Build) -> 
         ownership.coordinate(late, place.find, NAME, CONF)
 
     assert taken == [2]
-    assert coordination.of(place.opened().snapshot().state.metadata) is not None
+    assert coordinated_commits.of(place.opened().snapshot().state.metadata) is not None
     assert append(place.opened(), "x") == [3]
 
 

@@ -20,8 +20,8 @@ from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectExists, SharedLog, StorageUnavailable
 from headgate.lake import Lake
-from headgate.protocol import codec, names
 from headgate.protocol.actions import AppTransaction, CommitInfo, DomainMetadata, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from tests.contract.conftest import ORDERS
@@ -48,7 +48,7 @@ def test_a_version_published_behind_the_catalogs_back_is_taken_in(
     assert (tail.latest, tail.published, tail.commits) == (1, 1, ())
     assert catalog.propose(inline(table.table_id, 2, "ours")) == Ratified(Version(2))
     assert catalog.propose(inline(table.table_id, 2, "foreign")) == Ratified(Version(1))
-    assert files.read(names.published(Version(1))) == content(1, "foreign")
+    assert files.read(file_names.published(Version(1))) == content(1, "foreign")
 
 
 def test_a_blind_append_moves_on_past_versions_published_by_others(
@@ -100,7 +100,7 @@ def test_a_stray_file_is_no_version_and_stops_nobody(
     catalog: Catalog, table: StagingTable, stray: bytes
 ) -> None:
     """T6: publishing tells of it; what was ratified is what readers get."""
-    locate(table.location).put_if_absent(names.published(Version(1)), stray)
+    locate(table.location).put_if_absent(file_names.published(Version(1)), stray)
 
     assert catalog.propose(inline(table.table_id, 1, "ours")) == Ratified(Version(1))
 
@@ -113,7 +113,7 @@ def test_what_a_foreign_version_says_of_the_table_is_told(catalog: Catalog, tabl
     """K8"""
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("foreign"))
     data = codec.encode((info, DOMAIN, AppTransaction(app_id="s", version=4)))
-    locate(table.location).put_if_absent(names.published(Version(1)), data)
+    locate(table.location).put_if_absent(file_names.published(Version(1)), data)
 
     assert catalog.take_in(table.table_id) == 1
 
@@ -153,7 +153,7 @@ def test_on_a_shared_log_ratified_is_published(catalog: Catalog, shared: Staging
 
     tail = catalog.tail(shared.table_id)
     assert (tail.latest, tail.published, tail.commits) == (3, 3, ())
-    assert files.read(names.published(Version(1))) == content(1, "a")
+    assert files.read(file_names.published(Version(1))) == content(1, "a")
     assert catalog.propose(inline(shared.table_id, 2, "late")) == Lost(
         tuple(RatifiedCommit(record.version, record.txn_id, record.in_commit_timestamp, None)
               for record in reversed(catalog.commits(shared.table_id, limit=2)))
@@ -280,7 +280,7 @@ def test_writers_on_a_shared_log_commit_through_the_loop(catalog: Catalog, share
         rival = opened.snapshot().version + 1
         info = CommitInfo(in_commit_timestamp=stamp(rival), txn_id=TxnId(f"rival {number}"))
         data = codec.encode((info, named_file(f"rival {number}")))
-        locate(shared.location).put_if_absent(names.published(Version(rival)), data)
+        locate(shared.location).put_if_absent(file_names.published(Version(rival)), data)
 
     found = opened.snapshot()
 
@@ -294,7 +294,7 @@ def test_in_a_bucket_only_the_first_commit_looks_at_the_log(catalog: Catalog, ta
     other = through(catalog, lambda location: FaultyStore(locate(location), wire))
 
     other.propose(inline(table.table_id, 1, "a"))
-    assert wire.calls == [f"head {names.published(Version(1))}"]
+    assert wire.calls == [f"head {file_names.published(Version(1))}"]
     other.propose(inline(table.table_id, 2, "b"))
     assert len(wire.calls) == 1
     publish(locate(table.location), 1, "a")

@@ -12,8 +12,8 @@ from headgate.catalog.api import TableName
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
@@ -141,7 +141,7 @@ def test_a_planted_version_is_not_taken_in(place: Place, text: str, taken: int) 
     info = CommitInfo(in_commit_timestamp=stamp(at), txn_id=TxnId(f"planted in {place.table_id}"))
     metadata = _constraint(told.metadata, text)
     planted = codec.encode((info, with_features(told.protocol, *WRITERS), metadata))
-    locate(place.location).put_if_absent(names.published(at), planted)
+    locate(place.location).put_if_absent(file_names.published(at), planted)
     for privilege in ("alter protocol", "alter properties"):
         place.catalog.granting.grant(privilege, None, "external")
 

@@ -36,8 +36,8 @@ from headgate.catalog.gate import Gate
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, TooManyUnpublished
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 from headgate.storage.locate import locate
 from headgate.table import create, log, publish
@@ -115,7 +115,7 @@ _COUNT = iter(range(10_000))
 
 
 def _name(version: int = 1) -> str:
-    return names.staged_file(Version(version), str(uuid.uuid4()))
+    return file_names.staged_file(Version(version), str(uuid.uuid4()))
 
 
 def _proposal(scene: Scene, place: Inline | Staged, txn_id: str = "", version: int = 1) -> Proposal:
@@ -126,17 +126,17 @@ def _proposal(scene: Scene, place: Inline | Staged, txn_id: str = "", version: i
 
 
 def t1_a_name_that_leads_elsewhere(scene: Scene) -> bool:
-    elsewhere = scene.folder.parent / scene.other / names.STAGED
+    elsewhere = scene.folder.parent / scene.other / file_names.STAGED
     elsewhere.mkdir(parents=True, exist_ok=True)
     (elsewhere / "x.json").write_bytes(content(1, scene.evil))
-    (scene.folder / names.STAGED).mkdir(parents=True, exist_ok=True)
-    return scene.ratified(_proposal(scene, Staged(f"../../../{scene.other}/{names.STAGED}x.json")))
+    (scene.folder / file_names.STAGED).mkdir(parents=True, exist_ok=True)
+    return scene.ratified(_proposal(scene, Staged(f"../../../{scene.other}/{file_names.STAGED}x.json")))
 
 
 def t1_a_link_to_elsewhere(scene: Scene) -> bool:
     outside = scene.folder.parent / "outside.json"
     outside.write_bytes(content(1, scene.evil))
-    inside = scene.folder / names.STAGED / _name()
+    inside = scene.folder / file_names.STAGED / _name()
     inside.parent.mkdir(parents=True, exist_ok=True)
     inside.symlink_to(outside)
     return scene.ratified(_proposal(scene, Staged(inside.name)))
@@ -146,14 +146,14 @@ def t1_a_folder_that_is_a_link(scene: Scene) -> bool:
     outside = scene.folder.parent / "outside"
     outside.mkdir()
     (outside / (name := _name())).write_bytes(content(1, scene.evil))
-    (scene.folder / names.STAGED).parent.mkdir(parents=True, exist_ok=True)
-    (scene.folder / names.STAGED).symlink_to(outside)
+    (scene.folder / file_names.STAGED).parent.mkdir(parents=True, exist_ok=True)
+    (scene.folder / file_names.STAGED).symlink_to(outside)
     return scene.ratified(_proposal(scene, Staged(name)))
 
 
 def t2_a_name_of_another_version(scene: Scene) -> bool:
     name = _name(7)
-    scene.store.put(names.STAGED + name, content(1, scene.evil))
+    scene.store.put(file_names.STAGED + name, content(1, scene.evil))
     return scene.ratified(_proposal(scene, Staged(name)))
 
 
@@ -161,12 +161,12 @@ def t3_a_commit_made_for_another_table(scene: Scene) -> bool:
     told = scene.catalog.tail(scene.other).told
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
-    scene.store.put(names.STAGED + (name := _name()), codec.encode((info, told.metadata)))
+    scene.store.put(file_names.STAGED + (name := _name()), codec.encode((info, told.metadata)))
     return scene.ratified(_proposal(scene, Staged(name)))
 
 
 def t3_a_staged_file_of_another_transaction(scene: Scene) -> bool:
-    scene.store.put(names.STAGED + (name := _name()), content(1, "somebody else's"))
+    scene.store.put(file_names.STAGED + (name := _name()), content(1, "somebody else's"))
     return scene.ratified(_proposal(scene, Staged(name)))
 
 
@@ -197,7 +197,7 @@ def t5_a_staged_file_that_changes_after_it_was_ratified(scene: Scene) -> bool:
     forged = content(1, scene.honest).replace(b".parquet", b".forged")
     scene.store.put(proposal.content.path, forged)
     (held,) = scene.catalog.tail(scene.victim).commits
-    copy, served = scene.folder / names.published(Version(1)), b""
+    copy, served = scene.folder / file_names.published(Version(1)), b""
     with suppress(CorruptLog):
         publish.publish(scene.store, scene.catalog, scene.victim)
     with suppress(CorruptLog):
@@ -207,7 +207,7 @@ def t5_a_staged_file_that_changes_after_it_was_ratified(scene: Scene) -> bool:
 
 def t6_a_published_file_written_before_ours(scene: Scene) -> bool:
     assert scene.ratified(inline(scene.victim, 1, scene.honest))
-    planted = scene.folder / names.published(Version(1))
+    planted = scene.folder / file_names.published(Version(1))
     planted.write_bytes(content(1, "forged"))
     try:
         publish.publish(scene.store, scene.catalog, scene.victim)
@@ -306,7 +306,7 @@ def _believe_anything(_: Store, digests: dict[Version, str]) -> tuple[Version | 
 def _place_what_is_missing(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
     for version, data in contents:
         with suppress(ObjectExists):
-            files.put_if_absent(names.published(version), data)
+            files.put_if_absent(file_names.published(version), data)
 
 
 @contextmanager
@@ -392,7 +392,9 @@ def test_t5_a_staged_file_that_changed_is_an_incident(scene: Scene) -> None:
 def test_t5_what_was_ratified_inline_has_no_file_that_could_change(scene: Scene) -> None:
     assert scene.ratified(inline(scene.victim, 1, scene.honest))
 
-    assert not (scene.folder / names.STAGED).exists() or not list((scene.folder / names.STAGED).iterdir())
+    assert not (scene.folder / file_names.STAGED).exists() or not list(
+        (scene.folder / file_names.STAGED).iterdir()
+    )
 
 
 def test_t8_a_transaction_with_another_body_is_answered_like_the_first_and_changes_nothing(

@@ -18,8 +18,8 @@ from headgate.catalog.content_rules import Rule
 from headgate.catalog.ratify import Candidate
 from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest
-from headgate.protocol import codec
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Metadata, Protocol, TxnId, Version
+from headgate.protocol.log import codec
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support.broken_commits import CASES as BROKEN
 from tests.support.broken_commits import (

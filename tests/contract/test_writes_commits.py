@@ -16,8 +16,9 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedActions, OwnedCommits, OwnedTable, WritesCommits
 from headgate.catalog.publishing_owner import PublishingOwner
 from headgate.errors import InvalidRequest, NotAllowed, Retry, StorageUnavailable, UnsafeStore
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names
 from headgate.table import ownership
 from headgate.table.create import Definition
 from tests.support import owned, postgresql
@@ -40,7 +41,7 @@ class StagingOwner:
     def commit_actions(
         self, table: OwnedTable, proposal: OwnedActions
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
-        staged = Staged(names.staged_file(proposal.version, self.inner.world.uuid()), proposal.folder)
+        staged = Staged(file_names.staged_file(proposal.version, self.inner.world.uuid()), proposal.folder)
         table.store.put(staged.path, "\n".join(proposal.actions).encode())
         what = proposal.version, proposal.txn_id, proposal.timestamp, staged
         return self.inner.commit(table, owned.OwnedProposal(*what, proposal.before, proposal.after))
@@ -73,7 +74,7 @@ def registered(owner: Owner, *, current: int = 0) -> OwnedTable:
     """A table whose versions up to the one that names the owner are published."""
     store = DictStore()
     for version in range(current + 2):
-        store.put(names.published(Version(version)), content(version, f"before-{version}"))
+        store.put(file_names.published(Version(version)), content(version, f"before-{version}"))
     return OwnedTable("/tables/t", owner.register("/tables/t", Version(current), PLAIN), store)
 
 
@@ -81,7 +82,7 @@ def propose(
     owner: Owner, table: OwnedTable, version: int, txn_id: str, *, after: Told = OWNED
 ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
     said = Version(version), TxnId(txn_id), EpochMillis(stamp(version)), content(version, txn_id)
-    return owner.commit_actions(table, OwnedActions(*said, names.STAGED, OWNED, after))
+    return owner.commit_actions(table, OwnedActions(*said, file_names.STAGED, OWNED, after))
 
 
 def ratified(owner: Owner, table: OwnedTable, *versions: int) -> None:
@@ -95,7 +96,7 @@ def held_or_published(owner: Owner, table: OwnedTable, version: int) -> bytes:
     for commit in owner.get_commits(table).commits:
         if commit.version == version and isinstance(commit.where, Staged):
             return table.store.read(commit.where.path)
-    return table.store.read(names.published(Version(version)))
+    return table.store.read(file_names.published(Version(version)))
 
 
 def test_it_is_asked_with_the_actions(build: Build) -> None:
@@ -147,7 +148,7 @@ def test_publishing_again_is_harmless_and_beyond_the_latest_refused(build: Build
     owner.backfill_to(table, Version(3))
     owner.backfill_to(table, Version(3))
 
-    assert table.store.read(names.published(Version(3))).rstrip() == content(3, "txn-3").rstrip()
+    assert table.store.read(file_names.published(Version(3))).rstrip() == content(3, "txn-3").rstrip()
     with pytest.raises(InvalidRequest, match="latest ratified version is 3"):
         owner.backfill_to(table, Version(4))
 
@@ -175,7 +176,7 @@ def test_a_version_is_there_as_soon_as_its_file_is_whoever_hears_of_it(build: Bu
     """Seed 002, choice 2: regardless of when or whether the client receives a response."""
     owner = publishing(build)
     table = registered(owner)
-    table.store.put_if_absent(names.published(Version(2)), content(2, "unheard"))  # and the owner died
+    table.store.put_if_absent(file_names.published(Version(2)), content(2, "unheard"))  # and the owner died
 
     again = build()
     assert again.get_commits(table) == OwnedCommits((), Version(2))
@@ -190,13 +191,13 @@ def test_nothing_is_staged_and_nothing_written_before_the_previous_version_is_pu
     """Seed 002: no backfilled commit is written until the previous one has been backfilled."""
     owner = publishing(build)
     table = registered(owner)
-    table.store.delete(names.published(Version(1)))
+    table.store.delete(file_names.published(Version(1)))
 
     with pytest.raises(InvalidRequest, match="version 1 is not published"):
         propose(owner, table, 2, "t")
 
-    assert not list(table.store.list_from(names.STAGED))
-    assert [meta.path for meta in table.store.list_from(names.LOG)] == [names.published(Version(0))]
+    assert not list(table.store.list_from(file_names.STAGED))
+    assert [meta.path for meta in table.store.list_from(file_names.LOG)] == [file_names.published(Version(0))]
 
 
 def test_a_store_that_does_not_answer_leaves_the_outcome_unknown(build: Build) -> None:
@@ -262,7 +263,7 @@ def test_a_client_appends_reads_and_releases_through_it(build: Build) -> None:
 
 
 def _table_conf(place: Place) -> Mapping[str, str]:
-    found = coordination.of(place.opened().snapshot(version=0).state.metadata)
+    found = coordinated_commits.of(place.opened().snapshot(version=0).state.metadata)
     assert found is not None
     return found.table_conf
 

@@ -8,7 +8,7 @@ import pytest
 import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError
-from headgate.protocol import features
+from headgate.protocol import table_features
 from headgate.protocol.actions import AddFile
 from headgate.settings import Publish, Settings
 from headgate.spark import deleted
@@ -68,7 +68,7 @@ def readable(place: Path) -> Table | None:
     try:
         table = headgate.at_path(place)
         state = table.log.snapshot().state
-        features.check_writable(state.protocol, state.metadata)
+        table_features.check_writable(state.protocol, state.metadata)
         contents(table.log)
     except HeadgateError:
         return None

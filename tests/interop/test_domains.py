@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate.protocol.domains import Remove, Set
+from headgate.protocol.domains.rules import Remove, Set
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from tests.support import duck, tables

@@ -17,11 +17,11 @@ from deltalake.exceptions import CommitFailedError
 
 from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Action, AddFile, AppTransaction, EpochMillis, RemoveFile, Version
-from headgate.protocol.domain_lifecycle import CLUSTERING, clustering
-from headgate.protocol.domains import Remove, Set
-from headgate.protocol.names import Kind
+from headgate.protocol.domains.lifecycle import CLUSTERING, clustering
+from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.file_names import Kind
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table import create, log
@@ -64,7 +64,7 @@ def compact(table: OpenedTable) -> None:
 def checkpoint_alone(table: OpenedTable) -> None:
     """A checkpoint, and nothing left of what it was made of."""
     for older in range(table.checkpoint()):
-        table.store.delete(names.published(Version(older)))
+        table.store.delete(file_names.published(Version(older)))
 
 
 def give_domains(table: OpenedTable) -> None:
@@ -80,7 +80,7 @@ def do_everything(table: OpenedTable) -> None:
 
 def has_sidecars(table: OpenedTable) -> bool:
     (checkpoint,) = files(table, Kind.CHECKPOINT)
-    return names.is_v2_checkpoint(checkpoint) and any(table.store.list_from(names.SIDECARS))
+    return file_names.is_v2_checkpoint(checkpoint) and any(table.store.list_from(file_names.SIDECARS))
 
 
 def has_both_statistics(table: OpenedTable) -> bool:
@@ -92,7 +92,7 @@ def has_both_statistics(table: OpenedTable) -> bool:
 
 def is_stamped(table: OpenedTable) -> bool:
     latest = table.snapshot().version
-    content = codec.decode(latest, table.store.read(names.published(latest)))
+    content = codec.decode(latest, table.store.read(file_names.published(latest)))
     return content.info is not None and content.info.in_commit_timestamp is not None
 
 
@@ -275,7 +275,7 @@ def test_a_complaint_would_be_heard(tmp_path: Path) -> None:
     thing = THINGS["classic checkpoint"]
     table = made(tmp_path, "filesystem", thing)
     write(table, thing)
-    table.store.put(names.LAST_CHECKPOINT, b"{")
+    table.store.put(file_names.LAST_CHECKPOINT, b"{")
 
     by_duckdb = peers.by_duckdb(table.location)
     by_deltalake = peers.by_deltalake([table.location], level="debug")

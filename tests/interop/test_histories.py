@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headgate.protocol.actions import EpochMillis, RemoveFile
-from headgate.protocol.attempt import Reads
+from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.locate import locate
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation

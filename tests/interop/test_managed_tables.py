@@ -9,7 +9,7 @@ from pyspark.sql.types import LongType, StructType
 
 import headgate
 from headgate.catalog.embedded import open_catalog
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.table.opened import OpenedTable
 from tests.support import duck, tables
@@ -35,7 +35,7 @@ def five_versions(folder: Path, settings: Settings) -> OpenedTable:
 
 def staged(table: OpenedTable) -> list[Path]:
     """The staged commits that are not published, oldest first."""
-    log = Path(table.location) / names.STAGED
+    log = Path(table.location) / file_names.STAGED
     return [path for path in sorted(log.iterdir()) if int(path.name[:20]) > 2]
 
 

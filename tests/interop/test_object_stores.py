@@ -9,8 +9,8 @@ import deltalake
 import pyarrow as pa
 import pytest
 
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.table.opened import OpenedTable
 from tests.support import duck, s3, tables
@@ -33,7 +33,7 @@ def test_what_a_proof_may_leave_behind_disturbs_nobody(tmp_path: Path) -> None:
     table.commit(
         tables.append_change(tables.parquet_file(str(tmp_path), "a.parquet", [1, 2])), base=table.snapshot()
     )
-    store.put_if_absent(f"{names.PROBE}{uuid.uuid4()}", b"first")
+    store.put_if_absent(f"{file_names.PROBE}{uuid.uuid4()}", b"first")
 
     assert deltalake.DeltaTable(tmp_path).version() == 1
     with duck.connect() as connection:

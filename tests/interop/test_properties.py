@@ -6,7 +6,7 @@ import deltalake
 import pyarrow as pa
 import pytest
 
-from headgate.protocol import features
+from headgate.protocol import table_features
 from headgate.storage.locate import locate
 from headgate.table import alter, create
 from headgate.table.create import Definition
@@ -132,4 +132,4 @@ def test_tables_of_others_are_altered_and_still_theirs(tmp_path: Path, propertie
 
     assert by_delta_rs(tmp_path) == by_duckdb(tmp_path) == [1, 2, 3]
     assert deltalake.DeltaTable(tmp_path).metadata().configuration["team"] == "sales"
-    assert features.named(table.snapshot().state.protocol) >= {"domainMetadata"}
+    assert table_features.named(table.snapshot().state.protocol) >= {"domainMetadata"}

@@ -14,8 +14,8 @@ import msgspec
 from headgate.catalog.api import Inline, Proposal, Staged, TableId, Unknown
 from headgate.catalog.group_api import Group, GroupId, GroupLost, GroupRatified
 from headgate.errors import CatalogUnavailable, CommitUnknown, TooManyUnpublished
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from tests.linear.cycles import Transaction
 from tests.linear.history import FOREVER, Told
@@ -152,8 +152,10 @@ class GroupWorker:
         proposal = Proposal(one.table_id, target, txn_id, Inline(content), any_version=read is None)
         if read is None or self._chance.random() > 0.1:
             return proposal
-        file_name = names.staged_file(target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4)))
-        locate(one.location).put(names.STAGED + file_name, content)
+        file_name = file_names.staged_file(
+            target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+        )
+        locate(one.location).put(file_names.STAGED + file_name, content)
         return replace(proposal, content=Staged(file_name))
 
     def _write(self, event: Begun | Sent | Ended) -> None:

@@ -10,8 +10,9 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import CommitOwner, OwnedTable
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
@@ -68,7 +69,7 @@ class Owned:
         table = self.opened(self.owner(), location)
         latest = table.publish()
         found = (
-            codec.decode(version, table.store.read(names.published(version)))
+            codec.decode(version, table.store.read(file_names.published(version)))
             for version in map(Version, range(latest + 1))
         )
         return [str(commit.info.txn_id) if commit.info is not None else "" for commit in found]
@@ -153,7 +154,7 @@ class OwnerWorker:
     def _asked_of(self, shared: Shared) -> OwnedTable:
         if shared.number not in self._asked:
             first = tables.open_filesystem(shared.location).snapshot(version=0)
-            named = coordination.of(first.state.metadata)
+            named = coordinated_commits.of(first.state.metadata)
             assert named is not None
             self._asked[shared.number] = OwnedTable(
                 shared.location, named.table_conf, locate(shared.location)

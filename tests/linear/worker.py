@@ -10,8 +10,8 @@ from headgate.catalog.api import Inline, Lost, Open, Proposal, Ratified, Staged,
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
 from headgate.catalog.service import Catalog
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError, TooManyUnpublished
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings
 from headgate.storage.locate import locate
 from headgate.table.opened import OpenedTable
@@ -117,8 +117,10 @@ class Worker:
         target = Version(self._latest.get(shared.number, 0) + 1)
         proposal = self._proposal(shared, self._new_txn(shared.number), target)
         assert isinstance(proposal.content, Inline)
-        file_name = names.staged_file(target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4)))
-        locate(shared.location).put(names.STAGED + file_name, proposal.content.content)
+        file_name = file_names.staged_file(
+            target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+        )
+        locate(shared.location).put(file_names.STAGED + file_name, proposal.content.content)
         self._propose(shared, replace(proposal, content=Staged(file_name)))
 
     def _proposal(self, shared: Shared, txn: str, target: Version) -> Proposal:

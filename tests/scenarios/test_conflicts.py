@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from headgate.errors import HeadgateError
-from headgate.protocol import rebase, replay
-from headgate.protocol.race import Race, Rule
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.conflicts.race import Race, Rule
+from headgate.protocol.log import replay
 from tests.support.attempts import BASE, Side, side, table
 
 SITUATIONS = tomllib.loads(Path(__file__).with_name("conflicts.toml").read_text())

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from headgate.errors import CorruptLog, HeadgateError, VersionNotFound
-from headgate.protocol import names, segment
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names, log_segment
 
 SITUATIONS = tomllib.loads(Path(__file__).with_name("segment.toml").read_text())
 # Nothing in the folder of staged commits is ever evidence (F4), nor are files the log does not know.
@@ -22,14 +22,14 @@ NOISE = (
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS.keys())
 def test_segment(situation: dict[str, Any]) -> None:
-    paths = [*NOISE, *(names.published(version) for version in situation["published"])]
-    paths += [f"{names.LOG}{name}" for name in situation.get("files", ())]
-    sizes = {f"{names.LOG}{name}": 0 for name in situation.get("empty", ())}
-    parsed = (names.parse(path, size=sizes.get(path, 1)) for path in paths)
+    paths = [*NOISE, *(file_names.published(version) for version in situation["published"])]
+    paths += [f"{file_names.LOG}{name}" for name in situation.get("files", ())]
+    sizes = {f"{file_names.LOG}{name}": 0 for name in situation.get("empty", ())}
+    parsed = (file_names.parse(path, size=sizes.get(path, 1)) for path in paths)
     listing = [file for file in parsed if file is not None]
 
-    def build() -> segment.Segment:
-        return segment.build(
+    def build() -> log_segment.Segment:
+        return log_segment.build(
             listing, held=situation["held"], latest=situation.get("latest"), target=situation.get("target")
         )
 
@@ -40,9 +40,9 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert situation["names"] in caught.value.message
     else:
         chosen = build()
-        checkpoint = [file.path.removeprefix(names.LOG) for file in chosen.checkpoint]
+        checkpoint = [file.path.removeprefix(file_names.LOG) for file in chosen.checkpoint]
         pieces = [
-            piece if isinstance(piece, int) else piece.path.removeprefix(names.LOG)
+            piece if isinstance(piece, int) else piece.path.removeprefix(file_names.LOG)
             for piece in chosen.commits
         ]
         assert chosen.version == situation["reads"]
@@ -52,8 +52,10 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert {piece for piece in pieces if piece in situation["held"]} == set(situation["from_catalog"])
 
 
-def files(*found: str) -> list[names.LogFile]:
-    parsed = (names.parse(f"{names.LOG}{name.rjust(len(name) + 19, '0')}", size=1) for name in found)
+def files(*found: str) -> list[file_names.LogFile]:
+    parsed = (
+        file_names.parse(f"{file_names.LOG}{name.rjust(len(name) + 19, '0')}", size=1) for name in found
+    )
     return [file for file in parsed if file is not None]
 
 
@@ -73,7 +75,7 @@ def files(*found: str) -> list[names.LogFile]:
 def test_the_earliest_version_that_can_be_read(
     listing: list[str], held: list[Version], earliest: int | None
 ) -> None:
-    assert segment.earliest(files(*listing), held=held) == earliest
+    assert log_segment.earliest(files(*listing), held=held) == earliest
 
 
 class Asked(frozenset[Version]):
@@ -92,16 +94,16 @@ def test_nothing_is_looked_for_behind_the_first_gap() -> None:
     held = Asked([Version(1)])
 
     with pytest.raises(CorruptLog, match="version 2 is missing"):
-        segment.build(files("0.json", "9.json"), held=held)
+        log_segment.build(files("0.json", "9.json"), held=held)
 
     assert held.versions == [1, 2]
 
 
 def test_an_error_says_which_versions_there_are_or_which_is_missing() -> None:
     with pytest.raises(VersionNotFound) as beyond:
-        segment.build(files("0.json", "1.json"), target=Version(2))
+        log_segment.build(files("0.json", "1.json"), target=Version(2))
     with pytest.raises(CorruptLog) as gap:
-        segment.build(files("0.json", "4.json"))
+        log_segment.build(files("0.json", "4.json"))
 
     assert (beyond.value.fields["earliest"], beyond.value.fields["latest"]) == (0, 1)
     assert gap.value.fields["version"] == 1

@@ -15,8 +15,8 @@ from headgate.errors import (
     ObjectExists,
     StorageUnavailable,
 )
-from headgate.protocol import names
 from headgate.protocol.actions import AppTransaction, TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from headgate.table import alter
 from headgate.table.opened import OpenedTable
@@ -291,7 +291,7 @@ class Stranger:
             b'"stats":"{\\"numRecords\\":1}","partitionValues":{},"modificationTime":1,"dataChange":true}}\n'
         )
         try:
-            self._store.put_if_absent(names.published(Version(version)), content)
+            self._store.put_if_absent(file_names.published(Version(version)), content)
         except ObjectExists:
             return
         self._ledger.stray = version

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from headgate.protocol import domains, predicate_sql, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -17,9 +17,11 @@ from headgate.protocol.actions import (
     Metadata,
     RemoveFile,
 )
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.replay import State
+from headgate.protocol.domains import rules
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from tests.simulation.claims import PARTITION, Claim, Sight
 from tests.simulation.serial import STAMPS
 from tests.simulation.tables import COLLECTION, COUNTER, SOLE
@@ -109,7 +111,7 @@ class Moment:
         if not self.is_partitioned:
             return Reads(whole_table=True)
         schema = schema_json.parse(self.state.metadata.schema_string)
-        predicate = predicate_sql.parse(f"{PARTITION} = '{partition}'", schema)
+        predicate = from_sql.parse(f"{PARTITION} = '{partition}'", schema)
         return Reads((predicate,), self.sight.within(partition))
 
     def rows_in(self, partition: str | None) -> frozenset[str]:
@@ -243,7 +245,7 @@ def _set(now: Moment, properties: dict[str, str]) -> Decision:
     before = now.state
     configuration = {**before.metadata.configuration, **properties}
     metadata: Metadata = msgspec.structs.replace(before.metadata, configuration=configuration)
-    protocol = upgrade.of_changed_table(before.protocol, metadata)
+    protocol = protocol_upgrade.of_changed_table(before.protocol, metadata)
     actions: tuple[Action, ...] = (metadata,) if protocol == before.protocol else (protocol, metadata)
     said = {"properties": msgspec.json.encode(properties).decode()}
     return Decision("SET TBLPROPERTIES", now.claim, actions, parameters=said)
@@ -252,28 +254,28 @@ def _set(now: Moment, properties: dict[str, str]) -> Decision:
 def _count(now: Moment) -> Decision:
     step = now.chance.randint(1, 9)
     total = int(now.sight.domains.get(COUNTER, "0")) + step
-    return _domain(now, domains.Set(COUNTER, str(total)), replace(now.claim, counted=step))
+    return _domain(now, rules.Set(COUNTER, str(total)), replace(now.claim, counted=step))
 
 
 def _collect(now: Moment) -> Decision:
     before = msgspec.json.decode(now.sight.domains.get(COLLECTION, "[]"), type=list[str])
     value = msgspec.json.encode([*before, now.data_file]).decode()
     claim = replace(now.claim, collected=frozenset({now.data_file}))
-    return _domain(now, domains.Set(COLLECTION, value), claim)
+    return _domain(now, rules.Set(COLLECTION, value), claim)
 
 
 def _take(now: Moment) -> Decision:
     """Set or remove a domain that nobody merges, because of what it was."""
     before = now.sight.domains.get(SOLE)
     claim = replace(now.claim, domains={SOLE: before})
-    edit: domains.Edit = domains.Set(SOLE, now.data_file)
+    edit: rules.Edit = rules.Set(SOLE, now.data_file)
     if before is not None and now.chance.random() < 0.3:
-        edit = domains.Remove(SOLE)
+        edit = rules.Remove(SOLE)
     return _domain(now, edit, claim)
 
 
-def _domain(now: Moment, edit: domains.Edit, claim: Claim) -> Decision:
-    actions = domains.actions(now.state.protocol, now.state.domains, (edit,))
+def _domain(now: Moment, edit: rules.Edit, claim: Claim) -> Decision:
+    actions = rules.actions(now.state.protocol, now.state.domains, (edit,))
     assert any(isinstance(action, DomainMetadata) for action in actions)
     return Decision("DOMAIN METADATA", claim, actions)
 

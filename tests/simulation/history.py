@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from headgate.protocol.attempt import BACKFILL
+from headgate.protocol.transaction.attempt import BACKFILL
 from tests.simulation.changes import Rows
 from tests.simulation.claims import PARTITION, Claim
 from tests.simulation.ledger import Ledger, Violation

@@ -26,8 +26,8 @@ from headgate.catalog.api import (
     Unknown,
 )
 from headgate.errors import ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import ObjectMeta, Store
 from tests.simulation import serial
 from tests.simulation.serial import Entry, Table
@@ -113,11 +113,11 @@ class Ledger:
 
     def is_published(self, version: int) -> bool:
         """Whether a version was ever published."""
-        return names.published(Version(version)) in self.times
+        return file_names.published(Version(version)) in self.times
 
     def written_at(self, version: int) -> int:
         """When a version was published."""
-        return self.times[names.published(Version(version))]
+        return self.times[file_names.published(Version(version))]
 
 
 class ObservedCatalog:
@@ -167,10 +167,10 @@ class ObservedCatalog:
             case Inline(content):
                 return content
             case Staged(file_name):
-                return self._store.read(names.STAGED + file_name)
+                return self._store.read(file_names.STAGED + file_name)
 
     def _published(self, version: int) -> bytes:
-        return self._store.read(names.published(Version(version)))
+        return self._store.read(file_names.published(Version(version)))
 
 
 class ObservedStore:
@@ -199,7 +199,7 @@ class ObservedStore:
         return self._dated(self._store.head(path))
 
     def delete(self, path: str) -> None:
-        if names.parse(path) or path.startswith(names.STAGED):
+        if file_names.parse(path) or path.startswith(file_names.STAGED):
             raise Violation("I7", f"{path} was deleted")
         self._store.delete(path)
 
@@ -208,13 +208,13 @@ class ObservedStore:
 
     def _appeared(self, path: str, data: Buffer) -> None:
         self._ledger.times[path] = self._now()
-        file = names.parse(path)
+        file = file_names.parse(path)
         if file is None:
             return
         match file.kind:
-            case names.Kind.PUBLISHED:
+            case file_names.Kind.PUBLISHED:
                 self._published(file.version, bytes(data))
-            case names.Kind.CHECKSUM:
+            case file_names.Kind.CHECKSUM:
                 self._check_sum(file.version, bytes(data))
             case _:
                 self._check_published(file.version)
@@ -232,7 +232,7 @@ class ObservedStore:
 
     def _check_published(self, version: Version) -> None:
         try:
-            self._store.head(names.published(version))
+            self._store.head(file_names.published(version))
         except ObjectNotFound:
             raise Violation("I5", f"a checkpoint of version {version} came before the version") from None
 
@@ -240,7 +240,7 @@ class ObservedStore:
         if not version:
             return
         try:
-            self._store.head(names.published(Version(version - 1)))
+            self._store.head(file_names.published(Version(version - 1)))
         except ObjectNotFound:
             raise Violation("I3", f"version {version} was published before {version - 1}") from None
 

@@ -19,8 +19,8 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import FindOwner
 from headgate.catalog.service import Catalog
-from headgate.protocol import names
 from headgate.protocol.actions import Action, Version
+from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
 from headgate.table import ownership
@@ -104,7 +104,7 @@ class _Scene:
         self._store = ObservedStore(self._files, self.ledger, now=lambda: clock.now_ms)
         interval = setup.choice(({}, {"delta.checkpointInterval": "3"}))
         content = version_0(self.kind, interval, managed=self._managed, world=self._world)
-        self._store.put(names.published(Version(0)), content)
+        self._store.put(file_names.published(Version(0)), content)
         self._embedded: Catalog | None = None
         self._table_id, catalog = self._catalog(seed)
         self._watched = ObservedCatalog(catalog, self._files, self.ledger)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headgate.clock import World
-from headgate.protocol import codec
 from headgate.protocol.actions import DomainMetadata, Metadata, Version
-from headgate.protocol.domain_handlers import union
-from headgate.protocol.domains import Handlers
+from headgate.protocol.domains.handlers import union
+from headgate.protocol.domains.rules import Handlers
+from headgate.protocol.log import codec
 from headgate.table import create
 from headgate.table.create import Definition
 from tests.simulation.claims import PARTITION

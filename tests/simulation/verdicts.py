@@ -1,8 +1,8 @@
 """What must be true when everybody has gone and every message has arrived."""
 
 from headgate.errors import ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from tests.simulation.actors import End, Records, Run
 from tests.simulation.claims import truth
@@ -14,7 +14,7 @@ def check_published(ledger: Ledger, files: Store) -> None:
     missing = False
     for entry in ledger.entries:
         try:
-            published = files.read(names.published(Version(entry.version)))
+            published = files.read(file_names.published(Version(entry.version)))
         except ObjectNotFound:
             missing = True
             continue

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 
 import headgate
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol import vectors
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark import binders, deleted, file_index, jvm_words
 from headgate.spark.jvm_arrays import packed_here
 from tests.support import rows
@@ -108,7 +108,7 @@ def test_when_files_were_modified_tells_them_apart_and_stays_true(
     adds = [
         data_file(
             tmp_path, f"{n}.parquet", pa.table({"id": [2 * n, 2 * n + 1]}), partition_values={"n": str(n)},
-            modification_time=time, vector=vectors.inline(DeletedRows.of([1])),
+            modification_time=time, vector=deletion_vectors.inline(DeletedRows.of([1])),
         )
         for n, time in enumerate(times)
     ]  # fmt: skip
@@ -130,7 +130,7 @@ def test_a_column_that_spark_takes_for_the_number_of_a_row_is_refused(
     name = file_index.ROW_INDEX.name
     data = pa.table({"id": [0, 1], name: pa.array([7, 8], pa.int64())})
     columns = [column("id", "long"), column(name, "long")]
-    for folder, vector in (("a", None), ("b", vectors.inline(DeletedRows.of([0])))):
+    for folder, vector in (("a", None), ("b", deletion_vectors.inline(DeletedRows.of([0])))):
         add = data_file(tmp_path / folder, "f.parquet", data, vector=vector)
         write_log(tmp_path / folder, columns, [add], features=["deletionVectors"])
 
@@ -194,7 +194,7 @@ def test_deleted_rows_are_found_in_every_part_of_a_file(
     adds = []
     for n in range(2):
         data = pa.table({"id": pa.array(range(1000 * n, 1000 * n + 1000), pa.int64())})
-        gone = vectors.inline(DeletedRows.of(range(n, 900, 3)))
+        gone = deletion_vectors.inline(DeletedRows.of(range(n, 900, 3)))
         adds.append(data_file(tmp_path, f"{n}.parquet", data, group=90, vector=gone))
     write_log(tmp_path, [column("id", "long")], adds, features=["deletionVectors"])
     confs = {

@@ -13,8 +13,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 import headgate
 from headgate import Lake, Publish, Settings, Table
-from headgate.protocol import domain_lifecycle
-from headgate.protocol.findings import Finding
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.integrity_findings import Finding
 from tests.support import duck, rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
@@ -171,7 +171,7 @@ def test_a_clustered_table_is_cloned_over_another(spark: SparkSession, lake: Lak
     plain.append(spark.sql("SELECT 1L AS id, 'a' AS name"))
 
     def clustering(table: Table) -> object:
-        return domain_lifecycle.clustering_columns(table.log.snapshot().state.domains)
+        return lifecycle.clustering_columns(table.log.snapshot().state.domains)
 
     target = lake.clone("s.k", "s.c")
     assert clustering(target) == (("x",),)

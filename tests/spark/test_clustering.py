@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest
-from headgate.protocol import curves
+from headgate.protocol.features import space_filling_curves
 from headgate.spark import curve_order, internal_names, partition_keys
 
 pytestmark = pytest.mark.spark
@@ -156,7 +156,7 @@ def test_a_clustered_table_takes_no_condition(spark: SparkSession, lake: Lake) -
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: int) -> None:
-    curve, bits = curves.hilbert(dimensions), 3
+    curve, bits = space_filling_curves.hilbert(dimensions), 3
     own = internal_names.beside([])
     names = [f"{own.bucket}{number}" for number in range(dimensions)]
     grid = spark.range(8**dimensions).select(
@@ -197,7 +197,7 @@ def test_files_get_about_as_many_rows_each_and_the_rows_are_sampled_alike_each_t
 
     def counts() -> list[int]:
         found = curve_order.arranged(
-            rows, [F.col("id"), F.col("other")], curves.hilbert(2), files=16, total=60_000
+            rows, [F.col("id"), F.col("other")], space_filling_curves.hilbert(2), files=16, total=60_000
         )
         parts = found.groupBy(F.spark_partition_id()).count().collect()
         return sorted(row["count"] for row in parts)
@@ -215,7 +215,7 @@ def test_spark_compiles_nothing_anew_for_other_values(spark: SparkSession) -> No
     def compiled(first: int) -> int:
         before = count()
         rows = spark.createDataFrame([(first + 3 * number,) for number in range(2000)], "v long")
-        found = curve_order.arranged(rows, [F.col("v")], curves.hilbert(1), files=4, total=2000)
+        found = curve_order.arranged(rows, [F.col("v")], space_filling_curves.hilbert(1), files=4, total=2000)
         found.write.format("noop").mode("overwrite").save()
         return int(count() - before)
 

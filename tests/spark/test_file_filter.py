@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType
 
-from headgate.protocol import predicate_sql, skipping
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Predicate
-from headgate.protocol.schema import mapping
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Predicate
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark.file_filter import FileFilter
 from headgate.spark.layouts import Columns
 from tests.support import conditions
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.spark
 
 
 def columns(known: Struct, *partitioned_by: str) -> Columns:
-    return Columns(known, frozenset(partitioned_by), mapping.Mode.NONE)
+    return Columns(known, frozenset(partitioned_by), column_mapping.Mode.NONE)
 
 
 def kept(
@@ -39,7 +40,7 @@ def kept(
 
 
 def keeps(spark: SparkSession, sql: str, known: Struct, *texts: str | None) -> list[bool]:
-    found = kept(spark.createDataFrame(table(list(texts))), columns(known), [predicate_sql.parse(sql, known)])
+    found = kept(spark.createDataFrame(table(list(texts))), columns(known), [from_sql.parse(sql, known)])
     return [row[0] for row in found]
 
 
@@ -55,12 +56,12 @@ def test_no_file_with_a_matching_row_is_left_out(spark: SparkSession) -> None:
         files.append(rows)
         texts.append(file_stats(random, rows, random.choice([ours, by_spark, rust])))
     asked = [conditions.condition(random) for _ in range(20)]
-    predicates = [predicate_sql.parse(condition.sql, SCHEMA) for condition in asked]
+    predicates = [from_sql.parse(condition.sql, SCHEMA) for condition in asked]
 
     found = kept(spark.createDataFrame(table(texts)), columns(SCHEMA), predicates)
 
     bounds = FileBounds(table(texts))
-    exact = [skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
+    exact = [data_skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
     for number, (rows, answers) in enumerate(zip(files, found, strict=True)):
         for at, (condition, keep) in enumerate(zip(asked, answers, strict=True)):
             matching = [row for row in rows if condition.truth(row) is True]
@@ -76,12 +77,12 @@ def test_partition_values_are_judged_as_in_process(spark: SparkSession, column: 
     values = [value for value in (conditions.value(random, column) for _ in range(40)) if value != ""]
     files = table([None] * len(values), [{column: _partition_text(value)} for value in values])
     asked = [conditions.compare(random, column, random.choice(list(conditions.OPS))) for _ in range(20)]
-    predicates = [predicate_sql.parse(condition.sql, SCHEMA) for condition in asked]
+    predicates = [from_sql.parse(condition.sql, SCHEMA) for condition in asked]
 
     found = kept(spark.createDataFrame(files), columns(SCHEMA, column), predicates)
 
     bounds = FileBounds(files, partition_columns=[column])
-    exact = [skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
+    exact = [data_skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
     for number, answers in enumerate(found):
         for at, keep in enumerate(answers):
             assert keep or not exact[at][number], (asked[at].sql, values[number])
@@ -149,7 +150,7 @@ def test_statistics_that_are_columns_are_used_in_every_session_zone(
              "wall < TIMESTAMP_NTZ'2001-09-09 01:46:39'", "n > 7.01"]  # fmt: skip
     right = ["i = 5", "day = '2022-01-08'", "ts = '2001-09-09 01:46:40Z'",
              "wall = TIMESTAMP_NTZ'2001-09-09 01:46:40'", "n = 7.00"]  # fmt: skip
-    asked = [predicate_sql.parse(sql, known) for sql in (*wrong, *right)]
+    asked = [from_sql.parse(sql, known) for sql in (*wrong, *right)]
 
     for zone in ("UTC", "America/New_York"):
         spark.conf.set("spark.sql.session.timeZone", zone)

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 import headgate
-from headgate.protocol import skipping
+from headgate.protocol.stats import data_skipping
 from headgate.spark import binders, file_index
 from headgate.spark.file_index import Listing
 from tests.support.handmade import column, data_file, write_log
@@ -379,7 +379,7 @@ def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_
 
 def test_statistics_that_cannot_be_read_skip_nothing(spark: SparkSession, tmp_path: Path) -> None:
     df = plain(tmp_path).read(spark=spark).where("id = 5")
-    with mock.patch.object(skipping, "keep", side_effect=ValueError("says the test")):
+    with mock.patch.object(data_skipping, "keep", side_effect=ValueError("says the test")):
         assert files_read(df) == FILES
     assert df.count() == 1
 

@@ -17,8 +17,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 import headgate
 from headgate import IdentityGenerator, Lake, Table, identity_column
 from headgate.errors import ConstraintViolated, InvalidRequest, MetadataChanged
-from headgate.protocol import identity
-from headgate.protocol.identity import Identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import Identity
 from headgate.spark import files, identity_marks, internal_names
 from headgate.spark import identity as spark_identity
 from headgate.table.transaction import Change, Operation
@@ -47,7 +47,7 @@ def names(spark: SparkSession, *given: str) -> DataFrame:
 
 
 def mark(table: Table, column: str = "id") -> int | None:
-    return identity.columns_of(table.log.snapshot().state.metadata)[column].mark
+    return identity_columns.columns_of(table.log.snapshot().state.metadata)[column].mark
 
 
 def ids(table: Table) -> list[int]:
@@ -145,14 +145,14 @@ def test_spark_numbers_rows_as_the_paper_does(spark: SparkSession) -> None:
     places = [
         (p, r) for p in (0, 1, 2, 3, 4, 7, 8, 1023, 1024, 99_999) for r in (0, 15, 16, 47, 48, 2**33 - 1)
     ]
-    places += [(p, (1 << n) - 1 << identity.RUN) for p in (0, 5) for n in range(1, 29)]
+    places += [(p, (1 << n) - 1 << identity_columns.RUN) for p in (0, 5) for n in range(1, 29)]
     own = internal_names.beside()
     frame = spark.createDataFrame([((p << 33) + r,) for p, r in places], f"{own.number} BIGINT")
 
     value = spark_identity.value("id", Identity(0, 1), own.number)
     found = [row[0] for row in spark_identity.placed(frame, own).select(value).collect()]
 
-    assert found == [identity.place(p, r) for p, r in places]
+    assert found == [identity_columns.place(p, r) for p, r in places]
 
 
 def test_values_that_are_used_up_are_refused_and_never_start_again(spark: SparkSession, lake: Lake) -> None:
@@ -302,7 +302,7 @@ def test_a_mark_follows_rows_of_writers_that_did_not_move_it(spark: SparkSession
     table = made(lake, "s.sync", by_default=True)
     table.append(spark.sql("SELECT * FROM VALUES (3L, 'a'), (40L, 'b') AS t(id, name)"))
     before = table.log.snapshot()
-    lowered = identity.with_marks(before.state.metadata, {"id": 1})
+    lowered = identity_columns.with_marks(before.state.metadata, {"id": 1})
     table.log.commit(Change(Operation("CHANGE COLUMN"), (lowered,)), base=before)
 
     table.sync_identity("ID")
@@ -340,8 +340,9 @@ def test_writers_that_run_at_once_share_no_value(spark: SparkSession, lake: Lake
     assert len(set(found)) == len(found) == 40
     assert mark(table) >= max(found)
     marks = [table.log.snapshot(version=version).state.metadata for version in range(table.version() + 1)]
-    assert all(identity.columns_of(was) == identity.columns_of(now) or identity.moves_marks_on(was, now)
-               for was, now in pairwise(marks))  # fmt: skip
+    for was, now in pairwise(marks):
+        same = identity_columns.columns_of(was) == identity_columns.columns_of(now)
+        assert same or identity_columns.moves_marks_on(was, now)
 
 
 @pytest.fixture
@@ -394,7 +395,7 @@ def test_a_statement_that_loses_the_race_is_told_so(spark: SparkSession, raced: 
 def test_rows_that_outgrow_what_was_reserved_are_not_committed(spark: SparkSession, table: Table) -> None:
     table.append(names(spark, "a"))
     base = table.log.snapshot().state.metadata
-    after = identity.marked(base, {"id": 3})
+    after = identity_columns.marked(base, {"id": 3})
     held = identity_marks.reserve(
         table.log, identity_marks.outrun(MetadataChanged("x"), names(spark), base, after)
     )

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import vectors
-from headgate.protocol.reserved import RESERVED
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.metadata.reserved_properties import RESERVED
 from tests.support import duck
 from tests.support.handmade import column, data_file, field, mapped, write_log
 
@@ -65,7 +65,7 @@ def test_rows_of_a_table_with_deletion_vectors_are_added_to_and_replaced(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     rows = pa.table({"id": pa.array(range(5), pa.int64())})
-    deleted = vectors.inline(DeletedRows.of([1, 3]))
+    deleted = deletion_vectors.inline(DeletedRows.of([1, 3]))
     add = data_file(tmp_path, "a.parquet", rows, vector=deleted, stats='{"numRecords":5,"tightBounds":false}')
     write_log(tmp_path, [column("id", "long")], [add], features=["deletionVectors"],
               delta_enableDeletionVectors="true")  # fmt: skip

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.errors import CatalogLost, InvalidRequest
-from headgate.protocol.property_changes import TABLE_ID, TABLE_NAME
+from headgate.protocol.metadata.alter_properties import TABLE_ID, TABLE_NAME
 
 pytestmark = pytest.mark.spark
 

@@ -11,8 +11,8 @@ import headgate
 from headgate import Lake, Table
 from headgate.catalog.api import StagingTable, TableEntry, TableName
 from headgate.errors import ConstraintViolated, InvalidRequest, TableNotFound
-from headgate.protocol import property_changes
 from headgate.protocol.actions import Metadata
+from headgate.protocol.metadata import alter_properties
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.spark import replace, schema
@@ -79,7 +79,7 @@ def test_a_managed_table_stays_the_same_table(spark: SparkSession, lake: Lake) -
     assert table.version() == 4
     assert after.description is None
     assert after.configuration == {
-        STAMPS: "true", "delta.appendOnly": "false", **property_changes.identity(entry.table_id, "s.t")
+        STAMPS: "true", "delta.appendOnly": "false", **alter_properties.identity(entry.table_id, "s.t")
     }  # fmt: skip
     assert after.partition_columns == ("day",)
     assert table.domains()["mine"] == "kept"

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 import headgate
 from headgate import Table
-from headgate.protocol import predicate_sql
+from headgate.protocol.predicates import from_sql
 from headgate.spark import binders, row_filter
 from headgate.spark import schema as spark_schema
 from tests.support import conditions
@@ -46,7 +46,7 @@ def test_what_is_asked_first_is_true_of_every_row_that_spark_selects(spark: Spar
         tuple((row["st"],) if name == "st" else row[name] for name in names) for row in rows
     ]
     asked = [conditions.condition(random, depth=1) for _ in range(300)]
-    known = [predicate_sql.parse(each.sql, SCHEMA, time_zone="UTC") for each in asked]
+    known = [from_sql.parse(each.sql, SCHEMA, time_zone="UTC") for each in asked]
     first = [row_filter.condition(each, _column) for each in known]
     frame = spark.createDataFrame(stored, spark_schema.to_spark(SCHEMA)).coalesce(1)
 

@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
 from tests.support.handmade import column, write_log
 
 pytestmark = pytest.mark.spark
@@ -30,7 +30,7 @@ def test_rows_that_are_written_get_ids(spark: SparkSession, tmp_path: Path) -> N
 
     table.overwrite(spark.range(9, 10).coalesce(1))
 
-    content = (location / names.published(Version(3))).read_bytes()
+    content = (location / file_names.published(Version(3))).read_bytes()
     commit = codec.decode(Version(3), content)
     assert [(remove.base_row_id, remove.default_row_commit_version) for remove in commit.removes] == [
         (0, 1), (3, 2),

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.errors import InvalidRequest
-from headgate.protocol.coordination import CURRENT, DEFAULTS
+from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
 from headgate.spark import defaults
 
 pytestmark = pytest.mark.spark

@@ -13,10 +13,11 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import predicate_sql, skipping
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Predicate, Unknown
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Predicate, Unknown
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark import expressions
 from headgate.spark import schema as spark_schema
 from tests.support import conditions
@@ -72,7 +73,7 @@ def test_a_row_that_spark_selects_by_its_own_rules_is_not_left_out(
     known = Struct((Field("c", Primitive(names.get(data_type, data_type))),))
     files = pa.table({"partition_values": pa.nulls(1, pa.map_(pa.string(), pa.string())), "stats": [text]})
 
-    kept = skipping.keep(FileBounds(files), expressions.predicate(sql, known, spark))
+    kept = data_skipping.keep(FileBounds(files), expressions.predicate(sql, known, spark))
 
     assert frame.where(sql).count() == 1
     assert kept.to_pylist() == [True]
@@ -133,14 +134,14 @@ def test_columns_are_the_predicates_of_their_sql(spark: SparkSession) -> None:
     for condition, sql in columns():
         found = expressions.predicate(condition, SCHEMA, spark)
 
-        expected = predicate_sql.parse(sql, SCHEMA)
+        expected = from_sql.parse(sql, SCHEMA)
         assert _without_texts(found) == _without_texts(expected), sql
 
 
 def test_a_column_of_a_frame_is_known_by_its_name(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], spark_schema.to_spark(SCHEMA))
 
-    assert expressions.predicate(frame["i"] == 1, SCHEMA, spark) == predicate_sql.parse("i = 1", SCHEMA)
+    assert expressions.predicate(frame["i"] == 1, SCHEMA, spark) == from_sql.parse("i = 1", SCHEMA)
 
 
 def test_a_moment_is_the_same_in_every_session_zone(spark: SparkSession) -> None:
@@ -152,7 +153,7 @@ def test_a_moment_is_the_same_in_every_session_zone(spark: SparkSession) -> None
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
-    assert found == local == predicate_sql.parse("ts = '2024-02-29 10:00:00.000001'", SCHEMA)
+    assert found == local == from_sql.parse("ts = '2024-02-29 10:00:00.000001'", SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError
-from headgate.protocol import stored_expressions
-from headgate.protocol.sql_functions import FUNCTIONS, Place
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.metadata.sql_functions import FUNCTIONS, Place
 from tests.support.handmade import column, write_log
 from tests.support.hostile_sql import ALLOWED, HOSTILE, PROPERTY, RUNS
 

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate.errors import UnsupportedFeature, VersionNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 
 pytestmark = pytest.mark.spark
 _LONG_AGO = "1999-12-31T23:59:59Z"
@@ -34,7 +34,7 @@ def test_a_path_opens_although_only_older_versions_can_be_read(spark: SparkSessi
     """S328: until the newest is asked for."""
     headgate.at_path(tmp_path, columns="id BIGINT").append(spark.range(3))
     strange = '"readerFeatures":["quantumFiles"],"writerFeatures":["quantumFiles"]'
-    newest = tmp_path / names.published(Version(2))
+    newest = tmp_path / file_names.published(Version(2))
     newest.write_text(f'{{"protocol":{{"minReaderVersion":3,"minWriterVersion":7,{strange}}}}}\n')
 
     table = headgate.at_path(tmp_path)

@@ -1,7 +1,8 @@
 """Tables in memory that are altered, and what one sees of them afterwards."""
 
-from headgate.protocol import codec, features, names
+from headgate.protocol import table_features
 from headgate.protocol.actions import Action, AddFile, Version
+from headgate.protocol.log import codec, file_names
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.routes import Place, create, open_table
@@ -20,7 +21,7 @@ def write(table: OpenedTable, *actions: Action) -> Version:
 
 def named(table: OpenedTable) -> frozenset[str]:
     """The features of the table."""
-    return features.named(table.snapshot().state.protocol)
+    return table_features.named(table.snapshot().state.protocol)
 
 
 def configuration(table: OpenedTable) -> dict[str, str]:
@@ -42,4 +43,4 @@ def operations(table: OpenedTable) -> list[str | None]:
 def adds(table: OpenedTable, version: int) -> tuple[AddFile, ...]:
     """What one version adds, everything it says of it."""
     table.publish()
-    return codec.decode(Version(version), table.store.read(names.published(Version(version)))).adds
+    return codec.decode(Version(version), table.store.read(file_names.published(Version(version)))).adds

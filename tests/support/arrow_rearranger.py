@@ -10,8 +10,8 @@ from msgspec import structs
 
 from headgate.catalog.maintenance import Maintenance
 from headgate.protocol.actions import EpochMillis
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Always
+from headgate.protocol.predicates.tree import Always
+from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.locate import local_path
 from headgate.table import removed
 from headgate.table.opened import OpenedTable

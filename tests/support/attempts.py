@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.protocol import counts, identity, predicate_sql, replay, upgrade, vectors
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -37,14 +37,18 @@ from headgate.protocol.actions import (
     Version,
     sort,
 )
-from headgate.protocol.attempt import Attempt, Reads
-from headgate.protocol.domains import Handlers
-from headgate.protocol.identity import Identity
-from headgate.protocol.replay import State
-from headgate.protocol.row_work import RowWork
+from headgate.protocol.domains.rules import Handlers
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.log import deletion_vectors, replay
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.stats import record_counts
+from headgate.protocol.transaction.attempt import Attempt, Reads
+from headgate.protocol.transaction.row_access import RowWork
 
 COLUMNS = ("id", "p", "q")
 SCHEMA = {
@@ -90,7 +94,7 @@ def table(words: Iterable[str] = ()) -> State:
         configuration=configuration,
     )
     legacy = Protocol(min_reader_version=1, min_writer_version=2)
-    protocol = upgrade.of_changed_table(legacy, metadata, asked=features)
+    protocol = protocol_upgrade.of_changed_table(legacy, metadata, asked=features)
     info = CommitInfo(in_commit_timestamp=EpochMillis(1_000), operation="CREATE TABLE")
     state = replay.start(sort(Version(0), (info, protocol, metadata)))
     return replace(state, version=Version(BASE))
@@ -158,7 +162,7 @@ _ELSEWHERE = (
 def _reads(told: Told, state: State) -> Reads:
     schema = schema_json.parse(state.metadata.schema_string)
     return Reads(
-        predicates=tuple(predicate_sql.parse(rest, schema) for kind, rest in told if kind == "reads"),
+        predicates=tuple(from_sql.parse(rest, schema) for kind, rest in told if kind == "reads"),
         files=frozenset(
             rest.partition("=")[0]
             for kind, rest in told
@@ -201,7 +205,9 @@ def _action(kind: str, rest: str, name: str, number: int) -> Iterator[Action]:
             yield with_vector(added(rest, {}), name)
         case "hides":
             yield RemoveFile(path=key, data_change=True)
-            yield msgspec.structs.replace(added(key, {}), deletion_vector=vectors.inline(_rows(value)))
+            yield msgspec.structs.replace(
+                added(key, {}), deletion_vector=deletion_vectors.inline(_rows(value))
+            )
         case "again":
             yield msgspec.structs.replace(added(rest, {}), data_change=False)
         case "domain":
@@ -239,16 +245,16 @@ class InlineRows:
         self._selects = selects
 
     def hidden(self, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
-        return [vectors.parse_inline(vector) for vector in wanted]
+        return [deletion_vectors.parse_inline(vector) for vector in wanted]
 
     def hide(self, rows: DeletedRows) -> DeletionVector:
-        return vectors.inline(rows)
+        return deletion_vectors.inline(rows)
 
     def selects(self, adds: Sequence[AddFile]) -> bool:
         return bool(adds) and self._selects
 
     def counted(self, file: AddFile) -> int | None:
-        return counts.of(file).num_records
+        return record_counts.of(file).num_records
 
 
 def _row_work(told: Told) -> RowWork | None:
@@ -280,7 +286,7 @@ def _altered(metadata: Metadata, kind: str, rest: str) -> Metadata:
         case "unset":
             del configuration[key]
         case "mark":
-            return identity.with_marks(metadata, {"id": int(rest)})
+            return identity_columns.with_marks(metadata, {"id": int(rest)})
         case "describe":
             return msgspec.structs.replace(metadata, description=rest)
         case _:
@@ -290,7 +296,7 @@ def _altered(metadata: Metadata, kind: str, rest: str) -> Metadata:
 
 def _with_feature(protocol: Protocol, change: str) -> Protocol:
     if change.startswith("+"):
-        return upgrade.with_features(protocol, (change[1:],))
+        return protocol_upgrade.with_features(protocol, (change[1:],))
     writers = tuple(name for name in protocol.writer_features or () if name != change[1:])
     readers = protocol.reader_features and tuple(
         name for name in protocol.reader_features if name != change[1:]

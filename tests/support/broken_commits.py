@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from headgate.catalog.api import Told
-from headgate.protocol import codec
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -20,6 +19,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
 )
+from headgate.protocol.log import codec
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from tests.support.tables import named_file

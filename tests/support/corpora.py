@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headgate.protocol import codec
 from headgate.protocol.actions import DeletionVector, Version
+from headgate.protocol.log import codec
 
 ROOT = Path(__file__).parents[3] / "shared" / "corpora"
 _EXACT = Context(prec=80)

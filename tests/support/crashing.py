@@ -32,8 +32,8 @@ from headgate.catalog.api import (
 )
 from headgate.catalog.group_api import Group, GroupLost, GroupRatified
 from headgate.catalog.service import Catalog
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import ObjectMeta, Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crash-points.md"
@@ -175,7 +175,7 @@ class CrashingStore:
         self._log_files = 0
 
     def put(self, path: str, data: bytes) -> None:
-        if not path.startswith(names.STAGED):
+        if not path.startswith(file_names.STAGED):
             return self._inner.put(path, data)
         self._crash.at("before-staging")
         self._crash.at_files("staged-file")
@@ -183,7 +183,7 @@ class CrashingStore:
         return self._crash.at("staged")
 
     def put_if_absent(self, path: str, data: bytes) -> None:
-        kind = "version-0" if path == names.published(Version(0)) else "log-file"
+        kind = "version-0" if path == file_names.published(Version(0)) else "log-file"
         self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
         self._crash.at_files(kind)
         self._inner.put_if_absent(path, data)

@@ -14,7 +14,6 @@ from headgate.catalog.service import Catalog
 from headgate.errors import (
     CommitRefused,
 )
-from headgate.protocol import codec
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -22,6 +21,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
 )
+from headgate.protocol.log import codec
 from tests.support.broken_commits import with_features, with_properties
 from tests.support.catalogs import a_catalog
 from tests.support.lenient import anything_goes

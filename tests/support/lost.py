@@ -14,9 +14,10 @@ from headgate.catalog.api import TableEntry, TableName
 from headgate.catalog.embedded import DATABASE, WAREHOUSE
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
-from headgate.protocol import codec, property_changes
-from headgate.protocol import names as protocol_names
 from headgate.protocol.actions import Commit, Version
+from headgate.protocol.log import codec
+from headgate.protocol.log import file_names as protocol_names
+from headgate.protocol.metadata import alter_properties
 from headgate.settings import DatabaseSettings, Publish
 from headgate.storage.locate import locate
 from headgate.table import create
@@ -101,7 +102,7 @@ def create_table(catalog: Catalog, name: str) -> TableEntry:
     wanted = TableName(schema, table)
     catalog.create_schema(schema)
     staging = catalog.stage(wanted)
-    required = property_changes.identity(staging.table_id, name)
+    required = alter_properties.identity(staging.table_id, name)
     definition = Definition(tables.SCHEMA, required=required)
     create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
     return catalog.register(staging, wanted)

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from headgate.catalog.api import Told
-from headgate.protocol import codec, vectors
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, Protocol, RemoveFile
+from headgate.protocol.log import codec, deletion_vectors
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from tests.support.broken_commits import (
     ADD,
@@ -175,7 +175,7 @@ MISREAD: tuple[Case, ...] = (
 
 
 _BY_ID = altered(lambda old: msgspec.structs.replace(old, partition_columns=("id",)))
-_INLINE = vectors.inline(vectors.DeletedRows.of([3]))
+_INLINE = deletion_vectors.inline(deletion_vectors.DeletedRows.of([3]))
 MISREAD += (
     # partition values, of files that are added and nothing else
     *(

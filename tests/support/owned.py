@@ -15,9 +15,10 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
-from headgate.protocol import codec, names, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.coordination import CURRENT, DEPENDENCIES, Naming
+from headgate.protocol.features.coordinated_commits import CURRENT, DEPENDENCIES, Naming
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import ownership
@@ -33,7 +34,7 @@ NAME = "one"
 CONF = {"endpoint": "here"}
 LOCATION = "memory:/table"
 PLAIN = Told(
-    upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *DEPENDENCIES)),
+    protocol_upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *DEPENDENCIES)),
     commits.metadata(delta_enableInCommitTimestamps="true"),
 )
 OWNED = Told(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_"): NAME}))
@@ -51,7 +52,7 @@ def propose(
 ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
     """Stage a commit and ask the owner for it."""
     name = uuid.uuid5(uuid.NAMESPACE_OID, txn_id)
-    staged = Staged(names.staged_file(Version(version), str(name)))
+    staged = Staged(file_names.staged_file(Version(version), str(name)))
     table.store.put(staged.path, proposals.content(version, txn_id))
     stamp = EpochMillis(proposals.stamp(version))
     return owner.commit(
@@ -146,13 +147,15 @@ class Place:
 
     def published(self) -> list[int]:
         """The versions that are published."""
-        found = (names.parse(meta.path) for meta in self.store.list_from(names.LOG))
-        return [file.version for file in found if file is not None and file.kind is names.Kind.PUBLISHED]
+        found = (file_names.parse(meta.path) for meta in self.store.list_from(file_names.LOG))
+        return [file.version for file in found if file is not None and file.kind is file_names.Kind.PUBLISHED]
 
     def staged(self) -> list[int]:
         """The versions of the files in the staging folder."""
-        files = (meta.path.removeprefix(names.STAGED) for meta in self.store.list_from(names.STAGED))
-        return [version for version in map(names.staged_version, files) if version is not None]
+        files = (
+            meta.path.removeprefix(file_names.STAGED) for meta in self.store.list_from(file_names.STAGED)
+        )
+        return [version for version in map(file_names.staged_version, files) if version is not None]
 
 
 def ordinary(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwner]:
@@ -188,7 +191,7 @@ def rename(place: Place, naming: Naming) -> None:
         msgspec.structs.replace(first.protocol, writer_features=writers),
         msgspec.structs.replace(first.metadata, configuration=configuration),
     )
-    place.store.put(names.published(Version(1)), codec.encode(renamed))
+    place.store.put(file_names.published(Version(1)), codec.encode(renamed))
 
 
 def append(table: OpenedTable, files: Iterable[object]) -> list[int]:

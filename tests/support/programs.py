@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headgate.errors import ConflictError
-from headgate.protocol import predicate_sql
 from headgate.protocol.actions import Action, AddFile, AppTransaction, RemoveFile
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
 from headgate.table.opened import OpenedTable
 from headgate.table.reads import ReadLog
@@ -155,7 +155,7 @@ class Bench:
     def _scan(self, partition: int, base: Snapshot, reads: ReadLog) -> tuple[list[str], tuple[str, ...]]:
         schema = schema_json.parse(base.state.metadata.schema_string)
         files = [path for path in _paths(base) if self.contents[path][0] == partition]
-        reads.scanned(predicate_sql.parse(f"p = {partition}", schema), files)
+        reads.scanned(from_sql.parse(f"p = {partition}", schema), files)
         return files, tuple(token for path in files for token in self.contents[path][1])
 
     def _added(self, name: str, partition: int, tokens: tuple[str, ...]) -> AddFile:

@@ -8,8 +8,8 @@ import msgspec
 
 from headgate.catalog import fresh_paths
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
-from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
+from headgate.protocol.log import codec, file_names, timestamps
 from headgate.storage.api import Store
 from tests.support.tables import named_file
 
@@ -48,14 +48,14 @@ def open_version(table_id: TableId, version: int, txn_id: str, *, data: bytes | 
 
 def staged(table_id: TableId, version: int, txn_id: str, store: Store) -> Proposal:
     """A staged proposal whose file is written."""
-    file_name = names.staged_file(Version(version), str(uuid.uuid4()))
-    store.put(names.STAGED + file_name, content(version, txn_id))
+    file_name = file_names.staged_file(Version(version), str(uuid.uuid4()))
+    store.put(file_names.STAGED + file_name, content(version, txn_id))
     return Proposal(table_id, Version(version), TxnId(txn_id), Staged(file_name))
 
 
 def altered(store: Store, **properties: str) -> Metadata:
     """The metadata of version 0 with more properties; keywords have ``_`` for ``.``."""
-    first = codec.decode(Version(0), store.read(names.published(Version(0)))).metadata
+    first = codec.decode(Version(0), store.read(file_names.published(Version(0)))).metadata
     assert first is not None
     more = {key.replace("_", "."): value for key, value in properties.items()}
     return msgspec.structs.replace(first, configuration={**first.configuration, **more})
@@ -63,4 +63,4 @@ def altered(store: Store, **properties: str) -> Metadata:
 
 def publish(store: Store, version: int, txn_id: str) -> None:
     """Write the published file of a version."""
-    store.put_if_absent(names.published(Version(version)), content(version, txn_id))
+    store.put_if_absent(file_names.published(Version(version)), content(version, txn_id))

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from headgate.catalog.api import TableId
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.protocol import codec, names, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.committer import Committer
@@ -65,9 +66,9 @@ def create(words: Sequence[str], *, managed: bool) -> Place:
     state, place = attempts.table([*words, "stamped"] if managed else words), Place()
     protocol: Protocol = state.protocol
     if managed:
-        protocol = upgrade.with_features(protocol, ("catalogManaged", "vacuumProtocolCheck"))
+        protocol = protocol_upgrade.with_features(protocol, ("catalogManaged", "vacuumProtocolCheck"))
     info = CommitInfo(in_commit_timestamp=EpochMillis(1), txn_id=TxnId("create"), operation="CREATE TABLE")
-    place.store.put(names.published(Version(0)), codec.encode((info, protocol, state.metadata)))
+    place.store.put(file_names.published(Version(0)), codec.encode((info, protocol, state.metadata)))
     if managed:
         place.catalog.add_table(_ID, place.store)
     return place

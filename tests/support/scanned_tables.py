@@ -9,9 +9,9 @@ import pyarrow as pa
 
 import headgate
 from headgate import Table
-from headgate.protocol import vectors
 from headgate.protocol.actions import AddFile
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from tests.support.handmade import array, column, data_file, field, mapped, struct, write_log
 
 FILES = 10
@@ -72,7 +72,7 @@ def with_few_vectors(location: Path) -> Table:
 
 def _hiding(location: Path, deleted: Sequence[Iterable[int] | None]) -> Table:
     adds = [
-        _ten(location, n, vector=None if gone is None else vectors.inline(DeletedRows.of(gone)))
+        _ten(location, n, vector=None if gone is None else deletion_vectors.inline(DeletedRows.of(gone)))
         for n, gone in enumerate(deleted)
     ]
     write_log(location, [column("id", "long"), column("s", "string")], adds, features=["deletionVectors"])
@@ -107,7 +107,7 @@ def tracked(location: Path) -> Table:
     moved = pa.table({"id": tens(0), "_mid": [4, *[None] * 9], "_mver": [1, *[None] * 9]})
     adds = [
         data_file(location, "a.parquet", pa.table({"id": tens(10)}), base_row_id=0,
-                  default_row_commit_version=2, vector=vectors.inline(DeletedRows.of([1]))),
+                  default_row_commit_version=2, vector=deletion_vectors.inline(DeletedRows.of([1]))),
         data_file(location, "b.parquet", moved, base_row_id=100, default_row_commit_version=5),
     ]  # fmt: skip
     write_log(

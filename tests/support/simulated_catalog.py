@@ -40,9 +40,9 @@ from headgate.errors import (
     ObjectNotFound,
     TableNotFound,
 )
-from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
-from headgate.protocol.timestamps import next_in_commit_timestamp
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import next_in_commit_timestamp
 from headgate.storage.api import Store
 from tests.support.faulty_store import Wire
 
@@ -102,7 +102,7 @@ class SimulatedCatalog:
 
     def add_table(self, table_id: TableId, store: Store) -> None:
         """Take on a table whose version 0 is written."""
-        content = store.read(names.published(Version(0)))
+        content = store.read(file_names.published(Version(0)))
         info = codec.decode(Version(0), content).info
         if info is None or info.txn_id is None or info.in_commit_timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
@@ -224,7 +224,7 @@ class SimulatedCatalog:
             )
         for number in range(table.published + 1, version + 1):
             try:
-                content = table.store.read(names.published(Version(number)))
+                content = table.store.read(file_names.published(Version(number)))
             except ObjectNotFound as exc:
                 raise InvalidRequest(f"version {number} is not published") from exc
             if content != table.contents[number]:
@@ -245,7 +245,7 @@ def _content(store: Store, proposal: Proposal) -> bytes:
             return content
         case Staged(file_name):
             try:
-                return store.read(names.STAGED + file_name)
+                return store.read(file_names.STAGED + file_name)
             except ObjectNotFound as exc:
                 raise InvalidRequest(f"the staged commit {file_name!r} does not exist") from exc
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from headgate.catalog.api import CommitCatalog, StagingTable, TableDirectory, TableId, TableName
 from headgate.clock import SystemWorld, World
 from headgate.protocol.actions import AddFile, EpochMillis
-from headgate.protocol.domains import Handlers
+from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store

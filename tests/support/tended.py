@@ -9,7 +9,7 @@ from headgate.catalog.api import TableEntry, TableName
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
 from headgate.storage.locate import locate
@@ -76,7 +76,7 @@ class Place:
 
     def log(self, name: TableName = NAME) -> list[str]:
         store = locate(self.catalog.resolve(name).location)
-        return [meta.path.removeprefix(names.LOG) for meta in store.list_from(names.LOG)]
+        return [meta.path.removeprefix(file_names.LOG) for meta in store.list_from(file_names.LOG)]
 
     def rows(self, name: TableName = NAME) -> list[int]:
         return sorted(map(int, self.table(name).snapshot().files.columns["path"].to_pylist()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headgate.catalog.api import CommitCatalog, TableId
 from headgate.catalog.embedded import open_catalog
-from headgate.protocol import codec, names
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
 from headgate.table.opened import OpenedTable
@@ -55,5 +55,5 @@ def write_checkpoint(folder: str | Path, table: OpenedTable, version: int) -> No
     adds = [named_file(path) for path in at.files.columns["path"].to_pylist()]
     name = f"{version:020d}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
     content = codec.encode((at.state.protocol, at.state.metadata, *adds))
-    (Path(folder) / names.LOG / name).write_bytes(content)
-    (Path(folder) / names.LAST_CHECKPOINT).write_text(f'{{"version":{version},"size":{len(adds) + 2}}}')
+    (Path(folder) / file_names.LOG / name).write_bytes(content)
+    (Path(folder) / file_names.LAST_CHECKPOINT).write_text(f'{{"version":{version},"size":{len(adds) + 2}}}')

@@ -28,8 +28,8 @@ from headgate.errors import (
     Retry,
     TableNotFound,
 )
-from headgate.protocol import codec, names
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table import adoption, ownership
 from headgate.table.opened import OpenedTable
@@ -149,7 +149,7 @@ class Lake:
 
     def decisive(self, version: int) -> str | None:
         """What the version with which the table changes hands says it does."""
-        path = self.table / names.published(Version(version))
+        path = self.table / file_names.published(Version(version))
         if not path.exists():
             return None
         info = codec.decode(Version(version), path.read_bytes()).info

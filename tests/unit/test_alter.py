@@ -11,9 +11,10 @@ from headgate.errors import (
     UnsupportedFeature,
     UserError,
 )
-from headgate.protocol import codec, features, names, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Version
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.table import alter
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -40,7 +41,7 @@ def properties(table: OpenedTable) -> dict[str, str]:
 
 
 def named(table: OpenedTable) -> frozenset[str]:
-    return features.named(table.snapshot().state.protocol)
+    return table_features.named(table.snapshot().state.protocol)
 
 
 def operations(table: OpenedTable) -> list[str | None]:
@@ -266,7 +267,7 @@ def test_timestamps_that_are_switched_on_later_say_since_when() -> None:
     found = table.snapshot().state
     assert found.metadata.configuration[ENABLED_AT_VERSION] == "2"
     assert found.metadata.configuration[ENABLED_AT_MOMENT] == str(found.in_commit_timestamp)
-    assert "inCommitTimestamp" in features.named(found.protocol)
+    assert "inCommitTimestamp" in table_features.named(found.protocol)
 
     alter.set_properties(table, {STAMPS: "false"})
     assert not {ENABLED_AT_VERSION, ENABLED_AT_MOMENT} & properties(table).keys()
@@ -281,7 +282,7 @@ def test_timestamps_that_lose_a_race_say_the_version_they_came_with() -> None:
     append(theirs, "c")
     metadata = base.state.metadata
     enabled = msgspec.structs.replace(metadata, configuration={**metadata.configuration, STAMPS: "true"})
-    protocol = upgrade.of_changed_table(base.state.protocol, enabled)
+    protocol = protocol_upgrade.of_changed_table(base.state.protocol, enabled)
 
     version = ours.commit(Change(Operation("SET TBLPROPERTIES"), (protocol, enabled)), base=base)
 
@@ -361,6 +362,6 @@ def test_the_protocol_of_every_version_is_well_formed() -> None:
     alter.drop_feature(table, "rowTracking")
 
     for version in range(table.snapshot().version + 1):
-        found = codec.decode(Version(version), place.store.read(names.published(Version(version))))
+        found = codec.decode(Version(version), place.store.read(file_names.published(Version(version))))
         state = table.snapshot(version=version).state
-        features.check_writable(found.protocol or state.protocol, found.metadata or state.metadata)
+        table_features.check_writable(found.protocol or state.protocol, found.metadata or state.metadata)

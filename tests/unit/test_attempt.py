@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import rebase
 from headgate.protocol.actions import AddCdcFile
-from headgate.protocol.attempt import Attempt
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import Attempt
 from tests.support.attempts import side, table
 
 ENABLING = "set:delta.enableInCommitTimestamps=true"

@@ -11,9 +11,9 @@ import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import StorageUnavailable, UnsupportedFeature
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, RemoveFile, Version
-from headgate.protocol.names import Kind
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import Kind
 from headgate.storage.locate import locate
 from headgate.table import alter, authority, log, manifests, vacuum
 from headgate.table.authority import RULES, Decider
@@ -95,7 +95,7 @@ def test_every_kind_of_maintenance_has_a_row_that_asks_who_decides() -> None:
 
 def _damage(place: Place, version: int) -> str:
     """Damage the checkpoint of a version; its path."""
-    path = names.classic_checkpoint(Version(version))
+    path = file_names.classic_checkpoint(Version(version))
     place.store.put(path, b"no parquet")
     return path
 
@@ -124,9 +124,9 @@ def test_by_its_path_a_table_of_a_catalog_is_not_repaired(tmp_path: Path) -> Non
     table = open_managed(catalog, made.table_id, made.location)
     table.commit(append_change(named_file("a")), base=table.snapshot())
     table.checkpoint()
-    store, path = locate(made.location), names.classic_checkpoint(Version(1))
+    store, path = locate(made.location), file_names.classic_checkpoint(Version(1))
     store.put(path, b"no parquet")
-    store.put(names.checksum(Version(1)), b"{")
+    store.put(file_names.checksum(Version(1)), b"{")
     before = {meta.path: store.read(meta.path) for meta in store.list_from("")}
 
     report = headgate.check_path(made.location, repair=True, data=False)
@@ -192,7 +192,7 @@ def _with_damage(store: DictStore, policy: str) -> set[str]:
     latest = table.checkpoint()
     table.compact_log(0, 1)
     files = {file.path for file in log.listed(store) if file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)}
-    damaged = files | {names.checksum(latest)}
+    damaged = files | {file_names.checksum(latest)}
     for path in damaged:
         store.put(path, b"{")
     return damaged

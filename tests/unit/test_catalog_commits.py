@@ -35,8 +35,8 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.lake import Lake
-from headgate.protocol import codec, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.table import alter, log
@@ -84,12 +84,12 @@ def append(table: OpenedTable, path: str) -> Version:
 
 
 def staged_files(location: str) -> list[Path]:
-    return sorted(Path(location, names.STAGED).glob("*"))
+    return sorted(Path(location, file_names.STAGED).glob("*"))
 
 
 def published_versions(location: str) -> set[int]:
     listed = log.listed(locate(location))
-    return {file.version for file in listed if file.kind is names.Kind.PUBLISHED}
+    return {file.version for file in listed if file.kind is file_names.Kind.PUBLISHED}
 
 
 # --- what is left where
@@ -102,7 +102,7 @@ def test_a_staged_commit_is_one_new_file_and_the_catalog_gets_its_name(tmp_path:
     files = staged_files(found.location)
     ratified = found.catalog.tail(found.table_id).commits
 
-    assert [names.staged_version(file.name) for file in files] == [1, 2]
+    assert [file_names.staged_version(file.name) for file in files] == [1, 2]
     assert [commit.where for commit in ratified] == [Staged(file.name) for file in files]
     for file, commit in zip(files, ratified, strict=True):
         content = codec.decode(commit.version, file.read_bytes())
@@ -110,7 +110,7 @@ def test_a_staged_commit_is_one_new_file_and_the_catalog_gets_its_name(tmp_path:
         assert content.info is not None
         told = (commit.txn_id, commit.in_commit_timestamp)
         assert (content.info.txn_id, content.info.in_commit_timestamp) == told
-    assert not Path(found.location, names.published(Version(1))).exists()
+    assert not Path(found.location, file_names.published(Version(1))).exists()
 
 
 def test_what_is_staged_for_one_table_is_nothing_to_another(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def refused(table: OpenedTable, path: str) -> HeadgateError:
 
 def test_if_a_commit_cannot_be_staged_nothing_is_ratified_and_it_may_be_tried_again(tmp_path: Path) -> None:
     """S063"""
-    found, wire = managed(tmp_path, 1, settings=STAGED), Cut(f"put {names.STAGED}")
+    found, wire = managed(tmp_path, 1, settings=STAGED), Cut(f"put {file_names.STAGED}")
     store = FaultyStore(locate(found.location), wire)
     table = reopened(found, found.catalog, STAGED, store=store, world=CountingWorld())
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headgate.protocol import checkpoint_schema, upkeep
 from headgate.protocol.actions import Metadata
-from headgate.protocol.checkpoint_schema import REMOVE, SMALL, V2_ONLY, FileColumns, parquet_leaves
+from headgate.protocol.log import checkpoint_schema, log_retention
+from headgate.protocol.log.checkpoint_schema import REMOVE, SMALL, V2_ONLY, FileColumns, parquet_leaves
 from headgate.protocol.schema.types import Primitive
 from tests.support import handmade
 from tests.support.commits import PROTOCOL, metadata
@@ -75,7 +75,7 @@ def described(*columns: dict[str, Any], by: tuple[str, ...] = (), **properties: 
 
 
 def columns_of(table: Metadata) -> FileColumns:
-    return checkpoint_schema.file_columns(table, upkeep.of(PROTOCOL, table))
+    return checkpoint_schema.file_columns(table, log_retention.of(PROTOCOL, table))
 
 
 def add_of(table: Metadata) -> dict[str, str]:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.protocol import names
 from headgate.protocol.actions import AddFile, EpochMillis, Metadata, Version
+from headgate.protocol.log import file_names
 from headgate.table.opened import OpenedTable
 from tests.support import handmade
 from tests.support.checkpointed import actions, protocol, published, table
@@ -70,7 +70,7 @@ def again(opened: OpenedTable, *files: AddFile, **properties: str) -> list[dict[
     """The adds of a second checkpoint, written under other properties."""
     published(opened.store, [described(**properties), *files])
     open_filesystem("", store=opened.store).checkpoint()
-    opened.store.delete(names.classic_checkpoint(Version(1)))
+    opened.store.delete(file_names.classic_checkpoint(Version(1)))
     return sorted(actions(opened.store, "add"), key=lambda found: found["path"])
 
 

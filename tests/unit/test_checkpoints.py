@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import CorruptLog, StorageUnavailable
-from headgate.protocol import codec, names, replay
 from headgate.protocol.actions import AppTransaction, Commit, CommitInfo, DomainMetadata, Sidecar, Version
-from headgate.protocol.replay import State
+from headgate.protocol.log import codec, file_names, replay
+from headgate.protocol.log.replay import State
 from headgate.table import checkpoints
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
@@ -79,7 +79,7 @@ def put(store: DictStore, path: str, rows: list[Row], schema: pa.Schema = ACTION
 
 
 def opened(store: DictStore, *paths: str) -> tuple[State, LiveFiles]:
-    parsed = [names.parse(path, size=store.head(path).size) for path in paths]
+    parsed = [file_names.parse(path, size=store.head(path).size) for path in paths]
     return checkpoints.load(store, [part for part in parsed if part is not None])
 
 
@@ -123,7 +123,7 @@ def test_the_parts_of_a_checkpoint_are_one() -> None:
 def test_a_v2_checkpoint_has_its_files_in_sidecars(ending: str) -> None:
     store = DictStore()
     main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
-    put(store, names.SIDECARS + "one file.parquet", [file_row("a"), file_row("b")])
+    put(store, file_names.SIDECARS + "one file.parquet", [file_row("a"), file_row("b")])
     put(store, "_delta_log/_sidecars/two.parquet", [file_row("c")])
     put(store, "_delta_log/_sidecars/three.parquet", [file_row("e")])
     sidecars = [
@@ -320,11 +320,11 @@ def test_replay_of_many_commits_at_once_equals_replay_one_by_one(
     history: list[tuple[set[str], set[str], list[Any]]], known: int
 ) -> None:
     store = DictStore()
-    store.put(names.published(Version(0)), codec.encode((CommitInfo(), PROTOCOL, metadata())))
+    store.put(file_names.published(Version(0)), codec.encode((CommitInfo(), PROTOCOL, metadata())))
     for version, (removed, added, small) in enumerate(history, 1):
         info = CommitInfo(operation=f"{version}")
         files = (*map(remove, sorted(removed)), *(add(name, f"{version}") for name in sorted(added)))
-        store.put(names.published(Version(version)), codec.encode((info, *small, *files)))
+        store.put(file_names.published(Version(version)), codec.encode((info, *small, *files)))
 
     frontier = Frontier(Version(len(history)), {}, managed=False)
     one_by_one = _one_by_one(store, len(history))
@@ -339,7 +339,7 @@ def test_replay_of_many_commits_at_once_equals_replay_one_by_one(
 
 def _one_by_one(store: DictStore, latest: int) -> Snapshot:
     commits: list[Commit] = [
-        codec.decode(Version(number), store.read(names.published(Version(number))))
+        codec.decode(Version(number), store.read(file_names.published(Version(number))))
         for number in range(latest + 1)
     ]
     return Snapshot(replay.start(commits[0]), LiveFiles().after(commits[0])).after(commits[1:])
@@ -351,10 +351,10 @@ def _by_path(found: Snapshot) -> list[Row]:
 
 def test_the_damaged_one_of_many_commits_is_named() -> None:
     store = DictStore()
-    store.put(names.published(Version(0)), codec.encode((PROTOCOL, metadata())))
+    store.put(file_names.published(Version(0)), codec.encode((PROTOCOL, metadata())))
     for number in range(1, 9):
         content = codec.encode((CommitInfo(), add(f"{number}")))
-        store.put(names.published(Version(number)), content[:-9] if number == 5 else content)
+        store.put(file_names.published(Version(number)), content[:-9] if number == 5 else content)
 
     with pytest.raises(CorruptLog, match="version 5 cannot be parsed") as raised:
         load(store, Frontier(Version(8), {}, managed=False))

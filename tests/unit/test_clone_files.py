@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from headgate.catalog import inside
-from headgate.protocol import file_key, vectors
+from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector
-from headgate.protocol.vectors import DeletedRows, Stored
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
 from headgate.table import clone_files, places
 from headgate.table.clone_files import COPY_OF, Origin
 from tests.support.tables import named_file
@@ -27,7 +28,7 @@ def with_vector(add: AddFile, vector: DeletionVector) -> AddFile:
 
 
 def stored(*, offset: int = 1) -> DeletionVector:
-    found = vectors.stored([DeletedRows.of([1, 2])], FILE_ID)[1][0]
+    found = deletion_vectors.stored([DeletedRows.of([1, 2])], FILE_ID)[1][0]
     return msgspec.structs.replace(found, offset=offset)
 
 
@@ -60,8 +61,8 @@ def test_a_file_is_named_by_where_it_is(source: str, path: str, target: str, exp
 
 
 def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
-    inline = vectors.inline(DeletedRows.of([3]))
-    absolute = vectors.absolute(stored(), "file:///else/where.bin")
+    inline = deletion_vectors.inline(DeletedRows.of([3]))
+    absolute = deletion_vectors.absolute(stored(), "file:///else/where.bin")
     adds = [
         with_vector(named_file(name), vector)
         for name, vector in zip("abc", (stored(), inline, absolute), strict=True)
@@ -75,7 +76,7 @@ def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
     assert first.path_or_inline_dv == f"file:/sou%20rce/deletion_vector_{FILE_ID}.bin"
     assert [add.deletion_vector for add in found[1:]] == [
         inline,
-        vectors.absolute(absolute, "file:/else/where.bin"),
+        deletion_vectors.absolute(absolute, "file:/else/where.bin"),
     ]
     assert all('"tightBounds":false' in (add.stats or "") for add in found)
 
@@ -116,7 +117,7 @@ def test_a_file_of_vectors_is_copied_once_for_all_that_are_in_it() -> None:
     assert copied.path == f"deletion_vector_{FILE_ID}.bin"
     for add, offset in zip(wanted.adds, (1, 50), strict=True):
         assert add.deletion_vector is not None
-        assert vectors.where(add.deletion_vector) == Stored(copied.to, offset, absolute=False)
+        assert deletion_vectors.where(add.deletion_vector) == Stored(copied.to, offset, absolute=False)
 
 
 def test_what_was_copied_before_is_not_copied_again() -> None:
@@ -161,7 +162,7 @@ def test_files_of_another_table_or_another_time_are_others() -> None:
 def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
     adds = [with_vector(named_file("a"), stored())]
     first = clone_files.copying(adds, ORIGIN, (), ids())
-    deleted = with_vector(first.adds[0], vectors.inline(DeletedRows.of([1, 2, 9])))
+    deleted = with_vector(first.adds[0], deletion_vectors.inline(DeletedRows.of([1, 2, 9])))
 
     again = clone_files.copying(adds, ORIGIN, [deleted], ids())
     change = clone_files.difference(again.adds, [deleted], tracks_rows=False)
@@ -173,7 +174,7 @@ def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
 
 def test_files_that_stay_keep_the_ids_of_their_rows() -> None:
     with_ids = msgspec.structs.replace(named_file("a"), base_row_id=4, default_row_commit_version=2)
-    hidden = with_vector(named_file("a"), vectors.inline(DeletedRows.of([0])))
+    hidden = with_vector(named_file("a"), deletion_vectors.inline(DeletedRows.of([0])))
 
     assert clone_files.difference([named_file("a")], [with_ids], tracks_rows=True).adds == ()
     (added,) = clone_files.difference([hidden], [with_ids], tracks_rows=True).adds

@@ -6,18 +6,21 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest, UserError
-from headgate.protocol import cloning, coordination, domain_lifecycle, features, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, EpochMillis
-from headgate.protocol.cloning import Planned
-from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.replay import State
-from headgate.protocol.schema import assign
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.metadata import clone_metadata
+from headgate.protocol.metadata.clone_metadata import Planned
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.schema import column_ids
 from tests.support import attempts
 
 NOW = EpochMillis(77)
 COUNT = iter(range(10_000))
-BY_ID = domain_lifecycle.clustering([("id",)])
+BY_ID = lifecycle.clustering([("id",)])
 OF_A_USER = DomainMetadata(domain="etl", configuration="{}", removed=False)
 
 
@@ -36,7 +39,7 @@ def _with(state: State, **properties: str) -> State:
 
 def managed(*words: str, **properties: str) -> State:
     state = table("stamped", *words, **properties)
-    protocol = upgrade.with_features(state.protocol, (features.CATALOG_MANAGED,))
+    protocol = protocol_upgrade.with_features(state.protocol, (table_features.CATALOG_MANAGED,))
     metadata = msgspec.structs.replace(state.metadata, id="22222222-2222-2222-2222-222222222222")
     return replace(state, protocol=protocol, metadata=metadata)
 
@@ -46,25 +49,25 @@ def domains(*found: DomainMetadata) -> dict[str, DomainMetadata]:
 
 
 def clone(source: State, **stated: str) -> Planned:
-    return cloning.new(source, stated, required={}, uuid=uuid, now=NOW)
+    return clone_metadata.new(source, stated, required={}, uuid=uuid, now=NOW)
 
 
 def over(target: State, source: State, **stated: str) -> Planned:
-    return cloning.over(target, source, stated, uuid=uuid)
+    return clone_metadata.over(target, source, stated, uuid=uuid)
 
 
-@pytest.mark.parametrize("naming", coordination.NAMINGS, ids=lambda naming: naming.feature)
+@pytest.mark.parametrize("naming", coordinated_commits.NAMINGS, ids=lambda naming: naming.feature)
 @pytest.mark.parametrize("replaces", [False, True])
 def test_s117_a_clone_never_has_the_coordinator_of_its_source(
-    naming: coordination.Naming, replaces: bool
+    naming: coordinated_commits.Naming, replaces: bool
 ) -> None:
     ours = {naming.owner: "someone", naming.conf: "{}", naming.table_conf: "{}"}
     source = table("stamped", f"feature:{naming.feature}", **ours)
 
     made = over(managed(), source) if replaces else clone(source)
 
-    assert not coordination.PROPERTIES & made.metadata.configuration.keys()
-    assert not coordination.leftover_features(made.protocol)
+    assert not coordinated_commits.PROPERTIES & made.metadata.configuration.keys()
+    assert not coordinated_commits.leftover_features(made.protocol)
     assert made.protocol.is_catalog_managed
 
 
@@ -107,7 +110,7 @@ def test_properties_and_features_come_along_and_can_be_overridden() -> None:
         "feature:v2Checkpoint", **{"delta.enableDeletionVectors": "true", "mine": "a", "yours": "b"}
     )
     source = replace(
-        source, protocol=upgrade.with_features(source.protocol, ("deletionVectors", "appendOnly"))
+        source, protocol=protocol_upgrade.with_features(source.protocol, ("deletionVectors", "appendOnly"))
     )
 
     made = clone(source, yours="c", comment="a copy", **{"delta.feature.allowColumnDefaults": "supported"})
@@ -146,7 +149,7 @@ def test_what_a_clone_cannot_be_told(stated: dict[str, str], replaces: bool) -> 
 
 def test_ids_of_columns_are_kept_and_never_given_twice() -> None:
     mapped = {"delta.columnMapping.mode": "name"}
-    source = table("feature:columnMapping", **mapped, **{assign.HIGHEST: "7"})
+    source = table("feature:columnMapping", **mapped, **{column_ids.HIGHEST: "7"})
     columns = msgspec.json.decode(source.metadata.schema_string)
     for number, column in enumerate(columns["fields"], 1):
         column["metadata"] = {
@@ -155,11 +158,11 @@ def test_ids_of_columns_are_kept_and_never_given_twice() -> None:
     schema = msgspec.json.encode(columns).decode()
     source = replace(source, metadata=msgspec.structs.replace(source.metadata, schema_string=schema))
 
-    assert clone(source).metadata.configuration[assign.HIGHEST] == "7"
+    assert clone(source).metadata.configuration[column_ids.HIGHEST] == "7"
     assert clone(source).metadata.schema_string == schema
     for own, expected in (("3", "7"), ("12", "12")):
-        target = managed("feature:columnMapping", **mapped, **{assign.HIGHEST: own})
-        assert over(target, source).metadata.configuration[assign.HIGHEST] == expected
+        target = managed("feature:columnMapping", **mapped, **{column_ids.HIGHEST: own})
+        assert over(target, source).metadata.configuration[column_ids.HIGHEST] == expected
 
 
 def test_row_ids_are_in_columns_of_other_names() -> None:
@@ -198,7 +201,7 @@ def test_s208_clustering_comes_along_and_that_of_the_target_ends() -> None:
     assert not clone(table("feature:clustering", "feature:domainMetadata")).protocol.has("clustering")
     assert over(managed(), clustered).domains == (BY_ID,)
     assert over(target, clustered).domains == ()  # they are the same
-    assert over(target, table()).domains == (domain_lifecycle.clustering(()),)
+    assert over(target, table()).domains == (lifecycle.clustering(()),)
 
 
 def test_a_table_that_was_clustered_gets_no_partitions() -> None:
@@ -274,7 +277,9 @@ def test_a_clone_is_nameless_and_a_table_keeps_its_name_and_age() -> None:
 
 def test_a_preview_of_catalogs_is_nothing_that_a_clone_takes_over() -> None:
     state = table()
-    source = replace(state, protocol=upgrade.with_features(state.protocol, ("catalogOwned-preview",)))
+    source = replace(
+        state, protocol=protocol_upgrade.with_features(state.protocol, ("catalogOwned-preview",))
+    )
 
     assert not clone(source).protocol.has("catalogOwned-preview")
 
@@ -310,7 +315,7 @@ def test_over_an_ordinary_table_nothing_comes_of_the_catalog_of_the_source() -> 
 
 
 def test_ids_of_columns_go_on_from_whichever_table_has_them() -> None:
-    mapped = {"delta.columnMapping.mode": "name", assign.HIGHEST: "7"}
+    mapped = {"delta.columnMapping.mode": "name", column_ids.HIGHEST: "7"}
     plain, numbered = table(), table("feature:columnMapping", **mapped)
     columns = msgspec.json.decode(plain.metadata.schema_string)
     for number, field in enumerate(columns["fields"], 1):
@@ -320,9 +325,9 @@ def test_ids_of_columns_go_on_from_whichever_table_has_them() -> None:
     schema = msgspec.json.encode(columns).decode()
     numbered = replace(numbered, metadata=msgspec.structs.replace(numbered.metadata, schema_string=schema))
 
-    assert over(managed(), numbered).metadata.configuration[assign.HIGHEST] == "7"
+    assert over(managed(), numbered).metadata.configuration[column_ids.HIGHEST] == "7"
     own = managed("feature:columnMapping", **mapped)
-    assert over(own, plain).metadata.configuration[assign.HIGHEST] == "7"
+    assert over(own, plain).metadata.configuration[column_ids.HIGHEST] == "7"
 
 
 def test_who_decides_the_commits_of_a_clone_is_not_asked_for() -> None:

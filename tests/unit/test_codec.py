@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from headgate.errors import CorruptLog
-from headgate.protocol import codec
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -17,6 +16,7 @@ from headgate.protocol.actions import (
     Version,
     sort,
 )
+from headgate.protocol.log import codec
 from tests.support.commits import MANAGED, add, metadata, remove
 
 INFO = CommitInfo(in_commit_timestamp=EpochMillis(5), txn_id=TxnId("t"), operation="WRITE")

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol import column_bounds
-from headgate.protocol.column_bounds import SLICE, Asked, Bounds, Reader
-from headgate.protocol.predicates import Column
+from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Array, Primitive
-from headgate.protocol.stats_json import Leaf
+from headgate.protocol.stats import column_bounds
+from headgate.protocol.stats.column_bounds import SLICE, Asked, Bounds, Reader
+from headgate.protocol.stats.stats_json import Leaf
 
 MICROS = {"timestamp": pa.timestamp("us", "UTC"), "timestamp_ntz": pa.timestamp("us")}
 FIRST, LAST = -(2**63), 2**63 - 1

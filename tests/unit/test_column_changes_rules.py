@@ -7,10 +7,13 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import column_changes, domain_lifecycle, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata, Metadata
-from headgate.protocol.column_changes import After, First, parse_path
-from headgate.protocol.replay import State
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_columns
+from headgate.protocol.metadata.alter_columns import After, First
+from headgate.protocol.schema.column_path import parse_path
 from headgate.protocol.schema.types import Field, Map, Primitive, Struct
 from tests.unit.test_column_changes import SCHEMA, schema_of, state, top, with_properties
 
@@ -35,11 +38,11 @@ def test_refusals_are_known_by_their_codes() -> None:
     table, narrow = state(), state(Struct((Field("c", LONG),)), partitions=())
 
     codes = {
-        "NOT NULL": refusal(lambda: column_changes.added(table, (), [Field("n", LONG, nullable=False)])),
-        "taken": refusal(lambda: column_changes.added(table, (), [Field("ID", LONG)])),
-        "behind": refusal(lambda: column_changes.added(table, (), [Field("n", LONG)], After("nowhere"))),
-        "no widening": refusal(lambda: column_changes.retyped(narrow, ("c",), STRING)),
-        "not wider": refusal(lambda: column_changes.retyped(with_properties(narrow, **WIDENS), ("c",), INT)),
+        "NOT NULL": refusal(lambda: alter_columns.added(table, (), [Field("n", LONG, nullable=False)])),
+        "taken": refusal(lambda: alter_columns.added(table, (), [Field("ID", LONG)])),
+        "behind": refusal(lambda: alter_columns.added(table, (), [Field("n", LONG)], After("nowhere"))),
+        "no widening": refusal(lambda: alter_columns.retyped(narrow, ("c",), STRING)),
+        "not wider": refusal(lambda: alter_columns.retyped(with_properties(narrow, **WIDENS), ("c",), INT)),
     }
 
     assert codes == {
@@ -53,14 +56,14 @@ def test_refusals_are_known_by_their_codes() -> None:
 
 def test_a_name_is_not_empty() -> None:
     with pytest.raises(InvalidRequest, match="renamed to nothing"):
-        column_changes.renamed(state(), ("id",), "")
+        alter_columns.renamed(state(), ("id",), "")
 
 
 def test_renaming_one_column_renames_no_other() -> None:
-    assert top(column_changes.renamed(state(), ("id",), "key")) == [
+    assert top(alter_columns.renamed(state(), ("id",), "key")) == [
         "key", "Day", "address", "lines", "by_name"
     ]  # fmt: skip
-    nested = schema_of(column_changes.renamed(state(), ("address", "city"), "town")).find("address")
+    nested = schema_of(alter_columns.renamed(state(), ("address", "city"), "town")).find("address")
     assert nested is not None
     assert isinstance(nested.type, Struct)
     assert [field.name for field in nested.type.fields] == ["street", "town"]
@@ -70,14 +73,14 @@ def test_renaming_touches_the_partition_column_of_that_name_only() -> None:
     parts = Struct((Field("p", STRING), Field("q", STRING), Field("s", Struct((Field("p", LONG),)))))
     table = state(parts, partitions=("p", "q"))
 
-    assert column_changes.renamed(table, ("p",), "r").partition_columns == ("r", "q")
-    assert column_changes.renamed(table, ("s", "p"), "r").partition_columns == ("p", "q")
+    assert alter_columns.renamed(table, ("p",), "r").partition_columns == ("r", "q")
+    assert alter_columns.renamed(table, ("s", "p"), "r").partition_columns == ("p", "q")
 
 
 def test_the_list_of_columns_with_statistics_follows_inside_and_others_stay() -> None:
     table = with_properties(state(), delta__dataSkippingStatsColumns="id,address.city", mine="x")
 
-    after = column_changes.renamed(table, ("address", "city"), "town").configuration
+    after = alter_columns.renamed(table, ("address", "city"), "town").configuration
 
     assert after["delta.dataSkippingStatsColumns"] == "id,address.town"
     assert after["mine"] == "x"
@@ -95,10 +98,10 @@ def test_only_the_preview_of_widening_tells_the_version(
     features: tuple[str, ...], told: dict[str, int]
 ) -> None:
     table = with_properties(state(Struct((Field("c", INT),)), partitions=()), **WIDENS)
-    table = replace(table, protocol=upgrade.with_features(table.protocol, features))
+    table = replace(table, protocol=protocol_upgrade.with_features(table.protocol, features))
     assert table.version == 7
 
-    (column,) = schema_of(column_changes.retyped(table, ("c",), LONG)).fields
+    (column,) = schema_of(alter_columns.retyped(table, ("c",), LONG)).fields
 
     assert column.metadata["delta.typeChanges"] == [{"fromType": "integer", "toType": "long", **told}]
 
@@ -107,7 +110,7 @@ def test_columns_are_added_to_the_keys_of_a_map_too() -> None:
     keyed = Map(Struct((Field("a", LONG),)), LONG, value_contains_null=True)
     table = state(Struct((Field("m", keyed),)), partitions=())
 
-    (column,) = schema_of(column_changes.added(table, ("m", "key"), [Field("b", LONG)])).fields
+    (column,) = schema_of(alter_columns.added(table, ("m", "key"), [Field("b", LONG)])).fields
 
     assert isinstance(column.type, Map)
     assert isinstance(column.type.key, Struct)
@@ -117,9 +120,9 @@ def test_columns_are_added_to_the_keys_of_a_map_too() -> None:
 def _change(how: str) -> Callable[[State], Metadata]:
     inside = ("address", "city")
     return {
-        "rename": lambda table: column_changes.renamed(table, inside, "town"),
-        "drop": lambda table: column_changes.dropped(table, [inside]),
-        "retype": lambda table: column_changes.retyped(with_properties(table, **WIDENS), inside, STRING),
+        "rename": lambda table: alter_columns.renamed(table, inside, "town"),
+        "drop": lambda table: alter_columns.dropped(table, [inside]),
+        "retype": lambda table: alter_columns.retyped(with_properties(table, **WIDENS), inside, STRING),
     }[how]
 
 
@@ -138,20 +141,20 @@ def test_a_generated_column_does_not_depend_on_itself() -> None:
         metadata = {"delta.generationExpression": expression}
         return state(Struct((*SCHEMA.fields, Field("g", LONG, metadata=metadata))))
 
-    assert refusal(lambda: column_changes.dropped(generated("id + 1"), [("id",)])) == (
+    assert refusal(lambda: alter_columns.dropped(generated("id + 1"), [("id",)])) == (
         "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE"
     )
-    assert "address" not in top(column_changes.dropped(generated("id + 1"), [("address",)]))
-    assert "g" not in top(column_changes.dropped(generated("g + 1"), [("g",)]))
+    assert "address" not in top(alter_columns.dropped(generated("id + 1"), [("address",)]))
+    assert "g" not in top(alter_columns.dropped(generated("g + 1"), [("g",)]))
 
 
 def test_a_column_that_is_not_there_is_not_dropped_from_a_clustered_table() -> None:
-    clustering = domain_lifecycle.CLUSTERING
+    clustering = lifecycle.CLUSTERING
     told = msgspec.json.encode({"clusteringColumns": [["id"]]}).decode()
     domain = DomainMetadata(domain=clustering, configuration=told, removed=False)
     table = replace(state(), domains={clustering: domain})
 
-    assert refusal(lambda: column_changes.dropped(table, [("absent",)])) == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
+    assert refusal(lambda: alter_columns.dropped(table, [("absent",)])) == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
 
 
 def test_an_identity_column_is_not_added_nor_gets_another_type_nor_goes_inside() -> None:
@@ -162,6 +165,6 @@ def test_an_identity_column_is_not_added_nor_gets_another_type_nor_goes_inside()
     inside = Struct((Field("s", Struct((numbered,))), Field("c", INT)))
     table = with_properties(state(Struct((numbered, Field("c", INT))), partitions=()), **WIDENS)
 
-    assert refusal(lambda: column_changes.added(state(), (), [numbered])) == code
-    assert refusal(lambda: column_changes.retyped(table, ("n",), Primitive("decimal(20,0)"))) == code
-    assert refusal(lambda: column_changes.moved(state(inside, partitions=()), ("c",), First())) == code
+    assert refusal(lambda: alter_columns.added(state(), (), [numbered])) == code
+    assert refusal(lambda: alter_columns.retyped(table, ("n",), Primitive("decimal(20,0)"))) == code
+    assert refusal(lambda: alter_columns.moved(state(inside, partitions=()), ("c",), First())) == code

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import predicates, replay
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -18,7 +17,9 @@ from headgate.protocol.actions import (
     Protocol,
     RemoveFile,
 )
-from headgate.protocol.attempt import Reads
+from headgate.protocol.log import replay
+from headgate.protocol.predicates import tree
+from headgate.protocol.transaction.attempt import Reads
 from headgate.table import combine
 from headgate.table.files import LiveFiles
 from headgate.table.snapshot import Snapshot
@@ -138,12 +139,12 @@ def test_what_was_read_is_united_with_what_was_scanned() -> None:
     one = combined(
         table(),
         of(add("a"), reads=Reads(files=frozenset({"x"}), app_ids=frozenset({"app"}))),
-        of(add("b"), reads=Reads(predicates=(predicates.Always(),))),
+        of(add("b"), reads=Reads(predicates=(tree.Always(),))),
         reads=Reads(files=frozenset({"y"}), domains=True),
     )
 
     assert one.reads == Reads(
-        predicates=(predicates.Always(),),
+        predicates=(tree.Always(),),
         files=frozenset({"x", "y"}),
         app_ids=frozenset({"app"}),
         domains=True,

@@ -17,9 +17,9 @@ from headgate.errors import (
     RetriesExhausted,
     StorageUnavailable,
 )
-from headgate.protocol import codec, replay
 from headgate.protocol.actions import Commit, TxnId, Version
-from headgate.protocol.attempt import BLIND, Reads
+from headgate.protocol.log import codec, replay
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.settings import Settings
 from headgate.table import transaction
 from headgate.table.commit import Committed, commit

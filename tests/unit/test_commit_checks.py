@@ -7,13 +7,14 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import commit_checks, rebase, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
-from headgate.protocol.attempt import CLONE, RESTORE, Attempt
-from headgate.protocol.commit_checks import CHECKS
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import preconditions, rebase
+from headgate.protocol.conflicts.preconditions import CHECKS
+from headgate.protocol.log.replay import State
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.transaction.attempt import CLONE, RESTORE, Attempt
 from tests.support.attempts import added, side, table, with_vector
 
 STATE = table()
@@ -26,7 +27,7 @@ def by_day(**keys: Any) -> State:
     mode = {"delta.columnMapping.mode": "name"} if keys else {}
     return replace(
         BY_P,
-        protocol=upgrade.with_features(BY_P.protocol, ("columnMapping",)),
+        protocol=protocol_upgrade.with_features(BY_P.protocol, ("columnMapping",)),
         metadata=msgspec.structs.replace(
             BY_P.metadata,
             schema_string=schema_json.render(schema),
@@ -41,7 +42,7 @@ BY_DAY_MAPPED = by_day(**{"delta.columnMapping.id": 7, "delta.columnMapping.phys
 APPEND_ONLY = table(["set:delta.appendOnly=true"])
 HOSTILE = replace(
     STATE,
-    protocol=upgrade.with_features(STATE.protocol, ("checkConstraints",)),
+    protocol=protocol_upgrade.with_features(STATE.protocol, ("checkConstraints",)),
     metadata=msgspec.structs.replace(
         STATE.metadata, configuration={**STATE.metadata.configuration, "delta.constraints.c": "f(1) > 0"}
     ),
@@ -53,7 +54,7 @@ TAKEN = table(
         "set:delta.coordinatedCommits.tableConf-preview={}", "stamped",
     ]
 )  # fmt: skip
-TAKEN_TWICE = replace(TAKEN, protocol=upgrade.with_features(TAKEN.protocol, ("catalogManaged",)))
+TAKEN_TWICE = replace(TAKEN, protocol=protocol_upgrade.with_features(TAKEN.protocol, ("catalogManaged",)))
 RELEASED = table(["feature:coordinatedCommits-preview", "stamped"])
 FORGOTTEN = table(["set:delta.managedCommit.commitOwner-preview=one", "stamped"])
 VECTORS = table(["set:delta.enableDeletionVectors=true"])
@@ -195,10 +196,10 @@ def test_domains_are_checked_too() -> None:
     domain = DomainMetadata(domain="a", configuration="", removed=False)
 
     with pytest.raises(InvalidRequest) as caught:
-        commit_checks.check(attempt(STATE, (domain,)))
+        preconditions.check(attempt(STATE, (domain,)))
     assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
     with pytest.raises(InvalidRequest) as caught:
-        commit_checks.check(attempt(table(["feature:domainMetadata"]), (domain, domain)))
+        preconditions.check(attempt(table(["feature:domainMetadata"]), (domain, domain)))
     assert caught.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
 
 

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from headgate.protocol import comparisons
-from headgate.protocol.literals import Literal
-from headgate.protocol.predicates import (
+from headgate.protocol.predicates import comparisons
+from headgate.protocol.predicates.literals import Literal
+from headgate.protocol.predicates.tree import (
     Always,
     And,
     Column,

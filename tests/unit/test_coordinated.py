@@ -25,9 +25,9 @@ from headgate.errors import (
     UserError,
     VersionNotFound,
 )
-from headgate.protocol import names
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.coordination import CURRENT, NAMINGS
+from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS
+from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.table import alter, ownership
 from headgate.table.changes import Range
@@ -196,7 +196,7 @@ def test_what_the_owner_leaves_is_published_like_any_ratified_version(when: Publ
     table.close()
 
     assert place.published() == list(range(14))
-    assert [meta.path for meta in place.store.list_from(names.LOG) if "checkpoint" in meta.path]
+    assert [meta.path for meta in place.store.list_from(file_names.LOG) if "checkpoint" in meta.path]
     assert len(paths(place.opened())) == 12
 
 
@@ -429,7 +429,7 @@ def test_a_folder_of_staged_commits_that_vanished_is_not_made_again() -> None:
     place, _ = coordinated(2, batch=1)
     table = place.opened()
     table.snapshot()
-    for meta in list(place.store.list_from(names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog, match="_staged_commits/ is gone"):
@@ -441,7 +441,7 @@ def test_a_folder_of_staged_commits_that_vanished_is_not_made_again() -> None:
 def test_a_ratified_commit_whose_file_is_gone_is_an_error_for_readers() -> None:
     """R4"""
     place, _ = coordinated(1, batch=100)
-    for meta in list(place.store.list_from(names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog, match="staged file"):
@@ -457,7 +457,7 @@ def test_a_table_under_an_older_name_is_owned_all_the_same(naming: Any) -> None:
 
     assert append(table, "xy") == [2, 3]
     assert paths(place.opened()) == ["x", "y"]
-    staged = {meta.path.rpartition("/")[0] + "/" for meta in place.store.list_from(names.LOG)}
+    staged = {meta.path.rpartition("/")[0] + "/" for meta in place.store.list_from(file_names.LOG)}
     assert naming.staged in staged
     place.opened().publish()
     assert place.published() == [0, 1, 2, 3]
@@ -495,7 +495,7 @@ def test_cleaning_up_the_log_leaves_what_is_not_published() -> None:
 
     assert place.staged() == [5, 6, 7]  # those of versions whose file is gone go too
     assert place.published() == [5]
-    assert any(names.STAGED in path for path in deleted)
+    assert any(file_names.STAGED in path for path in deleted)
     assert append(place.opened(), "z") == [8]
     assert len(paths(place.opened())) == 7
 

@@ -7,8 +7,9 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedTable
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, StorageUnavailable, TableNotFound
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 from headgate.table import log, ownership, snapshot, transaction
 from headgate.table.coordinated import CoordinatedCommitter
@@ -19,7 +20,7 @@ from tests.support.tables import append_change, named_file
 
 
 def asked_table(place: Place) -> OwnedTable:
-    named = coordination.of(place.opened().snapshot().state.metadata)
+    named = coordinated_commits.of(place.opened().snapshot().state.metadata)
     assert named is not None
     return OwnedTable(place.location, named.table_conf, place.store)
 
@@ -27,7 +28,7 @@ def asked_table(place: Place) -> OwnedTable:
 def committer(place: Place) -> CoordinatedCommitter:
     owner = place.find(NAME, CONF)
     assert owner is not None
-    return CoordinatedCommitter(owner, asked_table(place), folder=names.STAGED, world=place.world)
+    return CoordinatedCommitter(owner, asked_table(place), folder=file_names.STAGED, world=place.world)
 
 
 def begun(place: Place, asked: CoordinatedCommitter) -> Transaction:
@@ -92,7 +93,7 @@ def test_two_ask_the_same_if_owner_and_registration_are() -> None:
 
     def asking(owner: LedgerOwner, conf: str, store: Store = store) -> CoordinatedCommitter:
         table = OwnedTable(LOCATION, {"tableId": conf}, store)
-        return CoordinatedCommitter(owner, table, folder=names.STAGED, world=Place().world)
+        return CoordinatedCommitter(owner, table, folder=file_names.STAGED, world=Place().world)
 
     first = asking(LedgerOwner(ledger, 1), "one")
 
@@ -104,11 +105,11 @@ def test_two_ask_the_same_if_owner_and_registration_are() -> None:
 def test_there_is_a_folder_for_staged_commits_as_soon_as_there_is_an_owner() -> None:
     """S124, F8: so that one that is missing later was deleted by somebody."""
     place, _ = ordinary(1)
-    assert not list(place.store.list_from(names.STAGED))
+    assert not list(place.store.list_from(file_names.STAGED))
 
     ownership.coordinate(place.opened(), place.find, NAME, CONF)
 
-    assert list(place.store.list_from(names.STAGED))
+    assert list(place.store.list_from(file_names.STAGED))
     assert place.staged() == []
 
 
@@ -117,7 +118,7 @@ def test_a_folder_that_is_gone_is_told_by_its_code() -> None:
     place, _ = coordinated(1)
     asked = committer(place)
     ours = begun(place, asked)
-    for meta in list(place.store.list_from(names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog) as caught:
@@ -129,7 +130,7 @@ def test_a_folder_that_is_gone_is_told_by_its_code() -> None:
 def test_where_nothing_is_published_there_is_no_table() -> None:
     place, _ = coordinated()
     asked = committer(place)
-    for meta in list(place.store.list_from(names.LOG)):
+    for meta in list(place.store.list_from(file_names.LOG)):
         place.store.delete(meta.path)
 
     with pytest.raises(TableNotFound):
@@ -150,18 +151,18 @@ def test_a_reader_from_before_the_last_checkpoint_misses_nothing() -> None:
 def test_a_pointer_beyond_the_log_is_only_a_hint() -> None:
     """U10"""
     place, _ = coordinated(2)
-    place.store.put(names.LAST_CHECKPOINT, b'{"version": 100, "size": 1}')
+    place.store.put(file_names.LAST_CHECKPOINT, b'{"version": 100, "size": 1}')
 
     assert committer(place).frontier().latest == 3
-    place.store.put(names.checksum(Version(100)), b"{}")
+    place.store.put(file_names.checksum(Version(100)), b"{}")
     assert committer(place).frontier().latest == 3
 
 
 def test_only_commits_and_checkpoints_are_versions() -> None:
     """Checksums and compactions say nothing of what is ratified."""
     place, _ = coordinated(2)
-    place.store.put(names.checksum(Version(9)), b"{}")
-    place.store.put(names.compacted(Version(3), Version(8)), b"")
+    place.store.put(file_names.checksum(Version(9)), b"{}")
+    place.store.put(file_names.compacted(Version(3), Version(8)), b"")
 
     assert committer(place).frontier().latest == 3
 
@@ -171,7 +172,7 @@ def test_a_log_may_begin_with_a_checkpoint_whose_commit_is_gone() -> None:
     place.opened().checkpoint(version=4)
     asked = committer(place)
     for version in range(5):
-        place.store.delete(names.published(Version(version)))
+        place.store.delete(file_names.published(Version(version)))
 
     assert asked.frontier().latest == 4
 
@@ -181,9 +182,9 @@ def test_older_commits_that_are_left_are_no_gap() -> None:
     place, _ = coordinated(5)
     place.opened().checkpoint(version=4)
     asked = committer(place)
-    place.store.delete(names.LAST_CHECKPOINT)
+    place.store.delete(file_names.LAST_CHECKPOINT)
     for version in (1, 2, 3):
-        place.store.delete(names.published(Version(version)))
+        place.store.delete(file_names.published(Version(version)))
 
     assert asked.frontier().latest == 6
 
@@ -192,7 +193,7 @@ def test_a_gap_after_what_is_known_is_an_error() -> None:
     """P1: what lies behind it is never served."""
     place, _ = coordinated(4)
     asked = committer(place)
-    place.store.delete(names.published(Version(3)))
+    place.store.delete(file_names.published(Version(3)))
 
     with pytest.raises(CorruptLog, match="reach that far"):
         asked.frontier(known=Version(2))
@@ -206,7 +207,7 @@ def test_what_is_published_is_no_longer_the_owners_even_if_it_does_not_know() ->
 
     where = held[Version(2)].where
     assert isinstance(where, Staged)
-    place.store.put(names.published(Version(2)), place.store.read(where.path))
+    place.store.put(file_names.published(Version(2)), place.store.read(where.path))
 
     assert sorted(asked.frontier().held) == [3]
     assert [commit.version for commit in watched.inner.get_commits(asked_table(place)).commits] == [2, 3]
@@ -216,6 +217,6 @@ def test_a_commit_without_an_author_is_not_ours() -> None:
     place, _ = coordinated(1)
     asked = committer(place)
     ours = begun(place, asked)
-    place.store.put(names.published(ours.target), codec.encode((named_file("theirs"),)))
+    place.store.put(file_names.published(ours.target), codec.encode((named_file("theirs"),)))
 
     assert isinstance(asked.outcome_of(ours), Lost)

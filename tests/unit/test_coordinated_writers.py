@@ -12,8 +12,8 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.clock import SystemWorld
 from headgate.errors import ConflictError
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table import ownership
 from tests.support import owned
@@ -60,7 +60,7 @@ def test_eleven_writers_of_eleven_commits_lose_and_double_nothing(tmp_path: Path
     assert len(set(paths(place.opened()))) == WRITERS * COMMITS
     assert place.opened().publish() == last
     ids = [
-        codec.decode(Version(version), store.read(names.published(Version(version)))).info.txn_id  # type: ignore[union-attr]
+        codec.decode(Version(version), store.read(file_names.published(Version(version)))).info.txn_id  # type: ignore[union-attr]
         for version in range(last + 1)
     ]
     assert len(set(ids)) == last + 1

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import coordination, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata
-from headgate.protocol.coordination import CURRENT, STAMP_PROPERTIES, Command
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import CURRENT, STAMP_PROPERTIES, Command
 from headgate.table import alter
 from tests.support import commits
 from tests.support.owned import NAME, coordinated, ordinary
@@ -48,7 +49,7 @@ def test_a_new_table_has_name_and_conf_or_neither(
     command: Command, explicit: Mapping[str, str], code: str | None
 ) -> None:
     """S145"""
-    assert refusal(coordination.check_set, None, explicit, command) == code
+    assert refusal(coordinated_commits.check_set, None, explicit, command) == code
 
 
 @pytest.mark.parametrize(
@@ -64,12 +65,12 @@ def test_the_defaults_of_a_session_count_only_where_nothing_is_said(
     """S145, S146"""
     create, replace = Command.CREATE, Command.REPLACE
 
-    assert refusal(coordination.check_set, None, {}, create, defaults=defaults) == code
-    assert refusal(coordination.check_set, None, LEGAL, create, defaults=defaults) is None
-    assert refusal(coordination.check_set, None, NAMED, create, defaults=defaults) == MISSING
-    assert refusal(coordination.check_set, None, {}, Command.CLONE, defaults=defaults) == code
+    assert refusal(coordinated_commits.check_set, None, {}, create, defaults=defaults) == code
+    assert refusal(coordinated_commits.check_set, None, LEGAL, create, defaults=defaults) is None
+    assert refusal(coordinated_commits.check_set, None, NAMED, create, defaults=defaults) == MISSING
+    assert refusal(coordinated_commits.check_set, None, {}, Command.CLONE, defaults=defaults) == code
     for existing in ({}, TAKEN):
-        assert refusal(coordination.check_set, existing, {}, replace, defaults=defaults) is None
+        assert refusal(coordinated_commits.check_set, existing, {}, replace, defaults=defaults) is None
 
 
 @pytest.mark.parametrize("command", [Command.REPLACE, Command.CLONE])
@@ -77,11 +78,11 @@ def test_the_defaults_of_a_session_count_only_where_nothing_is_said(
 def test_a_replacement_keeps_what_the_table_has(command: Command, existing: Mapping[str, str]) -> None:
     """S147"""
     for explicit in (LEGAL, NAMED, {**LEGAL, **TABLE}):
-        assert refusal(coordination.check_set, existing, explicit, command) == OVERRIDE
-    assert refusal(coordination.check_set, existing, STAMPED, command) is None
-    kept = coordination.retained(existing)
+        assert refusal(coordinated_commits.check_set, existing, explicit, command) == OVERRIDE
+    assert refusal(coordinated_commits.check_set, existing, STAMPED, command) is None
+    kept = coordinated_commits.retained(existing)
     assert kept == ({key: value for key, value in TAKEN.items() if key != "acme"} if existing else {})
-    assert coordination.retained(STAMPED) == {}
+    assert coordinated_commits.retained(STAMPED) == {}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_alter_sets_a_coordinator_once(
     existing: Mapping[str, str], changes: Mapping[str, str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordination.check_set, existing, changes, Command.ALTER) == code
+    assert refusal(coordinated_commits.check_set, existing, changes, Command.ALTER) == code
 
 
 @pytest.mark.parametrize(
@@ -111,12 +112,12 @@ def test_alter_does_not_unset_a_coordinator(
     existing: Mapping[str, str], keys: set[str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordination.check_unset, existing, frozenset(keys)) == code
+    assert refusal(coordinated_commits.check_unset, existing, frozenset(keys)) == code
 
 
 def test_a_copy_of_a_table_does_not_belong_to_the_owner_of_the_original() -> None:
     """C6"""
-    assert coordination.copied(TAKEN) == {**STAMPED, "acme": "x"}
+    assert coordinated_commits.copied(TAKEN) == {**STAMPED, "acme": "x"}
 
 
 def test_a_user_cannot_alter_a_coordinated_table_past_the_rules() -> None:
@@ -152,14 +153,14 @@ def test_setting_the_properties_by_hand_registers_nobody_so_it_is_refused() -> N
     ],
 )
 def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: str, folder: str) -> None:
-    found = coordination.of(commits.metadata(**{f"delta_{owner.replace('.', '_')}": "o"}))
-    before = upgrade.with_features(commits.PROTOCOL, (feature,))
+    found = coordinated_commits.of(commits.metadata(**{f"delta_{owner.replace('.', '_')}": "o"}))
+    before = protocol_upgrade.with_features(commits.PROTOCOL, (feature,))
 
     assert found is not None
     assert (found.naming.feature, found.owner, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
     assert (found.conf, found.table_conf, found.table_conf_text) == ({}, {}, None)
-    assert coordination.leftover_features(before) == (feature,)
-    after, _ = coordination.released(commits.metadata(), before)
+    assert coordinated_commits.leftover_features(before) == (feature,)
+    after, _ = coordinated_commits.released(commits.metadata(), before)
     assert (after.reader_features, after.writer_features) == (
         None,
         ("appendOnly", "inCommitTimestamp", "invariants"),
@@ -169,29 +170,31 @@ def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: st
 def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
     before = commits.metadata(acme="x")
 
-    protocol, after = coordination.taken(before, commits.PROTOCOL, NAME, {"b": "2", "a": "1"}, {"id": "7"})
+    protocol, after = coordinated_commits.taken(
+        before, commits.PROTOCOL, NAME, {"b": "2", "a": "1"}, {"id": "7"}
+    )
 
-    found = coordination.of(after)
+    found = coordinated_commits.of(after)
     assert found is not None
     assert (found.naming.feature, found.owner) == ("coordinatedCommits-preview", NAME)
     assert (found.conf_text, found.conf) == ('{"a":"1","b":"2"}', {"a": "1", "b": "2"})
     assert found.table_conf == {"id": "7"}
     assert after.configuration[STAMP_PROPERTIES[0]] == "true"
     assert all(protocol.has(name) for name in (CURRENT.feature, "inCommitTimestamp", "vacuumProtocolCheck"))
-    weakest, released = coordination.released(after, protocol)
+    weakest, released = coordinated_commits.released(after, protocol)
     assert dict(released.configuration) == {"acme": "x", STAMP_PROPERTIES[0]: "true"}
     assert not any(weakest.has(name) for name in (CURRENT.feature, "vacuumProtocolCheck"))
 
 
 def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
-    had = upgrade.with_features(commits.PROTOCOL, ("vacuumProtocolCheck",))
-    protocol, after = coordination.taken(commits.metadata(), had, NAME, {}, {})
+    had = protocol_upgrade.with_features(commits.PROTOCOL, ("vacuumProtocolCheck",))
+    protocol, after = coordinated_commits.taken(commits.metadata(), had, NAME, {}, {})
 
-    weakest, released = coordination.released(after, protocol)
+    weakest, released = coordinated_commits.released(after, protocol)
 
     assert weakest.has("vacuumProtocolCheck")
     assert not weakest.has(CURRENT.feature)
-    assert not coordination.PROPERTIES & released.configuration.keys()
+    assert not coordinated_commits.PROPERTIES & released.configuration.keys()
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
 def test_an_owner_follows_the_file_system_and_nobody_else(
     before: Mapping[str, str], after: Mapping[str, str], words: str | None
 ) -> None:
-    found = coordination.breach(configured(before), configured(after))
+    found = coordinated_commits.breach(configured(before), configured(after))
 
     assert found is None if words is None else found is not None and words in found
 
@@ -214,20 +217,20 @@ def test_an_owner_follows_the_file_system_and_nobody_else(
 @pytest.mark.parametrize("broken", [{CURRENT.conf: "[]"}, {CURRENT.table_conf: "{"}])
 def test_an_owner_whose_settings_cannot_be_understood_is_refused_by_name(broken: dict[str, str]) -> None:
     with pytest.raises(InvalidRequest, match=next(iter(broken))) as caught:
-        coordination.breach(configured({}), configured({**TAKEN, **broken}))
+        coordinated_commits.breach(configured({}), configured({**TAKEN, **broken}))
 
     assert caught.value.code == "DELTA_ILLEGAL_OPTION"
 
 
 def test_a_table_that_names_an_owner_names_the_feature_too() -> None:
     named, plain = configured(TAKEN), configured({})
-    with_feature = upgrade.with_features(commits.PROTOCOL, (CURRENT.feature,))
+    with_feature = protocol_upgrade.with_features(commits.PROTOCOL, (CURRENT.feature,))
 
-    assert coordination.feature_breach(plain, commits.PROTOCOL) is None
-    assert coordination.feature_breach(plain, commits.MANAGED) is None
-    assert coordination.feature_breach(named, with_feature) is None
-    assert CURRENT.feature in (coordination.feature_breach(named, commits.PROTOCOL) or "")
-    assert "a catalog manages it" in (coordination.feature_breach(named, commits.MANAGED) or "")
+    assert coordinated_commits.feature_breach(plain, commits.PROTOCOL) is None
+    assert coordinated_commits.feature_breach(plain, commits.MANAGED) is None
+    assert coordinated_commits.feature_breach(named, with_feature) is None
+    assert CURRENT.feature in (coordinated_commits.feature_breach(named, commits.PROTOCOL) or "")
+    assert "a catalog manages it" in (coordinated_commits.feature_breach(named, commits.MANAGED) or "")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +240,7 @@ def test_a_table_that_names_an_owner_names_the_feature_too() -> None:
 def test_the_commits_of_an_owner_have_timestamps_up_to_the_release(
     before: Mapping[str, str], after: Mapping[str, str], broken: bool
 ) -> None:
-    found = coordination.stamps_breach(configured(before), configured(after))
+    found = coordinated_commits.stamps_breach(configured(before), configured(after))
 
     assert (found is not None) is broken
 
@@ -247,10 +250,10 @@ def configured(properties: Mapping[str, str]) -> Metadata:
 
 
 def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
-    found = coordination.of(configured(TAKEN))
+    found = coordinated_commits.of(configured(TAKEN))
     assert found is not None
 
-    refused = coordination.without_owner(found, "a commit")
+    refused = coordinated_commits.without_owner(found, "a commit")
 
     assert refused.code == "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR"
     assert refused.fields == {
@@ -260,7 +263,7 @@ def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
 
 
 def test_the_rules_have_names_of_their_own() -> None:
-    rules = [*coordination.SET_RULES, *coordination.UNSET_RULES]
+    rules = [*coordinated_commits.SET_RULES, *coordinated_commits.UNSET_RULES]
 
     assert len({rule.name for rule in rules}) == len(rules)
-    assert len({naming.feature for naming in coordination.NAMINGS}) == len(coordination.NAMINGS)
+    assert len({naming.feature for naming in coordinated_commits.NAMINGS}) == len(coordinated_commits.NAMINGS)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.protocol import counts
-from headgate.protocol.counts import Counts
+from headgate.protocol.stats import record_counts
+from headgate.protocol.stats.record_counts import Counts
 from tests.support.commits import add
 
 
@@ -25,15 +25,15 @@ from tests.support.commits import add
     ],
 )
 def test_what_statistics_say_of_a_file_or_nothing(stats: str | None, found: Counts) -> None:
-    assert counts.of(add("a", stats)) == found
+    assert record_counts.of(add("a", stats)) == found
 
 
 def test_wide_bounds_leave_every_number_as_it_was() -> None:
     stats = '{"numRecords":7,"minValues":{"a":1.10000000000000000000000001},"tightBounds":true}'
 
-    assert counts.with_wide_bounds(stats) == stats.replace("true", "false")
-    assert counts.with_wide_bounds("{}") == '{"tightBounds":false}'
-    assert counts.with_wide_bounds(None) is None
+    assert record_counts.with_wide_bounds(stats) == stats.replace("true", "false")
+    assert record_counts.with_wide_bounds("{}") == '{"tightBounds":false}'
+    assert record_counts.with_wide_bounds(None) is None
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_wide_bounds_leave_every_number_as_it_was() -> None:
     ],
 )
 def test_what_every_reader_can_make_something_of(stats: str | None, readable: bool) -> None:
-    assert (counts.unreadable(stats) is None) is readable
+    assert (record_counts.unreadable(stats) is None) is readable
 
 
 def test_statistics_nested_without_end_are_unreadable() -> None:
-    assert counts.unreadable('{"minValues":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}")
+    assert record_counts.unreadable('{"minValues":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}")

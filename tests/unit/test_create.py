@@ -3,10 +3,10 @@
 import pytest
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Version
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.table import create
 from headgate.table.create import Definition
 from tests.support.faulty_store import DictStore
@@ -124,4 +124,4 @@ def test_a_table_that_could_not_be_written_is_not_made(managed: bool) -> None:
     with pytest.raises(UnsupportedFeature, match="icebergCompatV2"):
         create.write_version_0(store, definition, managed=managed, world=CountingWorld())
 
-    assert not list(store.list_from(names.LOG))
+    assert not list(store.list_from(file_names.LOG))

@@ -16,9 +16,9 @@ from headgate.catalog.api import KnownLog, Told
 from headgate.catalog.embedded import DATABASE, open_catalog
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import codec
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId, Version
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features.rearrangement import Thresholds
+from headgate.protocol.log import codec
 from headgate.storage.locate import locate
 from headgate.table.opened import OpenedTable
 from tests.support.commits import MANAGED, add, metadata

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import DomainConflict
-from headgate.protocol import domains
 from headgate.protocol.actions import DomainMetadata
-from headgate.protocol.domain_handlers import last_writer_wins, max_of, merge_disjoint_keys, union
-from headgate.protocol.domains import Handler
+from headgate.protocol.domains import rules
+from headgate.protocol.domains.handlers import last_writer_wins, max_of, merge_disjoint_keys, union
+from headgate.protocol.domains.rules import Handler
 
 NAME = "acme.x"
 READY_MADE: dict[str, Handler] = {
@@ -35,7 +35,7 @@ def merging(handler: Handler) -> Merge:
 
     def merge(base: str | None, winner: str, mine: str) -> str:
         before = None if base is None else domain(base)
-        return domains.resolve({NAME: handler}, before, domain(winner), domain(mine)).configuration
+        return rules.resolve({NAME: handler}, before, domain(winner), domain(mine)).configuration
 
     return merge
 
@@ -214,7 +214,7 @@ def test_a_merge_of_keys_is_right_or_refused(
 def test_the_greatest_of_a_fold_is_the_greatest_of_all(marks: list[int]) -> None:
     mine = domain(str(marks[0]))
     for mark in marks[1:]:
-        mine = domains.resolve({NAME: max_of()}, None, domain(str(mark)), mine)
+        mine = rules.resolve({NAME: max_of()}, None, domain(str(mark)), mine)
 
     assert mine.configuration == str(max(marks))
 
@@ -223,7 +223,7 @@ def test_the_greatest_of_a_fold_is_the_greatest_of_all(marks: list[int]) -> None
 def test_the_union_of_a_fold_loses_nothing(sets: list[list[str]]) -> None:
     mine = domain(json.dumps(sets[0]))
     for theirs in sets[1:]:
-        mine = domains.resolve({NAME: union}, None, domain(json.dumps(theirs)), mine)
+        mine = rules.resolve({NAME: union}, None, domain(json.dumps(theirs)), mine)
 
     merged = json.loads(mine.configuration)
     assert set(merged) == {element for elements in sets for element in elements}
@@ -231,7 +231,7 @@ def test_the_union_of_a_fold_loses_nothing(sets: list[list[str]]) -> None:
 
 
 def test_a_refusal_names_the_handler() -> None:
-    with pytest.raises(DomainConflict, match=r"domain_handlers\.max_of\('offset'\) refuses"):
+    with pytest.raises(DomainConflict, match=r"handlers\.max_of\('offset'\) refuses"):
         merging(max_of("offset"))(None, "{}", "{}")
     with pytest.raises(DomainConflict, match=r"domain_handlers\.union refuses"):
         merging(union)(None, "{}", "{}")

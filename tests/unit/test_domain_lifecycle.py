@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle as lifecycle
-from headgate.protocol import domains
 from headgate.protocol.actions import DomainMetadata, Protocol
-from headgate.protocol.domain_lifecycle import CLUSTERING, clustering
+from headgate.protocol.domains import lifecycle, rules
+from headgate.protocol.domains.lifecycle import CLUSTERING, clustering
 
 Live = dict[str, DomainMetadata]
 
@@ -18,7 +17,7 @@ def domain(name: str, configuration: str = "", *, removed: bool = False) -> Doma
 
 
 def live(*actions: DomainMetadata) -> Live:
-    return domains.after({}, actions)
+    return rules.after({}, actions)
 
 
 def protocol(*features: str) -> Protocol:
@@ -35,13 +34,13 @@ def test_s203_replace_keeps_one_overwrites_one_and_adds_one() -> None:
     written = lifecycle.after_replace(before, new)
 
     assert written == tuple(new)
-    assert domains.after(before, written) == live(domain("domain1", "1"), *new)
+    assert rules.after(before, written) == live(domain("domain1", "1"), *new)
 
 
 def test_s202_replace_keeps_system_domains_nobody_knows() -> None:
     before = live(domain("delta.fromTheFuture", "?"), BY_ID)
 
-    after = domains.after(before, lifecycle.after_replace(before, []))
+    after = rules.after(before, lifecycle.after_replace(before, []))
 
     assert after["delta.fromTheFuture"] == domain("delta.fromTheFuture", "?")
 
@@ -69,7 +68,7 @@ def test_replace_removes_what_the_user_asks_it_to() -> None:
 
 def test_a_clustering_that_a_winner_added_ends_with_the_replace() -> None:
     """P30"""
-    after_the_winner = domains.after({}, [BY_ID])
+    after_the_winner = rules.after({}, [BY_ID])
 
     assert lifecycle.after_replace(after_the_winner, []) == (BY_NOTHING,)
 
@@ -102,7 +101,7 @@ TABLES = UNCLUSTERED | COLUMNS.map(lambda columns: live(clustering(columns)))
 @given(TABLES, TABLES)
 def test_s207_after_a_restore_the_clustering_is_that_of_the_target(now: Live, then: Live) -> None:
     """P31"""
-    after = domains.after(now, lifecycle.after_restore(now, then))
+    after = rules.after(now, lifecycle.after_restore(now, then))
 
     assert lifecycle.clustering_columns(after) == lifecycle.clustering_columns(then)
 
@@ -111,7 +110,7 @@ def test_s207_after_a_restore_the_clustering_is_that_of_the_target(now: Live, th
 def test_s208_after_a_clone_the_clustering_is_that_of_the_source(now: Live, source: Live, kept: bool) -> None:
     features = ("domainMetadata", "clustering") if kept or CLUSTERING in source else ("domainMetadata",)
 
-    after = domains.after(now, lifecycle.after_clone(now, source, protocol=protocol(*features)))
+    after = rules.after(now, lifecycle.after_clone(now, source, protocol=protocol(*features)))
 
     assert lifecycle.clustering_columns(after) == lifecycle.clustering_columns(source)
     if "clustering" not in features:
@@ -125,7 +124,7 @@ def test_s208_a_clone_copies_clustering_and_nothing_else() -> None:
     assert lifecycle.after_clone(target, source, protocol=protocol("clustering")) == (BY_ID,)
     assert lifecycle.after_clone(target, source, protocol=protocol()) == (BY_ID,)
     assert lifecycle.after_clone(target, {}, protocol=protocol("clustering")) == (BY_NOTHING,)
-    assert lifecycle.after_clone(target, {}, protocol=protocol()) == (domains.tombstone(BY_NAME),)
+    assert lifecycle.after_clone(target, {}, protocol=protocol()) == (rules.tombstone(BY_NAME),)
 
 
 def test_s209_an_append_may_restate_the_clustering_but_not_change_it() -> None:
@@ -163,5 +162,5 @@ def test_s211_leaked_domains_are_removed_before_the_feature() -> None:
 
     written = lifecycle.before_dropping_the_feature(protocol("domainMetadata"), leaked)
 
-    assert domains.after(leaked, written) == {}
+    assert rules.after(leaked, written) == {}
     assert lifecycle.before_dropping_the_feature(protocol("domainMetadata"), {}) == ()

@@ -14,10 +14,12 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.clock import SystemWorld
 from headgate.errors import DomainConflict, HeadgateError, InvalidRequest, ProtocolChanged
-from headgate.protocol import codec, domains, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata, Protocol, Version
-from headgate.protocol.domain_handlers import max_of, merge_disjoint_keys, union
-from headgate.protocol.domains import Edit, Handlers, Remove, Set
+from headgate.protocol.domains import rules
+from headgate.protocol.domains.handlers import max_of, merge_disjoint_keys, union
+from headgate.protocol.domains.rules import Edit, Handlers, Remove, Set
+from headgate.protocol.log import codec
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table import alter, log, ownership
@@ -351,7 +353,7 @@ def test_two_first_domains_both_land_and_the_table_is_upgraded_once(place: Place
 def test_rows_that_bring_a_first_domain_follow_another_first_domain(place: Place) -> None:
     late = place.opened()
     base = late.snapshot(version=0)
-    moved = domains.actions(base.state.protocol, {}, [Set("acme.mark", "10")])
+    moved = rules.actions(base.state.protocol, {}, [Set("acme.mark", "10")])
 
     version = late.commit(Change(Operation("WRITE"), (*moved, named_file("ours"))), base=base)
 
@@ -371,7 +373,7 @@ def test_two_upgrades_by_independent_features_are_one_protocol_with_both(place: 
     late = place.opened()
     base = late.snapshot()
     alter.add_feature(place.opened(), "clustering")
-    ours = upgrade.with_features(base.state.protocol, ["changeDataFeed"])
+    ours = protocol_upgrade.with_features(base.state.protocol, ["changeDataFeed"])
 
     version = late.commit(Change(Operation("ADD FEATURE"), (ours,)), base=base)
 
@@ -386,7 +388,7 @@ def test_no_upgrade_follows_one_that_readers_must_know(place: Place) -> None:
     late = place.opened()
     base = late.snapshot()
     alter.add_feature(place.opened(), "deletionVectors")
-    ours = upgrade.with_features(base.state.protocol, ["changeDataFeed"])
+    ours = protocol_upgrade.with_features(base.state.protocol, ["changeDataFeed"])
 
     with pytest.raises(ProtocolChanged):
         late.commit(Change(Operation("ADD FEATURE"), (ours,)), base=base)

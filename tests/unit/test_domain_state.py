@@ -7,7 +7,7 @@ import pytest
 
 from headgate.catalog.embedded import open_catalog
 from headgate.protocol.actions import DomainMetadata, Version
-from headgate.protocol.domains import Remove, Set
+from headgate.protocol.domains.rules import Remove, Set
 from headgate.storage.locate import locate
 from headgate.table import checksums
 from headgate.table.opened import OpenedTable

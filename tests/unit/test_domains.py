@@ -7,9 +7,11 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidRequest, Retry
-from headgate.protocol import domains, replay, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata, Protocol
-from headgate.protocol.domains import Edit, Handlers, Remove, Set
+from headgate.protocol.domains import rules
+from headgate.protocol.domains.rules import Edit, Handlers, Remove, Set
+from headgate.protocol.log import replay
 from tests.support.commits import PROTOCOL, commit, metadata
 
 WITH_FEATURE = Protocol(min_reader_version=1, min_writer_version=7, writer_features=("domainMetadata",))
@@ -33,27 +35,27 @@ def test_s194_users_cannot_touch_what_belongs_to_delta(name: str, kind: str) -> 
     edit: Edit = Set(name, "{}") if kind == "set" else Remove(name)
 
     with pytest.raises(InvalidRequest, match="belongs to Delta itself") as caught:
-        domains.actions(WITH_FEATURE, {name: domain(name)}, [edit])
+        rules.actions(WITH_FEATURE, {name: domain(name)}, [edit])
 
     assert caught.value.code == "HEADGATE_DOMAIN_RESERVED"
 
 
 @pytest.mark.parametrize("name", ["delta", "deltas.foo", "acme.delta.foo", "Ünïcode", " "])
 def test_any_other_name_is_the_users(name: str) -> None:
-    assert domains.actions(WITH_FEATURE, {}, [Set(name, "x")]) == (domain(name, "x"),)
+    assert rules.actions(WITH_FEATURE, {}, [Set(name, "x")]) == (domain(name, "x"),)
 
 
 def test_names_differ_by_case() -> None:
-    written = domains.actions(WITH_FEATURE, LIVE, [Set("acme.A", "9"), Remove("acme.a")])
+    written = rules.actions(WITH_FEATURE, LIVE, [Set("acme.A", "9"), Remove("acme.a")])
 
     assert written == (domain("acme.A", "9"), domain("acme.a", "1", removed=True))
 
 
 def test_a_domain_needs_a_name_and_text() -> None:
     with pytest.raises(InvalidRequest, match="needs a name"):
-        domains.actions(WITH_FEATURE, {}, [Set("", "x")])
+        rules.actions(WITH_FEATURE, {}, [Set("", "x")])
     with pytest.raises(InvalidRequest, match="must be text, not dict: give JSON"):
-        domains.actions(WITH_FEATURE, {}, [Set("acme.a", {"k": "v"})])  # type: ignore[arg-type]
+        rules.actions(WITH_FEATURE, {}, [Set("acme.a", {"k": "v"})])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_a_domain_needs_a_name_and_text() -> None:
     ids=["set twice: the last", "removed twice: once", "set to what it is", "nothing"],
 )
 def test_s195_what_one_transaction_writes(edits: Sequence[Edit], written: Sequence[DomainMetadata]) -> None:
-    assert domains.actions(WITH_FEATURE, LIVE, edits) == written
+    assert rules.actions(WITH_FEATURE, LIVE, edits) == written
 
 
 @pytest.mark.parametrize(
@@ -81,42 +83,42 @@ def test_s195_what_one_transaction_writes(edits: Sequence[Edit], written: Sequen
 )
 def test_s195_what_one_transaction_cannot_mean(edits: Sequence[Edit], code: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        domains.actions(WITH_FEATURE, LIVE, edits)
+        rules.actions(WITH_FEATURE, LIVE, edits)
 
     assert caught.value.code == code
 
 
 def test_s195_a_domain_once_removed_cannot_be_removed_again() -> None:
-    (tombstone,) = domains.actions(WITH_FEATURE, LIVE, [Remove("acme.a")])
+    (tombstone,) = rules.actions(WITH_FEATURE, LIVE, [Remove("acme.a")])
     assert isinstance(tombstone, DomainMetadata)
 
     with pytest.raises(InvalidRequest, match=r"no metadata domain 'acme\.a' to remove.*'acme\.b'"):
-        domains.actions(WITH_FEATURE, domains.after(LIVE, [tombstone]), [Remove("acme.a")])
+        rules.actions(WITH_FEATURE, rules.after(LIVE, [tombstone]), [Remove("acme.a")])
 
 
 def test_s193_removing_without_the_feature_is_refused_by_name() -> None:
     with pytest.raises(InvalidRequest, match=r"acme\.a") as caught:
-        domains.actions(PROTOCOL, {}, [Remove("acme.a")])
+        rules.actions(PROTOCOL, {}, [Remove("acme.a")])
 
     assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
 
 
 def test_s193_a_commit_is_checked_whoever_made_it() -> None:
-    domains.check_commit(WITH_FEATURE, [A, B])
-    domains.check_commit(PROTOCOL, [])
+    rules.check_commit(WITH_FEATURE, [A, B])
+    rules.check_commit(PROTOCOL, [])
 
     with pytest.raises(InvalidRequest, match=r"more than one action.*'acme\.a'") as twice:
-        domains.check_commit(WITH_FEATURE, [A, B, domain("acme.a", removed=True)])
+        rules.check_commit(WITH_FEATURE, [A, B, domain("acme.a", removed=True)])
     with pytest.raises(InvalidRequest, match=r"'acme\.a', 'acme\.b'") as unsupported:
-        domains.check_commit(PROTOCOL, [B, A])
+        rules.check_commit(PROTOCOL, [B, A])
 
     assert twice.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
     assert unsupported.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
 
 
 def test_s335_the_first_domain_of_a_legacy_table_upgrades_it() -> None:
-    assert domains.actions(PROTOCOL, {}, []) == ()
-    protocol, action = domains.actions(PROTOCOL, {}, [Set("acme.a", "1")])
+    assert rules.actions(PROTOCOL, {}, []) == ()
+    protocol, action = rules.actions(PROTOCOL, {}, [Set("acme.a", "1")])
 
     assert action == A
     assert protocol == Protocol(
@@ -147,7 +149,7 @@ def test_s335_an_upgrade_names_what_the_version_implied(
 ) -> None:
     before = Protocol(min_reader_version=legacy[0], min_writer_version=legacy[1])
 
-    found = upgrade.with_features(before, names)
+    found = protocol_upgrade.with_features(before, names)
 
     readers = None if found.reader_features is None else set(found.reader_features)
     assert expected == (
@@ -158,13 +160,15 @@ def test_s335_an_upgrade_names_what_the_version_implied(
 def test_an_upgrade_that_changes_nothing_is_the_same_protocol() -> None:
     mapped = Protocol(min_reader_version=2, min_writer_version=5)
 
-    assert upgrade.with_features(WITH_FEATURE, ["domainMetadata"]) is WITH_FEATURE
-    assert upgrade.with_features(PROTOCOL, ["appendOnly"]) is PROTOCOL
-    assert upgrade.with_features(mapped, ["columnMapping"]) is mapped
+    assert protocol_upgrade.with_features(WITH_FEATURE, ["domainMetadata"]) is WITH_FEATURE
+    assert protocol_upgrade.with_features(PROTOCOL, ["appendOnly"]) is PROTOCOL
+    assert protocol_upgrade.with_features(mapped, ["columnMapping"]) is mapped
 
 
 def test_a_feature_that_only_the_writers_version_implies_is_made_known_to_readers() -> None:
-    found = upgrade.with_features(Protocol(min_reader_version=1, min_writer_version=5), ["columnMapping"])
+    found = protocol_upgrade.with_features(
+        Protocol(min_reader_version=1, min_writer_version=5), ["columnMapping"]
+    )
 
     assert (found.min_reader_version, found.reader_features) == (3, ("columnMapping",))
 
@@ -173,7 +177,7 @@ def test_s192_the_live_domains_are_those_of_replay() -> None:
     first = replay.start(commit(0, WITH_FEATURE, metadata(), A, B))
     second = commit(1, domain("acme.a", "1", removed=True), domain("acme.b", "3"), domain("acme.c", "4"))
 
-    live = domains.after(first.domains, second.domains)
+    live = rules.after(first.domains, second.domains)
 
     assert live == replay.advance(first, second).domains == {
         "acme.b": domain("acme.b", "3"), "acme.c": domain("acme.c", "4")
@@ -184,7 +188,7 @@ def test_s192_the_live_domains_are_those_of_replay() -> None:
 def test_s198_writers_of_other_domains_are_no_rivals(winners: list[list[DomainMetadata]]) -> None:
     mine: tuple[DomainMetadata, ...] = (A,)
     for winner in winners:
-        mine = domains.rebase({}, {}, winner, mine)
+        mine = rules.rebase({}, {}, winner, mine)
 
     assert mine == (A,)
 
@@ -210,7 +214,7 @@ def test_s198_without_a_handler_a_shared_domain_is_a_conflict(
 
     with pytest.raises(DomainConflict, match=r"'acme\.a'.*no handler.*nothing was committed") as caught:
         for winner in winners:
-            mine = domains.rebase({}, {}, winner, mine)
+            mine = rules.rebase({}, {}, winner, mine)
 
     assert caught.value.code == "DELTA_CONCURRENT_TRANSACTION"
     assert caught.value.retry is Retry.RERUN
@@ -227,8 +231,8 @@ def test_a_handler_is_folded_over_the_winners_and_sees_what_each_changed() -> No
     live = {"acme.a": domain("acme.a", "base")}
     mine: tuple[DomainMetadata, ...] = (domain("acme.a", "mine"), B)
     for winner in ([domain("acme.a", "w1")], [domain("other.x")], [domain("acme.a", "w2")]):
-        mine = domains.rebase({"acme.a": noting}, live, winner, mine)
-        live = domains.after(live, winner)
+        mine = rules.rebase({"acme.a": noting}, live, winner, mine)
+        live = rules.after(live, winner)
 
     assert seen == [("base", "w1", "mine"), ("w1", "w2", "(w1+mine)")]
     assert mine == (domain("acme.a", "(w2+(w1+mine))"), B)
@@ -238,7 +242,7 @@ def test_a_removal_that_a_handler_decides_keeps_what_it_removes() -> None:
     mine = domain("acme.a", "what I knew", removed=True)
     handlers: Handlers = {"acme.a": lambda base, winner, mine: mine}
 
-    merged = domains.resolve(handlers, A, domain("acme.a", "what the winner set"), mine)
+    merged = rules.resolve(handlers, A, domain("acme.a", "what the winner set"), mine)
 
     assert merged == domain("acme.a", "what the winner set", removed=True)
 
@@ -279,10 +283,10 @@ def as_in_delta(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMe
     ],
 )
 def test_a_handler_that_cannot_merge_refuses_the_commit(
-    handler: domains.Handler, words: str, code: str
+    handler: rules.Handler, words: str, code: str
 ) -> None:
     with pytest.raises(DomainConflict, match=rf"'acme\.a'.*{words}.*nothing was committed") as caught:
-        domains.resolve({"acme.a": handler}, None, A, domain("acme.a", "9"))
+        rules.resolve({"acme.a": handler}, None, A, domain("acme.a", "9"))
 
     assert caught.value.code.endswith(code)
 
@@ -292,7 +296,7 @@ def test_an_interrupt_is_not_taken_for_a_refusal() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        domains.resolve({"acme.a": interrupted}, None, A, A)
+        rules.resolve({"acme.a": interrupted}, None, A, A)
 
 
 @pytest.mark.parametrize(
@@ -312,18 +316,18 @@ def test_the_most_specific_handler_counts(name: str, chosen: str | None) -> None
     patterns = ("acme.*", "acme.deep.*", "acme.deep.x", "other")
     handlers: Handlers = {pattern: partial(joined) for pattern in patterns}
 
-    assert domains.handler_of(handlers, name) is (handlers[chosen] if chosen else None)
+    assert rules.handler_of(handlers, name) is (handlers[chosen] if chosen else None)
 
 
 def test_nobody_can_merge_the_domains_of_delta_but_headgate() -> None:
     clustering = domain("delta.clustering", '{"clusteringColumns":[["id"]]}')
 
     with pytest.raises(DomainConflict, match="no handler"):
-        domains.resolve({"delta.clustering": joined, "delta.*": joined}, None, clustering, clustering)
+        rules.resolve({"delta.clustering": joined, "delta.*": joined}, None, clustering, clustering)
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(4, 9), (9, 4), (9, 9)])
 def test_row_ids_handed_out_stay_handed_out(theirs: int, ours: int) -> None:
     marks = [domain("delta.rowTracking", f'{{"rowIdHighWaterMark":{mark}}}') for mark in (theirs, ours)]
 
-    assert domains.resolve({}, None, *marks).configuration == '{"rowIdHighWaterMark":9}'
+    assert rules.resolve({}, None, *marks).configuration == '{"rowIdHighWaterMark":9}'

@@ -11,8 +11,8 @@ import pytest
 import headgate
 from headgate import domains
 from headgate.errors import DomainConflict, InvalidRequest
-from headgate.protocol import domains as rules
 from headgate.protocol.actions import DomainMetadata
+from headgate.protocol.domains import rules
 
 A = DomainMetadata(domain="acme.a", configuration="1", removed=False)
 B = DomainMetadata(domain="acme.a", configuration="2", removed=False)

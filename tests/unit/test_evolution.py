@@ -6,9 +6,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.protocol import upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
-from headgate.protocol.schema import evolution, mapping
+from headgate.protocol.schema import column_mapping, evolution
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from tests.support import commits
@@ -71,16 +71,16 @@ def metadata(*fields: Field, partitioned: tuple[str, ...] = (), **configuration:
 
 
 def mapped(*fields: Field, most: str = "9", mode: str = "name") -> Metadata:
-    return metadata(*fields, **{mapping.MODE: mode, evolution.MAX_ID: most})
+    return metadata(*fields, **{column_mapping.MODE: mode, evolution.MAX_ID: most})
 
 
 def column(name: str, number: object, data_type: DataType = LONG, physical: object = None) -> Field:
-    keys = {mapping.ID: number, mapping.PHYSICAL_NAME: physical or f"p{number}"}
+    keys = {column_mapping.ID: number, column_mapping.PHYSICAL_NAME: physical or f"p{number}"}
     return Field(name, data_type, metadata=keys)
 
 
 def breach(before: Metadata, after: Metadata, *features: str) -> str | None:
-    return evolution.breach(before, after, upgrade.with_features(PLAIN, features))
+    return evolution.breach(before, after, protocol_upgrade.with_features(PLAIN, features))
 
 
 def inside(data_type: DataType) -> tuple[Field, ...]:
@@ -306,7 +306,7 @@ _PLACES = ("s.x", "l.element", "k.key", "v.value")
         mapped(column("a", "1")),
         mapped(column("a", None, physical="p")),
         mapped(column("a", 1, physical=2)),
-        mapped(Field("a", LONG, metadata={mapping.ID: 1, mapping.PHYSICAL_NAME: ""})),
+        mapped(Field("a", LONG, metadata={column_mapping.ID: 1, column_mapping.PHYSICAL_NAME: ""})),
         mapped(Field("a", LONG)),
     ],
 )

@@ -3,12 +3,12 @@
 import pytest
 
 from headgate.errors import InvalidRequest, UserError
-from headgate.protocol import names
 from headgate.protocol.actions import RemoveFile, Version
-from headgate.protocol.domains import Set
-from headgate.protocol.features import FEATURES
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
-from headgate.protocol.upkeep import PROTECTED_BEFORE
+from headgate.protocol.domains.rules import Set
+from headgate.protocol.log import file_names
+from headgate.protocol.log.log_retention import PROTECTED_BEFORE
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.table_features import FEATURES
 from headgate.table import alter
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -81,9 +81,11 @@ def test_what_readers_had_to_know_is_dropped_behind_a_protected_checkpoint(
     assert "checkpointProtection" in named(table)
     assert configuration(table)[PROTECTED_BEFORE] == str(version)
     assert key not in configuration(table)
-    checkpoints = [found.path for found in place.store.list_from(names.LOG) if "checkpoint" in found.path]
+    checkpoints = [
+        found.path for found in place.store.list_from(file_names.LOG) if "checkpoint" in found.path
+    ]
     for at in (version - 1, version):
-        assert f"{names.LOG}{at:020d}.checkpoint.parquet" in checkpoints
+        assert f"{file_names.LOG}{at:020d}.checkpoint.parquet" in checkpoints
     assert table.snapshot(version=version - 3).state.protocol.has(feature)
 
 

@@ -8,14 +8,15 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import feature_drop, features, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, Metadata, Protocol
-from headgate.protocol.feature_drop import DROPPABLE
-from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.replay import State
+from headgate.protocol.log.log_retention import PROTECTED_BEFORE
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import drop_feature
+from headgate.protocol.metadata.drop_feature import DROPPABLE
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.upkeep import PROTECTED_BEFORE
 from tests.support import attempts
 
 IN_USE = "HEADGATE_FEATURE_IN_USE"
@@ -60,20 +61,20 @@ def with_column(said: Mapping[str, Any], *, nullable: bool = True) -> Metadata:
 
 def code(protocol: Protocol, name: str) -> str:
     with pytest.raises(InvalidRequest) as caught:
-        feature_drop.find(protocol, name)
+        drop_feature.find(protocol, name)
     return caught.value.code
 
 
 @each
 def test_a_feature_that_can_be_dropped_is_found_whatever_its_case(name: str) -> None:
-    protocol = upgrade.with_features(attempts.table().protocol, (name,))
+    protocol = protocol_upgrade.with_features(attempts.table().protocol, (name,))
 
-    assert feature_drop.find(protocol, name.upper()).feature == name
+    assert drop_feature.find(protocol, name.upper()).feature == name
 
 
 def test_what_can_be_dropped() -> None:
     """What a table cannot lose, or only its catalog can take from it, is not among them."""
-    assert {feature.name for feature in features.FEATURES} - {row.feature for row in DROPPABLE} == {
+    assert {feature.name for feature in table_features.FEATURES} - {row.feature for row in DROPPABLE} == {
         "generatedColumns", "identityColumns", "timestampNtz", "catalogManaged", "catalogOwned-preview",
         "coordinatedCommits", "coordinatedCommits-preview", "managedCommit-preview", "managedCommit",
         "managed-commit-preview", "managed-commit-dev", "clustering", "variantType", "variantType-preview",
@@ -96,20 +97,20 @@ def test_what_can_be_dropped() -> None:
     ],
 )
 def test_what_cannot_be_dropped_is_told_by_its_code(named: tuple[str, ...], name: str, expected: str) -> None:
-    assert code(upgrade.with_features(attempts.table().protocol, named), name) == expected
+    assert code(protocol_upgrade.with_features(attempts.table().protocol, named), name) == expected
 
 
 def test_a_feature_that_nobody_knows_depends_on_nothing() -> None:
-    protocol = upgrade.with_features(attempts.table().protocol, ("domainMetadata", "ofNewerClients"))
+    protocol = protocol_upgrade.with_features(attempts.table().protocol, ("domainMetadata", "ofNewerClients"))
 
-    assert feature_drop.find(protocol, "domainMetadata").feature == "domainMetadata"
+    assert drop_feature.find(protocol, "domainMetadata").feature == "domainMetadata"
 
 
 @each
 def test_nothing_stands_against_what_is_not_used(name: str) -> None:
-    row = feature_drop.find(upgrade.with_features(attempts.table().protocol, (name,)), name)
+    row = drop_feature.find(protocol_upgrade.with_features(attempts.table().protocol, (name,)), name)
 
-    feature_drop.check(row, attempts.table().metadata)
+    drop_feature.check(row, attempts.table().metadata)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +134,14 @@ def test_what_is_in_use_is_not_dropped(name: str, metadata: Metadata, expected: 
     row = next(row for row in DROPPABLE if row.feature == name)
 
     with pytest.raises(InvalidRequest, match=name) as caught:
-        feature_drop.check(row, metadata)
+        drop_feature.check(row, metadata)
     assert caught.value.code == expected
 
 
 def test_a_protection_of_no_version_protects_nothing() -> None:
     row = next(row for row in DROPPABLE if row.feature == "checkpointProtection")
 
-    feature_drop.check(row, table(**{PROTECTED_BEFORE: "0"}).metadata)
+    drop_feature.check(row, table(**{PROTECTED_BEFORE: "0"}).metadata)
 
 
 @each
@@ -150,15 +151,15 @@ def test_its_properties_go_with_a_feature_and_others_stay(name: str) -> None:
     mine = dict.fromkeys(CLEARS.get(name, set()), "true")
     used = with_configuration({**mine, "owner": "sales"})
 
-    assert feature_drop.cleared(row, metadata) is metadata
-    assert feature_drop.cleared(row, used).configuration == {"owner": "sales"}
+    assert drop_feature.cleared(row, metadata) is metadata
+    assert drop_feature.cleared(row, used).configuration == {"owner": "sales"}
     assert row.clears == mine.keys()
 
 
 @each
 def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_behind(name: str) -> None:
     state = table(name, team="sales")
-    row = feature_drop.find(state.protocol, name)
+    row = drop_feature.find(state.protocol, name)
     mine = dict.fromkeys(CLEARS.get(name, set()), "true")
     used = replace(state, metadata=with_configuration({**mine, "team": "sales"}))
     protected = with_configuration({"team": "sales", PROTECTED_BEFORE: "8"})
@@ -166,9 +167,9 @@ def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_b
     in_history = name in IN_HISTORY
     cleared = (state.metadata,) if mine else ()
     assert row.in_history is in_history
-    assert feature_drop.preparation(row, state) == ()
-    assert feature_drop.preparation(row, used) == (cleared if in_history else ())
-    protocol, *changed = feature_drop.actions(row, used)
+    assert drop_feature.preparation(row, state) == ()
+    assert drop_feature.preparation(row, used) == (cleared if in_history else ())
+    protocol, *changed = drop_feature.actions(row, used)
     assert isinstance(protocol, Protocol)
     assert not protocol.has(name)
     assert protocol.has("checkpointProtection") is in_history
@@ -177,16 +178,16 @@ def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_b
 
 def test_domains_are_removed_before_the_feature_that_they_need() -> None:
     state = replace(table("domainMetadata"), domains={"etl": OF_A_USER})
-    row = feature_drop.find(state.protocol, "domainMetadata")
+    row = drop_feature.find(state.protocol, "domainMetadata")
 
-    assert feature_drop.preparation(row, state) == (msgspec.structs.replace(OF_A_USER, removed=True),)
+    assert drop_feature.preparation(row, state) == (msgspec.structs.replace(OF_A_USER, removed=True),)
 
 
 def test_the_mark_of_the_row_ids_goes_with_their_feature_and_no_other_domain() -> None:
     domains = {"delta.rowTracking": MARK, "etl": OF_A_USER}
     state = replace(table("rowTracking", "changeDataFeed"), domains=domains)
 
-    _, *gone = feature_drop.actions(feature_drop.find(state.protocol, "rowTracking"), state)
+    _, *gone = drop_feature.actions(drop_feature.find(state.protocol, "rowTracking"), state)
     assert gone == [msgspec.structs.replace(MARK, removed=True)]
-    _, *gone = feature_drop.actions(feature_drop.find(state.protocol, "changeDataFeed"), state)
+    _, *gone = drop_feature.actions(drop_feature.find(state.protocol, "changeDataFeed"), state)
     assert gone == []

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import features
+from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
 from tests.support.commits import MANAGED, PROTOCOL, metadata
@@ -23,12 +23,12 @@ def protocol(*, readers: tuple[str, ...] = (), writers: tuple[str, ...] = ()) ->
 
 @pytest.mark.parametrize("fine", [PROTOCOL, MANAGED, protocol(writers=("domainMetadata", "appendOnly"))])
 def test_what_we_understand_is_accepted(fine: Protocol) -> None:
-    features.check_writable(fine, metadata())
+    table_features.check_writable(fine, metadata())
 
 
 def test_an_unknown_reader_feature_refuses_reads_and_is_named() -> None:
     with pytest.raises(UnsupportedFeature, match="quantumFiles") as caught:
-        features.check_readable(protocol(readers=("quantumFiles", "timestampNtz")), metadata())
+        table_features.check_readable(protocol(readers=("quantumFiles", "timestampNtz")), metadata())
 
     assert caught.value.fields["features"] == ("quantumFiles",)
 
@@ -36,9 +36,9 @@ def test_an_unknown_reader_feature_refuses_reads_and_is_named() -> None:
 def test_an_unknown_writer_feature_refuses_writes_only() -> None:
     strange = protocol(writers=("quantumWrites",))
 
-    features.check_readable(strange, metadata())
+    table_features.check_readable(strange, metadata())
     with pytest.raises(UnsupportedFeature, match="quantumWrites") as caught:
-        features.check_writable(strange, metadata())
+        table_features.check_writable(strange, metadata())
     assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
 
 
@@ -47,23 +47,23 @@ def test_a_newer_protocol_is_refused(reader: int, writer: int) -> None:
     newer = Protocol(min_reader_version=reader, min_writer_version=writer)
 
     with pytest.raises(UnsupportedFeature) as caught:
-        features.check_writable(newer, metadata())
+        table_features.check_writable(newer, metadata())
     assert caught.value.code == "DELTA_INVALID_PROTOCOL_VERSION"
 
 
 def test_a_legacy_protocol_is_writable_until_a_feature_is_used() -> None:
     legacy = Protocol(min_reader_version=1, min_writer_version=6)
 
-    features.check_writable(legacy, metadata())
-    features.check_writable(legacy, columns(delta__identity__start=1))
+    table_features.check_writable(legacy, metadata())
+    table_features.check_writable(legacy, columns(delta__identity__start=1))
     with pytest.raises(UnsupportedFeature, match="columnMapping"):
-        features.check_writable(legacy, metadata(delta_columnMapping_mode="name"))
+        table_features.check_writable(legacy, metadata(delta_columnMapping_mode="name"))
 
 
 @pytest.mark.parametrize("reader", [protocol(writers=("columnMapping",)), PROTOCOL])
 def test_a_mapping_of_columns_that_readers_are_not_told_of_is_refused(reader: Protocol) -> None:
     with pytest.raises(UnsupportedFeature, match="columnMapping") as caught:
-        features.check_readable(reader, metadata(delta_columnMapping_mode="name"))
+        table_features.check_readable(reader, metadata(delta_columnMapping_mode="name"))
 
     assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     assert caught.value.fields["features"] == ("columnMapping",)
@@ -72,8 +72,8 @@ def test_a_mapping_of_columns_that_readers_are_not_told_of_is_refused(reader: Pr
 def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
     mapped = metadata(delta_columnMapping_mode="name")
 
-    features.check_readable(protocol(readers=("columnMapping",)), mapped)
-    features.check_readable(Protocol(min_reader_version=2, min_writer_version=5), mapped)
+    table_features.check_readable(protocol(readers=("columnMapping",)), mapped)
+    table_features.check_readable(Protocol(min_reader_version=2, min_writer_version=5), mapped)
 
 
 @pytest.mark.parametrize(
@@ -96,17 +96,17 @@ def test_a_mapping_of_columns_is_readable_where_readers_are_told() -> None:
 def test_a_protocol_that_contradicts_itself_is_refused(malformed: Protocol) -> None:
     """S331"""
     with pytest.raises(UnsupportedFeature, match="malformed") as caught:
-        features.check_readable(malformed, metadata())
+        table_features.check_readable(malformed, metadata())
 
     assert caught.value.code == "DELTA_INVALID_PROTOCOL_VERSION"
     assert caught.value.fields["features"] == tuple(malformed.reader_features or ())
 
 
 def test_every_feature_is_one_row() -> None:
-    names = [feature.name for feature in features.FEATURES]
+    names = [feature.name for feature in table_features.FEATURES]
 
     assert len(names) == len(set(names))
-    assert all(feature.can_read or not feature.can_write for feature in features.FEATURES)
+    assert all(feature.can_read or not feature.can_write for feature in table_features.FEATURES)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_every_feature_is_one_row() -> None:
 )
 def test_what_is_used_but_not_named_refuses_writes(used: Metadata, name: str) -> None:
     """§5: others would write without regard to it."""
-    features.check_readable(PROTOCOL, used)
+    table_features.check_readable(PROTOCOL, used)
     with pytest.raises(UnsupportedFeature, match=name) as caught:
-        features.check_writable(PROTOCOL, used)
+        table_features.check_writable(PROTOCOL, used)
 
     assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
 
@@ -130,14 +130,14 @@ def test_what_is_used_but_not_named_refuses_writes(used: Metadata, name: str) ->
 def test_the_preview_of_a_feature_names_it_too() -> None:
     preview = protocol(readers=("typeWidening-preview",))
 
-    features.check_writable(preview, metadata(delta_enableTypeWidening="true"))
+    table_features.check_writable(preview, metadata(delta_enableTypeWidening="true"))
 
 
 def test_columns_that_must_not_be_null_need_not_be_named() -> None:
     """Other writers leave the feature out, and whoever writes checks these columns anyway."""
     schema = '{"type":"struct","fields":[{"name":"id","type":"long","nullable":false,"metadata":{}}]}'
 
-    features.check_writable(protocol(writers=("domainMetadata",)), metadata(schema))
+    table_features.check_writable(protocol(writers=("domainMetadata",)), metadata(schema))
 
 
 READERS = {
@@ -209,7 +209,7 @@ USING = [
 
 @pytest.mark.parametrize(("name", "using"), USING)
 def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Metadata) -> None:
-    assert features.needed(using) == {name}
+    assert table_features.needed(using) == {name}
 
 
 @pytest.mark.parametrize(
@@ -220,11 +220,11 @@ def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Meta
     ],
 )  # fmt: skip
 def test_what_a_table_does_not_use_need_not_be_named(plain: Metadata) -> None:
-    assert features.needed(plain) == frozenset()
+    assert table_features.needed(plain) == frozenset()
 
 
 def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
-    rows = {feature.name: feature for feature in features.FEATURES}
+    rows = {feature.name: feature for feature in table_features.FEATURES}
 
     assert {name for name, row in rows.items() if row.reader} == READERS
     assert {name: set(row.requires) for name, row in rows.items() if row.requires} == REQUIRED
@@ -245,7 +245,7 @@ def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
 )  # fmt: skip
 def test_an_old_writer_version_stands_for_features(writer: int, added: set[str]) -> None:
     def implied(version: int) -> frozenset[str]:
-        return features.named(Protocol(min_reader_version=1, min_writer_version=version))
+        return table_features.named(Protocol(min_reader_version=1, min_writer_version=version))
 
     assert implied(writer) - implied(writer - 1) == added
 
@@ -277,22 +277,22 @@ def naming(name: str) -> Protocol:
     ids=str,
 )
 def test_what_a_client_must_know_is_named_or_implied(found: Protocol, listed: set[str]) -> None:
-    assert features.supported(found) == listed
+    assert table_features.supported(found) == listed
 
 
 def test_columns_are_mapped_only_if_readers_are_told() -> None:
     untold, told = (Protocol(min_reader_version=reader, min_writer_version=5) for reader in (1, 2))
 
-    assert features.supported(told) - features.supported(untold) == {"columnMapping"}
+    assert table_features.supported(told) - table_features.supported(untold) == {"columnMapping"}
 
 
 @pytest.mark.parametrize("name", sorted(NEVER_WRITTEN))
 def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
     named = naming(name)
 
-    features.check_maintainable(named, metadata())
+    table_features.check_maintainable(named, metadata())
     with pytest.raises(UnsupportedFeature) as caught:
-        features.check_writable(named, metadata())
+        table_features.check_writable(named, metadata())
 
     assert caught.value.fields["features"] == (name,)
     assert caught.value.code == "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
@@ -308,9 +308,9 @@ def test_what_we_cannot_write_is_refused_by_name(name: str) -> None:
 def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metadata) -> None:
     named = protocol(**{"readers" if name in READERS else "writers": (name,)})
 
-    features.check_writable(named, metadata())
+    table_features.check_writable(named, metadata())
     with pytest.raises(UnsupportedFeature) as caught:
-        features.check_writable(named, using)
+        table_features.check_writable(named, using)
 
     assert (caught.value.fields["features"], caught.value.fields["operation"]) == ((name,), "write")
 
@@ -328,7 +328,7 @@ def test_what_is_named_is_refused_only_where_it_is_used(name: str, using: Metada
     ],
 )
 def test_what_rows_are_checked_for_can_be_written(name: str, using: Metadata) -> None:
-    features.check_writable(naming(name), using)
+    table_features.check_writable(naming(name), using)
 
 
 def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
@@ -339,19 +339,19 @@ def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
         (newer, "DELTA_INVALID_PROTOCOL_VERSION"),
     ):
         with pytest.raises(UnsupportedFeature) as caught:
-            features.check_maintainable(refused, metadata())
+            table_features.check_maintainable(refused, metadata())
         assert caught.value.code == code
     with pytest.raises(UnsupportedFeature, match="cannot read"):
-        features.check_maintainable(protocol(readers=("quantumFiles",)), metadata())
+        table_features.check_maintainable(protocol(readers=("quantumFiles",)), metadata())
 
 
 def test_a_feature_is_found_whatever_the_case() -> None:
-    found = features.find("ROWtracking")
+    found = table_features.find("ROWtracking")
 
     assert found is not None
     assert found.name == "rowTracking"
-    assert features.find("quantumFiles") is None
-    assert features.field_keys(columns(comment="x")) == {"comment"}
+    assert table_features.find("quantumFiles") is None
+    assert table_features.field_keys(columns(comment="x")) == {"comment"}
 
 
 @pytest.mark.parametrize(("reader", "writer", "operation"), [(4, 7, "read"), (3, 8, "write")])
@@ -359,15 +359,15 @@ def test_a_newer_protocol_is_refused_however_well_formed(reader: int, writer: in
     newer = msgspec.structs.replace(protocol(), min_reader_version=reader, min_writer_version=writer)
 
     with pytest.raises(UnsupportedFeature, match=f"the newest that Headgate can {operation}"):
-        features.check_writable(newer, metadata())
+        table_features.check_writable(newer, metadata())
 
 
 def test_a_preview_is_read_only_if_asked_for() -> None:
     preview = protocol(readers=("catalogOwned-preview",))
 
     with pytest.raises(UnsupportedFeature, match="read_previews") as caught:
-        features.check_readable(preview, metadata())
-    features.check_readable(preview, metadata(), previews=("catalogOwned-preview",))
+        table_features.check_readable(preview, metadata())
+    table_features.check_readable(preview, metadata(), previews=("catalogOwned-preview",))
 
     assert caught.value.fields["features"] == ("catalogOwned-preview",)
 
@@ -375,13 +375,13 @@ def test_a_preview_is_read_only_if_asked_for() -> None:
 def test_what_is_used_and_named_is_written() -> None:
     tracked = protocol(writers=("rowTracking", "domainMetadata", "checkpointProtection"))
 
-    features.check_writable(tracked, metadata(delta_enableRowTracking="true"))
+    table_features.check_writable(tracked, metadata(delta_enableRowTracking="true"))
 
 
 def test_every_column_is_told_the_nested_ones_too() -> None:
     schema = schema_json.parse(nested("long")[0].schema_string)
 
-    assert [field.name for field in features.fields_of(schema)] == ["c", "i"]
+    assert [field.name for field in table_features.fields_of(schema)] == ["c", "i"]
 
 
 _NEEDED_BY_PROPERTIES = {
@@ -409,10 +409,10 @@ def test_a_property_whose_feature_the_protocol_lacks_refuses_reads(name: str) ->
     value, feature = _NEEDED_BY_PROPERTIES[name]
 
     with pytest.raises(UnsupportedFeature, match=feature) as caught:
-        features.check_readable(protocol(), metadata(**{name: value}))
+        table_features.check_readable(protocol(), metadata(**{name: value}))
     assert caught.value.code == "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     if feature != "columnMapping":
-        features.check_readable(PROTOCOL, metadata(**{name: value}))
+        table_features.check_readable(PROTOCOL, metadata(**{name: value}))
 
 
 @pytest.mark.parametrize(
@@ -433,8 +433,8 @@ def test_a_column_whose_feature_the_protocol_lacks_refuses_reads(
     schema = json.dumps({"type": "struct", "fields": [column]})
 
     with pytest.raises(UnsupportedFeature, match=feature):
-        features.check_readable(protocol(), metadata(schema))
-    features.check_readable(PROTOCOL, metadata(schema))
+        table_features.check_readable(protocol(), metadata(schema))
+    table_features.check_readable(PROTOCOL, metadata(schema))
 
 
 @pytest.mark.parametrize(
@@ -448,8 +448,8 @@ def test_a_column_whose_feature_the_protocol_lacks_refuses_reads(
 )
 def test_a_feature_without_the_one_it_requires_refuses_reads(alone: str, feature: str) -> None:
     with pytest.raises(UnsupportedFeature, match=feature):
-        features.check_readable(protocol(writers=(alone,)), metadata())
+        table_features.check_readable(protocol(writers=(alone,)), metadata())
 
 
 def test_columns_that_cannot_be_parsed_are_not_judged_by_their_features() -> None:
-    features.check_readable(protocol(), metadata("no schema"))
+    table_features.check_readable(protocol(), metadata("no schema"))

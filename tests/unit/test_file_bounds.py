@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.column_bounds import Asked, Bounds
-from headgate.protocol.file_bounds import FileBounds, Path
-from headgate.protocol.predicates import Column
+from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Primitive
+from headgate.protocol.stats.column_bounds import Asked, Bounds
+from headgate.protocol.stats.file_bounds import FileBounds, Path
 from tests.support.waiting import PATIENCE_SECONDS
 
 LONG = Primitive("long")

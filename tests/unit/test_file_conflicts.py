@@ -7,11 +7,12 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteDelete, ConcurrentDeleteRead, HeadgateError
-from headgate.protocol import predicate_sql, rebase
 from headgate.protocol.actions import Action, Commit, CommitInfo, RemoveFile, sort
-from headgate.protocol.attempt import Attempt, Reads
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.transaction.attempt import Attempt, Reads
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import new
 from tests.support.attempts import BASE, added, side, table
@@ -60,7 +61,7 @@ def test_a_scan_of_an_old_snapshot_is_as_old_as_the_snapshot(route: str, hurts: 
     scanned = ours.snapshot(version=base.version)
     assert scanned.files.columns.num_rows == 0
     schema = schema_json.parse(base.state.metadata.schema_string)
-    reads = Reads(predicates=(predicate_sql.parse(f"p = {1 if hurts else 2}", schema),))
+    reads = Reads(predicates=(from_sql.parse(f"p = {1 if hurts else 2}", schema),))
     change = Change(Operation("WRITE"), (added("a", {"p": "2"}),), reads)
 
     if not hurts:
@@ -87,7 +88,7 @@ def overwriting(state: State) -> Attempt:
     """Writes rows of DAY in place of those that were there, one file."""
     blank = side("ours", ["operation:WRITE"], state).attempt
     schema = schema_json.parse(state.metadata.schema_string)
-    condition = predicate_sql.parse(f"p = TIMESTAMP '{DAY}Z'", schema)
+    condition = from_sql.parse(f"p = TIMESTAMP '{DAY}Z'", schema)
     actions = (RemoveFile(path="old", data_change=True), added("new", {"p": DAY}))
     reads = Reads(predicates=(condition,), files=frozenset({"old"}))
     return replace(blank, reads=reads).with_actions(actions)

@@ -5,8 +5,8 @@ from typing_extensions import Buffer, override
 
 from headgate.catalog.api import Lost, Open, Ratified, Unknown
 from headgate.errors import AccessDenied, StorageError, StorageUnavailable, UnsafeStore, UnsupportedFeature
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
 from headgate.table import transaction
 from headgate.table.authority import Decider
 from headgate.table.filesystem import FilesystemCommitter
@@ -51,7 +51,10 @@ def append(place: Place, name: str = "a") -> Transaction:
 
 def on(store: DictStore) -> Place:
     """A new table in that store."""
-    store.put(names.published(Version(0)), create((), managed=False).store.read(names.published(Version(0))))
+    store.put(
+        file_names.published(Version(0)),
+        create((), managed=False).store.read(file_names.published(Version(0))),
+    )
     return Place(store=store)
 
 
@@ -92,7 +95,7 @@ def test_a_version_that_cannot_be_read_may_be_ours(error: type[StorageError]) ->
 def test_a_winner_that_says_nothing_of_itself_is_not_ours() -> None:
     place = create((), managed=False)
     txn = append(place)
-    place.store.put(names.published(Version(1)), codec.encode([added("other", {})]))
+    place.store.put(file_names.published(Version(1)), codec.encode([added("other", {})]))
 
     answer = FilesystemCommitter(place.store).propose(txn)
 
@@ -115,11 +118,11 @@ def test_a_store_that_overwrites_is_found_out_before_anything_is_committed() -> 
     store = Overwriting()
     txn = append(on(store))
     other = codec.encode([added("other", {})])
-    store.put(names.published(Version(1)), other)
+    store.put(file_names.published(Version(1)), other)
 
     with pytest.raises(UnsafeStore):
         FilesystemCommitter(store).propose(txn)
-    assert store.read(names.published(Version(1))) == other
+    assert store.read(file_names.published(Version(1))) == other
 
 
 def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
@@ -141,7 +144,7 @@ def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
 def logged(*files: str) -> DictStore:
     store = DictStore()
     for name in files:
-        store.put(names.LOG + name, b"")
+        store.put(file_names.LOG + name, b"")
     return store
 
 
@@ -174,7 +177,7 @@ def test_the_log_tells_how_far_it_reaches(
     """Listed from the checkpoint on where there is one."""
     store = logged(*files)
     if pointed is not None:
-        store.put(names.LAST_CHECKPOINT, b'{"version":%d,"size":1}' % pointed)
+        store.put(file_names.LAST_CHECKPOINT, b'{"version":%d,"size":1}' % pointed)
 
     found = FilesystemCommitter(store).frontier()
 
@@ -191,4 +194,4 @@ def test_from_a_version_that_is_known_only_what_follows_is_listed(known: int, la
     found = FilesystemCommitter(FaultyStore(logged(*COMMITS), wire)).frontier(known=Version(known))
 
     assert (found.latest, found.listing, found.managed) == (latest, None, False)
-    assert set(wire.calls) == {f"list {names.LOG}"}
+    assert set(wire.calls) == {f"list {file_names.LOG}"}

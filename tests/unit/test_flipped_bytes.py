@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from headgate.errors import HeadgateError
-from headgate.protocol import names, vectors
 from headgate.protocol.actions import Protocol, Version
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors, file_names
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.storage.api import Store
 from tests.support.checkpointed import V2, V2_PROTOCOL, table
 from tests.support.commits import PROTOCOL, add, remove
@@ -28,14 +28,14 @@ def log(*, v2: bool, commits: bool) -> Store:
     store = opened.store
     if not commits:
         for version in range(3):
-            store.delete(names.published(Version(version)))
-    store.put(names.published(Version(3)), b'{"commitInfo":{}}\n{"add":{"path":"d","partitionValues":{},'
+            store.delete(file_names.published(Version(version)))
+    store.put(file_names.published(Version(3)), b'{"commitInfo":{}}\n{"add":{"path":"d","partitionValues":{},'
               b'"size":1,"modificationTime":1,"dataChange":true}}\n')  # fmt: skip
     return store
 
 
 def files(store: Store) -> list[str]:
-    return [meta.path for meta in store.list_from(names.LOG)]
+    return [meta.path for meta in store.list_from(file_names.LOG)]
 
 
 def read(store: Store) -> list[str]:
@@ -85,12 +85,12 @@ def test_a_file_of_a_log_that_was_cut_short_is_named_or_harmless(cut: int) -> No
 
 def test_a_damaged_byte_of_a_stored_vector_is_named_or_harmless() -> None:
     rows, random = DeletedRows.of(range(0, 5_000, 7)), Random(1)
-    content, (vector,) = vectors.stored([rows], UUID(int=7))
+    content, (vector,) = deletion_vectors.stored([rows], UUID(int=7))
     for _ in range(5 * FLIPS):
         damaged = bytearray(content)
         damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
         try:
-            found = vectors.parse_stored(vector, bytes(damaged))
+            found = deletion_vectors.parse_stored(vector, bytes(damaged))
         except HeadgateError:
             continue
         assert found == rows

@@ -15,8 +15,8 @@ from headgate.errors import (
     RetriesExhausted,
     TableNotFound,
 )
-from headgate.protocol import codec, replay
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, replay
 from headgate.settings import Settings
 from headgate.table.group import GroupTransaction, Member, commit_group
 from headgate.table.managed import ManagedCommitter

@@ -15,21 +15,6 @@ from headgate.catalog.content_rules import Proposed, Rule, first_breach
 from headgate.catalog.grants import Principal, Privilege
 from headgate.catalog.policy import BuiltIn, Review
 from headgate.errors import InvalidRequest
-from headgate.protocol import (
-    codec,
-    column_changes,
-    indexed,
-    literals,
-    names,
-    partitions,
-    predicate_sql,
-    references,
-    sql_strings,
-    sql_tokens,
-    stored_expressions,
-    strict,
-    upkeep,
-)
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -44,10 +29,14 @@ from headgate.protocol.actions import (
     Version,
     sort,
 )
+from headgate.protocol.log import codec, file_names, log_retention, strict_codec, strict_schema
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.metadata.sql_functions import Place
+from headgate.protocol.predicates import from_sql, literals, spark_strings
+from headgate.protocol.schema import column_path, expression_columns, partition_values, sql_tokens
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import wellformed
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.sql_functions import Place
+from headgate.protocol.stats import indexed_columns
 from tests.support import commits
 from tests.support.growth import LARGER, check_growth
 
@@ -128,23 +117,25 @@ TEXTS: Mapping[str, Callable[[str], object]] = {
     "stored expressions": lambda text: stored_expressions.breach.__wrapped__(text, Place.CONSTRAINT),
     "invariants": lambda text: stored_expressions.invariant(text, "c"),
     "tokens": sql_tokens.split,
-    "references": references.columns,
-    "conditions": lambda text: predicate_sql.parse(f"a = 1 or {text}", SCHEMA, time_zone="UTC"),
-    "strings": sql_strings.detach,
-    "depth": strict.depth,
-    "a line of a commit": lambda text: strict.parse(text.encode()),
-    "a line with names twice": lambda text: strict.parse(_line(f'{{"a":1,"a":{text}')),
-    "a commitInfo": lambda text: strict.parse(_line('{"commitInfo":{"operation":' + _json(text) + "}}")),
-    "statistics": lambda text: strict.parse(codec.encode((commits.add("f", stats=text),))),
+    "references": expression_columns.columns,
+    "conditions": lambda text: from_sql.parse(f"a = 1 or {text}", SCHEMA, time_zone="UTC"),
+    "strings": spark_strings.detach,
+    "depth": strict_codec.depth,
+    "a line of a commit": lambda text: strict_codec.parse(text.encode()),
+    "a line with names twice": lambda text: strict_codec.parse(_line(f'{{"a":1,"a":{text}')),
+    "a commitInfo": lambda text: strict_codec.parse(
+        _line('{"commitInfo":{"operation":' + _json(text) + "}}")
+    ),
+    "statistics": lambda text: strict_codec.parse(codec.encode((commits.add("f", stats=text),))),
     "reading a commit": lambda text: codec.decode(Version(1), text.encode()),
-    "a schema": wellformed.breach,
-    "a name in the log": lambda text: names.parse(f"_delta_log/{text}"),
-    "a staged file": names.staged_version,
+    "a schema": strict_schema.breach,
+    "a name in the log": lambda text: file_names.parse(f"_delta_log/{text}"),
+    "a staged file": file_names.staged_version,
     "a moment": lambda text: literals.moment(text, None),
-    "a partition value": lambda text: partitions.canonical(text, Primitive("timestamp")),
-    "an interval": upkeep.milliseconds,
-    "indexed columns": indexed.parse_names,
-    "the path of a column": column_changes.parse_path,
+    "a partition value": lambda text: partition_values.canonical(text, Primitive("timestamp")),
+    "an interval": log_retention.milliseconds,
+    "indexed columns": indexed_columns.parse_names,
+    "the path of a column": column_path.parse_path,
 }
 
 
@@ -333,7 +324,7 @@ def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
         actions, told = (INFO, *SHAPES[shape](count)), _told(count)
         spaced = codec.encode(actions).replace(b'":', b'" :')  # so that names are counted one by one
         return lambda: (
-            strict.parse(spaced),
+            strict_codec.parse(spaced),
             tuple(needs.of(actions, told, UNKNOWN)),
             codec.decode(Version(1), spaced),
         )

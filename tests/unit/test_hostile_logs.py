@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from headgate.errors import HeadgateError
-from headgate.protocol import names, predicate_sql, skipping, vectors
 from headgate.protocol.actions import Version
+from headgate.protocol.log import deletion_vectors, file_names
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.stats import data_skipping
 from headgate.table.opened import OpenedTable
 from tests.support.faulty_store import DictStore
 from tests.support.handmade import array, column, mapped, struct
@@ -126,7 +128,7 @@ def put(commits: Commits) -> OpenedTable:
     store = DictStore()
     for version, lines in enumerate(commits):
         content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        store.put(names.published(Version(version)), content.encode())
+        store.put(file_names.published(Version(version)), content.encode())
     return open_filesystem("", store=store)
 
 
@@ -165,7 +167,7 @@ def uses(log: OpenedTable) -> Iterator[Callable[[], object]]:
 def _skipped(log: OpenedTable) -> object:
     found = log.snapshot()
     schema = schema_json.parse(found.state.metadata.schema_string)
-    return skipping.keep(found.bounds, predicate_sql.parse("id > 100", schema))
+    return data_skipping.keep(found.bounds, from_sql.parse("id > 100", schema))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -204,12 +206,12 @@ def test_nothing_foreign_is_raised_by_what_is_done_with_a_hostile_log(seed: int)
 def test_a_vector_with_a_flipped_bit_is_refused() -> None:
     random = Random(1)
     rows = DeletedRows.of(range(0, 500, 7))
-    vector = vectors.inline(rows)
+    vector = deletion_vectors.inline(rows)
     for _ in range(ROUNDS):
         text = list(vector.path_or_inline_dv)
         text[random.randrange(len(text))] = random.choice("0aZ#é\x00~")
         try:
-            found = vectors.parse_inline(_replaced(vector, "".join(text)))
+            found = deletion_vectors.parse_inline(_replaced(vector, "".join(text)))
         except HeadgateError:
             continue
         assert found.cardinality == rows.cardinality

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity
 from headgate.protocol.actions import Format, Metadata
-from headgate.protocol.identity import LARGEST, RUN, SMALLEST, Identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import LARGEST, RUN, SMALLEST, Identity
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
@@ -90,24 +90,26 @@ def test_marks_that_others_left_off_the_grid_are_rounded() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 2**33 - 1)), unique=True))
 def test_rows_of_any_partitions_have_numbers_of_their_own(places: list[tuple[int, int]]) -> None:
-    numbers = [identity.place(*where) for where in places]
+    numbers = [identity_columns.place(*where) for where in places]
 
     assert len(set(numbers)) == len(numbers)
     assert all(0 <= number <= LARGEST for number in numbers)
 
 
 def test_every_number_belongs_to_a_row_so_none_is_wasted_for_good() -> None:
-    runs = {identity.place(partition, row << RUN) >> RUN for partition in range(256) for row in range(256)}
+    runs = {
+        identity_columns.place(partition, row << RUN) >> RUN for partition in range(256) for row in range(256)
+    }
 
     assert runs >= set(range(1024))
-    assert [identity.place(0, row) for row in range(3 << RUN)] == list(range(3 << RUN))
+    assert [identity_columns.place(0, row) for row in range(3 << RUN)] == list(range(3 << RUN))
 
 
 @given(st.integers(1, 2000), st.integers(1, 10**9))
 def test_numbers_are_not_far_beyond_the_number_of_rows(partitions: int, rows: int) -> None:
     runs = partitions * ((rows >> RUN) + 1)
 
-    assert identity.place(partitions - 1, rows - 1) <= 2 * runs * max(1, runs.bit_length()) << RUN
+    assert identity_columns.place(partitions - 1, rows - 1) <= 2 * runs * max(1, runs.bit_length()) << RUN
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_numbers_are_not_far_beyond_the_number_of_rows(partitions: int, rows: in
     [
         (metadata(column(data_type=Primitive("integer"))), "UNSUPPORTED_DATA_TYPE"),
         (metadata(column(data_type=Primitive("decimal(20,0)"))), "UNSUPPORTED_DATA_TYPE"),
-        (metadata(column(**{identity.STEP: 0})), "ILLEGAL_STEP"),
+        (metadata(column(**{identity_columns.STEP: 0})), "ILLEGAL_STEP"),
         (metadata(column(), Field("a", LONG), partitioned=("ID",)), "PARTITION_NOT_SUPPORTED"),
         (metadata(column(**{"delta.generationExpression": "1"})), "WITH_GENERATED_EXPRESSION"),
         (metadata(column(CURRENT_DEFAULT="1")), "WITH_GENERATED_EXPRESSION"),
@@ -129,7 +131,7 @@ def test_numbers_are_not_far_beyond_the_number_of_rows(partitions: int, rows: in
 )
 def test_columns_that_cannot_be_identities_are_refused(made: Metadata, code: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        identity.check(made)
+        identity_columns.check(made)
 
     assert refused.value.code == f"DELTA_IDENTITY_COLUMNS_{code}"
     assert refused.value.sqlstate is not None
@@ -138,36 +140,36 @@ def test_columns_that_cannot_be_identities_are_refused(made: Metadata, code: str
 @pytest.mark.parametrize(
     "said",
     [
-        {identity.START: "1"},
-        {identity.START: True},
-        {identity.STEP: None},
-        {identity.STEP: 2**63},
-        {identity.MARK: 1.5},
-        {identity.EXPLICIT: "false"},
+        {identity_columns.START: "1"},
+        {identity_columns.START: True},
+        {identity_columns.STEP: None},
+        {identity_columns.STEP: 2**63},
+        {identity_columns.MARK: 1.5},
+        {identity_columns.EXPLICIT: "false"},
     ],
 )
 def test_an_identity_that_is_not_whole_is_refused(said: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match="does not say what its values are"):
-        identity.check(metadata(column(**said)))
+        identity_columns.check(metadata(column(**said)))
 
 
 def test_a_new_table_starts_anew_whatever_the_columns_say_of_marks() -> None:
-    made = identity.declared(Struct((column(**{identity.MARK: 7}), Field("a", LONG))))
+    made = identity_columns.declared(Struct((column(**{identity_columns.MARK: 7}), Field("a", LONG))))
 
-    assert identity.columns(made) == {"id": Identity(1, 1)}
+    assert identity_columns.columns(made) == {"id": Identity(1, 1)}
 
 
 def test_marks_follow_the_rows() -> None:
-    before = metadata(column("up"), column("down", **{identity.STEP: -5}), Field("a", LONG))
+    before = metadata(column("up"), column("down", **{identity_columns.STEP: -5}), Field("a", LONG))
 
-    after = identity.marked(before, {"up": 12, "down": -6, "a": 99})
+    after = identity_columns.marked(before, {"up": 12, "down": -6, "a": 99})
 
-    marks = {name: of.mark for name, of in identity.columns_of(after).items()}
+    marks = {name: of.mark for name, of in identity_columns.columns_of(after).items()}
     assert marks == {"up": 12, "down": -9}
-    assert identity.marked(after, {"up": 3}) is after
-    assert identity.moves_marks_on(before, after)
-    assert not identity.moves_marks_on(after, before)
-    assert identity.moves_marks_only(after, before)
+    assert identity_columns.marked(after, {"up": 3}) is after
+    assert identity_columns.moves_marks_on(before, after)
+    assert not identity_columns.moves_marks_on(after, before)
+    assert identity_columns.moves_marks_only(after, before)
 
 
 @pytest.mark.parametrize(
@@ -177,50 +179,54 @@ def test_marks_follow_the_rows() -> None:
         {"description": "said"},
         {"configuration": {"a": "b"}},
         {"partition_columns": ("a",)},
-        {"schema_string": schema_json.render(Struct((column(**{identity.MARK: 5}),)))},
-        {"schema_string": schema_json.render(Struct((column(**{identity.STEP: 5}), Field("a", LONG))))},
+        {"schema_string": schema_json.render(Struct((column(**{identity_columns.MARK: 5}),)))},
         {
             "schema_string": schema_json.render(
-                Struct((column(**{identity.EXPLICIT: True}), Field("a", LONG)))
+                Struct((column(**{identity_columns.STEP: 5}), Field("a", LONG)))
+            )
+        },
+        {
+            "schema_string": schema_json.render(
+                Struct((column(**{identity_columns.EXPLICIT: True}), Field("a", LONG)))
             )
         },
     ],
 )
 def test_what_changes_more_than_marks_does_not_pass_for_less(other: dict[str, Any]) -> None:
     before = metadata(column(), Field("a", LONG))
-    moved = identity.marked(before, {"id": 5})
+    moved = identity_columns.marked(before, {"id": 5})
 
-    assert identity.moves_marks_on(before, moved)
-    assert not identity.moves_marks_only(before, msgspec.structs.replace(moved, **other))
-    assert not identity.moves_marks_only(before, before)
+    assert identity_columns.moves_marks_on(before, moved)
+    assert not identity_columns.moves_marks_only(before, msgspec.structs.replace(moved, **other))
+    assert not identity_columns.moves_marks_only(before, before)
 
 
 def test_one_mark_that_goes_back_is_not_hidden_by_another_that_goes_on() -> None:
-    before = metadata(column("a", **{identity.MARK: 10}), column("b", **{identity.MARK: 10}))
-    after = metadata(column("a", **{identity.MARK: 11}), column("b", **{identity.MARK: 9}))
-    none = metadata(column("a", **{identity.MARK: 11}), column("b"))
+    before = metadata(column("a", **{identity_columns.MARK: 10}), column("b", **{identity_columns.MARK: 10}))
+    after = metadata(column("a", **{identity_columns.MARK: 11}), column("b", **{identity_columns.MARK: 9}))
+    none = metadata(column("a", **{identity_columns.MARK: 11}), column("b"))
 
-    assert identity.moves_marks_only(before, after)
-    assert not identity.moves_marks_on(before, after)
-    assert not identity.moves_marks_on(before, none)
+    assert identity_columns.moves_marks_only(before, after)
+    assert not identity_columns.moves_marks_on(before, after)
+    assert not identity_columns.moves_marks_on(before, none)
 
 
 def test_a_restored_table_does_not_give_values_once_more() -> None:
-    then = metadata(column(**{identity.MARK: 3}), Field("a", LONG))
-    now = metadata(column(**{identity.MARK: 8}))
+    then = metadata(column(**{identity_columns.MARK: 3}), Field("a", LONG))
+    now = metadata(column(**{identity_columns.MARK: 8}))
 
-    assert identity.columns_of(identity.restored(then, now))["id"].mark == 8
-    assert identity.columns_of(identity.restored(now, then))["id"].mark == 8
-    assert identity.restored(metadata(Field("id", LONG)), now) == metadata(Field("id", LONG))
+    assert identity_columns.columns_of(identity_columns.restored(then, now))["id"].mark == 8
+    assert identity_columns.columns_of(identity_columns.restored(now, then))["id"].mark == 8
+    assert identity_columns.restored(metadata(Field("id", LONG)), now) == metadata(Field("id", LONG))
 
 
 def test_a_restored_column_is_known_by_its_physical_name() -> None:
     mode = {"delta.columnMapping.mode": "name"}
     physical = {"delta.columnMapping.physicalName": "p1", "delta.columnMapping.id": 1}
-    then = metadata(column("before", **physical, **{identity.MARK: 3}), **mode)
-    now = metadata(column("after", **physical, **{identity.MARK: 8}), **mode)
+    then = metadata(column("before", **physical, **{identity_columns.MARK: 3}), **mode)
+    now = metadata(column("after", **physical, **{identity_columns.MARK: 8}), **mode)
 
-    assert identity.columns_of(identity.restored(then, now))["before"].mark == 8
+    assert identity_columns.columns_of(identity_columns.restored(then, now))["before"].mark == 8
 
 
 def code_of(act: Callable[[], object]) -> str:
@@ -231,30 +237,32 @@ def code_of(act: Callable[[], object]) -> str:
 
 def test_values_of_rows_that_are_there_are_never_set() -> None:
     for explicit in (True, False):
-        field = column(**{identity.EXPLICIT: explicit})
-        assert code_of(partial(identity.check_not_updated, field)) == (
+        field = column(**{identity_columns.EXPLICIT: explicit})
+        assert code_of(partial(identity_columns.check_not_updated, field)) == (
             "DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED"
         )
-    identity.check_not_updated(Field("a", LONG))
+    identity_columns.check_not_updated(Field("a", LONG))
 
 
 def test_rows_bring_values_only_where_they_may() -> None:
-    always, by_default = column(), column("own", **{identity.EXPLICIT: True})
+    always, by_default = column(), column("own", **{identity_columns.EXPLICIT: True})
     schema = Struct((always, by_default, Field("a", LONG)))
 
-    identity.check_given(Struct((Field("OWN", LONG), Field("a", LONG))), schema)
-    identity.check_given(Struct((Field("id", Primitive("void")),)), schema)
-    refused = code_of(partial(identity.check_given, Struct((Field("ID", LONG),)), schema))
+    identity_columns.check_given(Struct((Field("OWN", LONG), Field("a", LONG))), schema)
+    identity_columns.check_given(Struct((Field("id", Primitive("void")),)), schema)
+    refused = code_of(partial(identity_columns.check_given, Struct((Field("ID", LONG),)), schema))
     assert refused == "DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED"
 
 
 def test_the_ends_of_bigint_are_values_too() -> None:
     for edge in (SMALLEST, LARGEST):
-        field = column(**{identity.START: edge, identity.STEP: edge, identity.MARK: edge})
-        assert identity.of(field) == Identity(edge, edge, edge)
+        field = column(
+            **{identity_columns.START: edge, identity_columns.STEP: edge, identity_columns.MARK: edge}
+        )
+        assert identity_columns.of(field) == Identity(edge, edge, edge)
     for beyond in (SMALLEST - 1, LARGEST + 1):
-        for key in (identity.START, identity.STEP, identity.MARK):
-            malformed = partial(identity.of, column(**{key: beyond}))
+        for key in (identity_columns.START, identity_columns.STEP, identity_columns.MARK):
+            malformed = partial(identity_columns.of, column(**{key: beyond}))
             assert code_of(malformed) == "HEADGATE_IDENTITY_MALFORMED"
 
 
@@ -265,7 +273,7 @@ def test_the_last_value_can_be_given_and_none_after_it() -> None:
         assert known.beyond(3).mark == edge
         assert known.beyond(3).left == 0
         assert known.beyond(3).beyond(0) == known.beyond(3)
-        assert code_of(partial(known.beyond, 4)) == identity.EXHAUSTED
+        assert code_of(partial(known.beyond, 4)) == identity_columns.EXHAUSTED
 
 
 @pytest.mark.parametrize(
@@ -278,7 +286,7 @@ def test_the_last_value_can_be_given_and_none_after_it() -> None:
     ids=["struct", "key", "array"],
 )
 def test_identities_are_found_however_deep_they_are(nested: DataType) -> None:
-    refused = code_of(partial(identity.check, metadata(Field("s", nested))))
+    refused = code_of(partial(identity_columns.check, metadata(Field("s", nested))))
 
     assert refused == "DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED"
 
@@ -286,18 +294,18 @@ def test_identities_are_found_however_deep_they_are(nested: DataType) -> None:
 def test_what_has_no_identities_needs_no_marks() -> None:
     plain = metadata(Field("a", LONG), Field("s", Map(LONG, LONG, value_contains_null=True)))
 
-    identity.check(plain)
-    assert identity.columns_of(plain) == {}
-    assert identity.marked(plain, {"a": 5}) is plain
-    assert not identity.moves_marks_only(plain, msgspec.structs.replace(plain, name="other"))
+    identity_columns.check(plain)
+    assert identity_columns.columns_of(plain) == {}
+    assert identity_columns.marked(plain, {"a": 5}) is plain
+    assert not identity_columns.moves_marks_only(plain, msgspec.structs.replace(plain, name="other"))
 
 
 @pytest.mark.parametrize(
     ("partition", "run", "number"), [(0, 0, 0), (0, 1, 1), (1, 0, 3), (0, 3, 5), (1, 1, 9), (3, 0, 13)]
 )
 def test_runs_are_put_one_behind_another_by_their_boxes(partition: int, run: int, number: int) -> None:
-    assert identity.place(partition, run << RUN) == number << RUN
-    assert identity.place(partition, (run << RUN) + 5) == (number << RUN) + 5
+    assert identity_columns.place(partition, run << RUN) == number << RUN
+    assert identity_columns.place(partition, (run << RUN) + 5) == (number << RUN) + 5
 
 
 def test_values_are_bigint() -> None:
@@ -320,19 +328,19 @@ def test_a_mark_moves_only_forward_and_not_before_the_start() -> None:
 def test_what_is_written_of_an_identity_is_read_again(known: Identity) -> None:
     written = known.written()
 
-    assert identity.of(Field("id", LONG, metadata=written)) == known
-    assert written[identity.EXPLICIT] is known.allows_explicit
-    assert (identity.MARK in written) is (known.mark is not None)
+    assert identity_columns.of(Field("id", LONG, metadata=written)) == known
+    assert written[identity_columns.EXPLICIT] is known.allows_explicit
+    assert (identity_columns.MARK in written) is (known.mark is not None)
 
 
 def test_a_column_that_does_not_say_so_takes_no_values_from_rows() -> None:
-    said = {identity.START: 1, identity.STEP: 1}
+    said = {identity_columns.START: 1, identity_columns.STEP: 1}
 
-    assert identity.of(Field("id", LONG, metadata=said)) == Identity(1, 1, allows_explicit=False)
+    assert identity_columns.of(Field("id", LONG, metadata=said)) == Identity(1, 1, allows_explicit=False)
 
 
 def test_a_whole_identity_column_is_accepted_beside_any_others() -> None:
-    identity.check(
+    identity_columns.check(
         metadata(column(), Field("s", Struct((Field("x", LONG),))), Field("a", LONG), partitioned=("a",))
     )
 
@@ -341,14 +349,14 @@ def test_metadata_without_identities_moves_no_marks_however_it_is_written() -> N
     plain = metadata(Field("a", LONG))
     spaced = msgspec.structs.replace(plain, schema_string=plain.schema_string.replace(",", ", "))
 
-    assert not identity.moves_marks_only(plain, spaced)
-    assert identity.marked(plain, {}) is plain
+    assert not identity_columns.moves_marks_only(plain, spaced)
+    assert identity_columns.marked(plain, {}) is plain
 
 
 def test_one_mark_may_move_while_another_stays() -> None:
-    before = metadata(column("a"), column("b"), column("c", **{identity.MARK: 4}))
-    after = identity.marked(before, {"a": 5})
+    before = metadata(column("a"), column("b"), column("c", **{identity_columns.MARK: 4}))
+    after = identity_columns.marked(before, {"a": 5})
 
-    assert identity.moves_marks_on(before, after)
-    assert not identity.moves_marks_on(before, msgspec.structs.replace(after, name="other"))
-    assert not identity.moves_marks_on(before, before)
+    assert identity_columns.moves_marks_on(before, after)
+    assert not identity_columns.moves_marks_on(before, msgspec.structs.replace(after, name="other"))
+    assert not identity_columns.moves_marks_on(before, before)

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.errors import MetadataChanged
-from headgate.protocol import identity, rebase
-from headgate.protocol.conflicts import METADATA_RULES
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.conflicts.metadata_rules import METADATA_RULES
+from headgate.protocol.features import identity_columns
 from headgate.spark import identity_marks
 from headgate.spark.identity_marks import Outrun
 from headgate.table.opened import OpenedTable
@@ -62,11 +63,11 @@ def run(table: OpenedTable, writers: Sequence[tuple[int, int]]) -> Taken:
     taken: Taken = []
     for number, (late, count) in enumerate(writers):
         base = seen[max(0, len(seen) - 1 - late)]
-        known = identity.columns_of(base.state.metadata)["id"]
+        known = identity_columns.columns_of(base.state.metadata)["id"]
         mark = known.beyond(count).mark
         change = Change(
             Operation("WRITE"),
-            (identity.with_marks(base.state.metadata, {"id": mark}), named_file(f"{number}.parquet")),
+            (identity_columns.with_marks(base.state.metadata, {"id": mark}), named_file(f"{number}.parquet")),
         )
         try:
             table.commit(change, base=base)

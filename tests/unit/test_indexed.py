@@ -3,11 +3,13 @@
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import clustering, domain_lifecycle, indexed
 from headgate.protocol.actions import Format, Metadata
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.mapping import ID, MODE, PHYSICAL_NAME
+from headgate.protocol.schema.column_mapping import ID, MODE, PHYSICAL_NAME
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
+from headgate.protocol.stats import indexed_columns
 
 LONG, TEXT = Primitive("long"), Primitive("string")
 NESTED = Struct((Field("x", LONG), Field("y", Struct((Field("z", TEXT),)))))
@@ -36,30 +38,30 @@ def metadata(schema: Struct = SCHEMA, *partition_by: str, **configuration: str) 
     ],
 )
 def test_lists_of_columns(text: str, paths: list[tuple[str, ...]]) -> None:
-    assert list(indexed.parse_names(text)) == paths
+    assert list(indexed_columns.parse_names(text)) == paths
 
 
 def test_what_is_no_list_of_columns_is_refused() -> None:
     for text in ("`a", "a..b", ",a"):
         with pytest.raises(InvalidRequest):
-            indexed.parse_names(text)
+            indexed_columns.parse_names(text)
 
 
 def test_the_first_columns_are_counted_without_partitions() -> None:
     asked = metadata(SCHEMA, "P", delta_dataSkippingNumIndexedCols="3")
 
-    assert indexed.physical_paths(asked) == {("a",), ("l",), ("s", "x")}
+    assert indexed_columns.physical_paths(asked) == {("a",), ("l",), ("s", "x")}
     many = Struct(tuple(Field(f"c{number}", LONG) for number in range(40)))
-    assert len(indexed.physical_paths(metadata(many))) == 32
-    assert len(indexed.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="-1"))) == 40
-    assert indexed.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="0")) == set()
+    assert len(indexed_columns.physical_paths(metadata(many))) == 32
+    assert len(indexed_columns.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="-1"))) == 40
+    assert indexed_columns.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="0")) == set()
 
 
 def test_columns_are_named_with_all_that_is_in_them_and_clustering_is_always_among_them() -> None:
     asked = metadata(delta_dataSkippingStatsColumns="S.Y, a")
 
-    assert indexed.physical_paths(asked) == {("s", "y", "z"), ("a",)}
-    assert indexed.physical_paths(asked, [("s", "x")]) == {("s", "y", "z"), ("a",), ("s", "x")}
+    assert indexed_columns.physical_paths(asked) == {("s", "y", "z"), ("a",)}
+    assert indexed_columns.physical_paths(asked, [("s", "x")]) == {("s", "y", "z"), ("a",), ("s", "x")}
 
 
 def test_mapped_columns_are_clustered_and_counted_by_physical_names() -> None:
@@ -69,7 +71,7 @@ def test_mapped_columns_are_clustered_and_counted_by_physical_names() -> None:
     mapped = metadata(schema, **{MODE.replace(".", "_"): "name"})
 
     assert clustering.physical(["S.x"], mapped) == (("ps", "px"),)
-    assert indexed.physical_paths(mapped) == {("ps", "px")}
+    assert indexed_columns.physical_paths(mapped) == {("ps", "px")}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_clusterings_that_can_be() -> None:
     assert clustering.physical([], metadata(SCHEMA, "p")) == ()
     assert clustering.physical(["c39"], metadata(many)) == (("c39",),)
     assert clustering.physical(["a"], metadata(delta_dataSkippingStatsColumns="a")) == (("a",),)
-    assert clustering.domain(["s.x"], metadata()) == domain_lifecycle.clustering([("s", "x")])
+    assert clustering.domain(["s.x"], metadata()) == lifecycle.clustering([("s", "x")])
 
 
 def test_a_table_that_was_ever_clustered_gets_no_partitions() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import headgate
-from headgate.protocol import codec, findings, names, vectors
+from headgate.protocol import integrity_findings
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -23,8 +23,9 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.findings import RULES, Severity
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.integrity_findings import RULES, Severity
+from headgate.protocol.log import codec, deletion_vectors, file_names
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.table.integrity import Report
 from headgate.table.opened import OpenedTable
 from tests.contract import test_integrity as on_catalogs
@@ -71,9 +72,9 @@ def _enabled(version: int, at: int) -> Metadata:
 
 def _vector(rows: Sequence[int]) -> tuple[str, bytes, AddFile]:
     """A file of one vector: its path, its content, and an add that needs it."""
-    content, (descriptor,) = vectors.stored([DeletedRows.of(rows)], UUID(int=1))
-    place = vectors.where(descriptor)
-    assert isinstance(place, vectors.Stored)
+    content, (descriptor,) = deletion_vectors.stored([DeletedRows.of(rows)], UUID(int=1))
+    place = deletion_vectors.where(descriptor)
+    assert isinstance(place, deletion_vectors.Stored)
     return place.path, content, msgspec.structs.replace(add("a"), deletion_vector=descriptor)
 
 
@@ -116,7 +117,7 @@ BROKEN: tuple[Broken, ...] = (
 def _table(commits: Commits) -> OpenedTable:
     store = DictStore()
     for version, actions in enumerate(commits):
-        store.put(names.published(Version(version)), codec.encode(actions))
+        store.put(file_names.published(Version(version)), codec.encode(actions))
         for action in actions:
             if isinstance(action, AddFile):
                 store.put(action.path, b"1")
@@ -151,7 +152,9 @@ def _long(checkpoint: bool) -> OpenedTable:
     table = _table([START, *(((_info(), add(f"file-{number}")),) for number in range(5))][:1])
     for number in range(5):
         table.store.put(f"file-{number}", b"1")
-        table.store.put(names.published(Version(number + 1)), codec.encode((_info(), add(f"file-{number}"))))
+        table.store.put(
+            file_names.published(Version(number + 1)), codec.encode((_info(), add(f"file-{number}")))
+        )
     if checkpoint:
         table.checkpoint(version=4)
     return table
@@ -161,7 +164,7 @@ def test_a_missing_version_is_an_error_and_with_a_checkpoint_after_it_a_warning(
     for checkpoint, rule in ((False, "log-gap"), (True, "history-gap")):
         table = _long(checkpoint)
         assert _check(table).findings == ()
-        table.store.delete(names.published(Version(2)))
+        table.store.delete(file_names.published(Version(2)))
 
         report = _check(table)
 
@@ -172,7 +175,7 @@ def test_a_missing_version_is_an_error_and_with_a_checkpoint_after_it_a_warning(
 def test_a_log_that_was_cleaned_up_is_whole() -> None:
     table = _long(checkpoint=True)
     for version in range(4):
-        table.store.delete(names.published(Version(version)))
+        table.store.delete(file_names.published(Version(version)))
 
     report = _check(table)
 
@@ -183,7 +186,7 @@ def test_a_log_that_was_cleaned_up_is_whole() -> None:
 @pytest.mark.parametrize("content", [b"{", b'{"add":{"path":1}}', b"\xff\xfe"])
 def test_a_commit_that_cannot_be_parsed_is_named(content: bytes) -> None:
     table = _long(checkpoint=False)
-    table.store.put(names.published(Version(5)), content)
+    table.store.put(file_names.published(Version(5)), content)
 
     assert [(finding.rule, finding.version) for finding in _check(table).findings] == [("commit-damaged", 5)]
 
@@ -201,7 +204,7 @@ def test_deletion_vectors_are_read_and_compared() -> None:
     path, content, with_vector = _vector([1, 2])
     table = _table([START])
     table.store.put("a", b"1")
-    table.store.put(names.published(Version(1)), codec.encode((_info(), with_vector)))
+    table.store.put(file_names.published(Version(1)), codec.encode((_info(), with_vector)))
     table.store.put(path, content)
     assert (_check(table).findings, _check(table).deletion_vectors) == ((), 1)
 
@@ -244,7 +247,7 @@ def test_every_rule_cites_an_invariant_of_the_page() -> None:
     page = PAGE.read_text()
 
     assert {rule.invariant for rule in RULES if f"| {rule.invariant} |" not in page} == set()
-    assert all(findings.BY_NAME[rule.name] is rule for rule in RULES)
+    assert all(integrity_findings.BY_NAME[rule.name] is rule for rule in RULES)
     assert {rule.severity for rule in RULES} == set(Severity)
 
 
@@ -294,8 +297,8 @@ def test_the_protocol_of_a_foreign_checkpoint_may_order_its_features_otherwise()
     table.checkpoint()
     turned = _table([(_info(), Protocol(min_reader_version=3, min_writer_version=7, reader_features=(),
                       writer_features=("invariants", "appendOnly")), metadata())])  # fmt: skip
-    for meta in list(table.store.list_from(names.LOG)):
-        if meta.path != names.published(Version(0)) and not meta.path.endswith(".crc"):
+    for meta in list(table.store.list_from(file_names.LOG)):
+        if meta.path != file_names.published(Version(0)) and not meta.path.endswith(".crc"):
             turned.store.put(meta.path, table.store.read(meta.path))
 
     assert _check(turned).findings == ()

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from headgate.clock import SystemWorld
-from headgate.protocol import isolation
 from headgate.protocol.actions import Action, AddCdcFile, AppTransaction, DomainMetadata, RemoveFile
-from headgate.protocol.isolation import Isolation
-from headgate.protocol.replay import State
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction import isolation
+from headgate.protocol.transaction.isolation import Isolation
 from headgate.table import transaction
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added, table

@@ -2,9 +2,9 @@
 
 import pytest
 
-from headgate.protocol import predicate_sql
-from headgate.protocol.predicate_sql import JoinPart, Side
-from headgate.protocol.predicates import Always, Unknown
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.from_sql import JoinPart, Side
+from headgate.protocol.predicates.tree import Always, Unknown
 from headgate.protocol.schema.types import Field, Primitive, Struct
 
 LONG = Primitive("long")
@@ -15,7 +15,7 @@ SOURCE = Side("s", Struct((Field("id", LONG), Field("key", LONG))))
 
 
 def part(sql: str) -> JoinPart:
-    return predicate_sql.of_join(sql, TARGET, SOURCE)
+    return from_sql.of_join(sql, TARGET, SOURCE)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_a_condition_says(sql: str, own: str | None, equal: list[tuple[str,
     found = part(sql)
 
     assert [(column.path[-1], ".".join(name)) for column, name in found.equal] == equal
-    assert found.own == (Always() if own is None else predicate_sql.parse(own, TARGET.schema))
+    assert found.own == (Always() if own is None else from_sql.parse(own, TARGET.schema))
 
 
 def test_what_is_not_understood_of_the_target_selects_every_row() -> None:
@@ -62,7 +62,7 @@ def test_what_is_not_understood_of_the_target_selects_every_row() -> None:
 def test_a_column_may_have_the_name_of_an_alias() -> None:
     first, second = (Side(alias, Struct((Field(alias, LONG),))) for alias in ("t", "s"))
 
-    found = predicate_sql.of_join("t > 4 and t = s and s < 9", first, second)
+    found = from_sql.of_join("t > 4 and t = s and s < 9", first, second)
 
-    assert found.own == predicate_sql.parse("t > 4", first.schema)
+    assert found.own == from_sql.parse("t > 4", first.schema)
     assert [(column.path, name) for column, name in found.equal] == [(("t",), ("s",))]

@@ -2,15 +2,16 @@
 
 import pytest
 
-from headgate.protocol import features, joint_upgrade, rebase, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Protocol
-from headgate.protocol.attempt import Attempt
+from headgate.protocol.conflicts import joint_upgrade, rebase
+from headgate.protocol.transaction.attempt import Attempt
 from tests.support.attempts import side, table
 
 PLAIN = Protocol(min_reader_version=1, min_writer_version=2)
 NAMELESS = Protocol(min_reader_version=1, min_writer_version=7, writer_features=())
 ALL = ["appendOnly", "changeDataFeed", "clustering", "domainMetadata", "inCommitTimestamp"]
-NAMED = upgrade.with_features(PLAIN, ["domainMetadata"])
+NAMED = protocol_upgrade.with_features(PLAIN, ["domainMetadata"])
 
 
 def followed(ours: list[str], theirs: list[str], on: list[str] | None = None) -> Attempt:
@@ -33,9 +34,9 @@ def test_what_the_winner_lacks_is_added_to_its_protocol() -> None:
     )
 
     assert moved.writes.protocol is not None
-    assert features.named(moved.writes.protocol) >= {"changeDataFeed", "clustering", "domainMetadata"}
+    assert table_features.named(moved.writes.protocol) >= {"changeDataFeed", "clustering", "domainMetadata"}
     assert len(moved.writes.adds) == 1
-    assert moved.writes.protocol == upgrade.with_features(moved.follows.protocol, ["changeDataFeed"])
+    assert moved.writes.protocol == protocol_upgrade.with_features(moved.follows.protocol, ["changeDataFeed"])
 
 
 def test_a_feature_that_ours_drops_is_dropped_behind_who_does_not_speak_of_the_protocol() -> None:
@@ -59,12 +60,16 @@ def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
         (PLAIN, PLAIN, True),
         (PLAIN, NAMED, True),
         (NAMED, PLAIN, False),
-        (NAMELESS, upgrade.with_features(NAMELESS, ALL), True),
-        (PLAIN, upgrade.with_features(PLAIN, ["rowTracking"]), False),
-        (PLAIN, upgrade.with_features(PLAIN, ["deletionVectors"]), False),
-        (PLAIN, upgrade.with_features(PLAIN, ["domainMetadata", "checkConstraints"]), False),
+        (NAMELESS, protocol_upgrade.with_features(NAMELESS, ALL), True),
+        (PLAIN, protocol_upgrade.with_features(PLAIN, ["rowTracking"]), False),
+        (PLAIN, protocol_upgrade.with_features(PLAIN, ["deletionVectors"]), False),
+        (PLAIN, protocol_upgrade.with_features(PLAIN, ["domainMetadata", "checkConstraints"]), False),
         (PLAIN, Protocol(min_reader_version=1, min_writer_version=3), False),
-        (NAMED, upgrade.with_features(NAMED, ["changeDataFeed", "appendOnly", "inCommitTimestamp"]), True),
+        (
+            NAMED,
+            protocol_upgrade.with_features(NAMED, ["changeDataFeed", "appendOnly", "inCommitTimestamp"]),
+            True,
+        ),
         (
             NAMED,
             Protocol(min_reader_version=2, min_writer_version=7, writer_features=NAMED.writer_features),
@@ -83,6 +88,6 @@ def test_only_independent_features_of_writers_are_additive(
 
 
 def test_independent_features_are_of_writers_alone() -> None:
-    rows = [features.find(name) for name in joint_upgrade.INDEPENDENT]
+    rows = [table_features.find(name) for name in joint_upgrade.INDEPENDENT]
 
     assert all(row is not None and not row.reader and row.can_write for row in rows)

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from headgate.protocol import last_checkpoint, names
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
+from headgate.protocol.log import file_names, last_checkpoint
+from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
 from headgate.table import log
 from tests.support.faulty_store import DictStore
 
@@ -49,6 +49,6 @@ def test_the_canonical_form_is_sorted_quoted_and_without_the_checksum() -> None:
 def test_what_says_nothing_sensible_says_nothing(content: bytes) -> None:
     store = DictStore()
     assert log.last_checkpoint(store) is None
-    store.put(names.LAST_CHECKPOINT, content)
+    store.put(file_names.LAST_CHECKPOINT, content)
 
     assert log.last_checkpoint(store) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.spark import layouts
 from headgate.spark.layouts import Columns

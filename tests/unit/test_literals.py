@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from headgate.protocol import literals
-from headgate.protocol.predicates import Value
+from headgate.protocol.predicates import literals
+from headgate.protocol.predicates.tree import Value
 
 BERLIN = ZoneInfo("Europe/Berlin")
 EAST, WEST = (timezone(timedelta(hours=hours)) for hours in (2, -2))

@@ -7,8 +7,8 @@ import pytest
 from headgate.catalog.api import Outcome, Proposal, RatifiedCommit, Unknown
 from headgate.catalog.service import Catalog
 from headgate.errors import CorruptLog, InvalidRequest, NotAllowed, StorageUnavailable
-from headgate.protocol import codec, compaction, names
 from headgate.protocol.actions import AppTransaction, DomainMetadata, RemoveFile, Version
+from headgate.protocol.log import codec, file_names, log_compaction
 from headgate.settings import Publish, Settings
 from headgate.storage.api import Store
 from headgate.table import keeper
@@ -24,8 +24,8 @@ NOW = Settings(publish=Publish.NOW)
 
 
 def checkpoints(store: Store) -> list[int]:
-    found = (names.parse(meta.path) for meta in store.list_from(names.LOG))
-    return [file.version for file in found if file is not None and file.kind is names.Kind.CHECKPOINT]
+    found = (file_names.parse(meta.path) for meta in store.list_from(file_names.LOG))
+    return [file.version for file in found if file is not None and file.kind is file_names.Kind.CHECKPOINT]
 
 
 def append(opened: OpenedTable, *paths: str) -> None:
@@ -49,10 +49,10 @@ def test_a_version_is_published_before_its_checkpoint_appears(tmp_path: Path) ->
     assert found.catalog.tail(found.table_id).published == 3
     writes = [call.split(" ")[1] for call in wire.calls if call.startswith("put")]
     assert writes == [
-        *(names.published(Version(version)) for version in (1, 2, 3)),
-        names.classic_checkpoint(Version(3)),
-        names.LAST_CHECKPOINT,
-        names.checksum(Version(3)),
+        *(file_names.published(Version(version)) for version in (1, 2, 3)),
+        file_names.classic_checkpoint(Version(3)),
+        file_names.LAST_CHECKPOINT,
+        file_names.checksum(Version(3)),
     ]
 
 
@@ -65,13 +65,13 @@ def test_a_v2_checkpoint_is_named_last() -> None:
     watched.checkpoint()
 
     kinds = [call.split(" ")[1].split(".")[0] for call in wire.calls if call.startswith("put")]
-    assert kinds[0].startswith(names.SIDECARS)
-    assert kinds[1:] == [f"{names.LOG}{1:020d}", names.LAST_CHECKPOINT, f"{names.LOG}{1:020d}"]
+    assert kinds[0].startswith(file_names.SIDECARS)
+    assert kinds[1:] == [f"{file_names.LOG}{1:020d}", file_names.LAST_CHECKPOINT, f"{file_names.LOG}{1:020d}"]
 
 
 def test_no_checkpoint_is_made_if_publishing_fails(tmp_path: Path) -> None:
     found = managed(tmp_path, 2)
-    (Path(found.location) / names.published(Version(1))).write_bytes(b"stray")
+    (Path(found.location) / file_names.published(Version(1))).write_bytes(b"stray")
 
     with pytest.raises(CorruptLog, match="differs from the ratified version 1"):
         found.opened().checkpoint()
@@ -107,8 +107,10 @@ def test_nothing_is_written_if_the_settings_say_so(settings: Settings) -> None:
 
     append(opened, *map(str, range(12)))
 
-    kinds = {file.kind for meta in opened.store.list_from("") if (file := names.parse(meta.path)) is not None}
-    assert kinds == {names.Kind.PUBLISHED}
+    kinds = {
+        file.kind for meta in opened.store.list_from("") if (file := file_names.parse(meta.path)) is not None
+    }
+    assert kinds == {file_names.Kind.PUBLISHED}
 
 
 def test_in_the_background_the_last_version_is_described_by_the_time_of_closing(tmp_path: Path) -> None:
@@ -182,17 +184,17 @@ def test_a_log_that_others_cleaned_up_has_no_checksum_until_the_next_checkpoint(
     store = table([add("a")], [add("b")]).store
     open_filesystem("", store=store).checkpoint()
     for version in range(2):
-        store.delete(names.published(Version(version)))
-    store.delete(names.checksum(Version(2)))
+        store.delete(file_names.published(Version(version)))
+    store.delete(file_names.checksum(Version(2)))
     opened = open_filesystem("", store=store, settings=NOW)
 
     append(opened, "c")
-    assert not any(meta.path.endswith(".crc") for meta in store.list_from(names.LOG))
+    assert not any(meta.path.endswith(".crc") for meta in store.list_from(file_names.LOG))
     opened.checkpoint()
     append(opened, "d")
 
     assert caplog.text == ""
-    assert store.head(names.checksum(Version(4))).size > 0
+    assert store.head(file_names.checksum(Version(4))).size > 0
 
 
 class _Forgetful:
@@ -235,8 +237,8 @@ def test_compactions_are_of_published_versions_and_of_more_than_one(tmp_path: Pa
             opened.compact_log(start, end)
     opened.compact_log(1, 3)
 
-    found = [meta.path for meta in opened.store.list_from(names.LOG) if "compacted" in meta.path]
-    assert found == [names.compacted(Version(1), Version(3))]
+    found = [meta.path for meta in opened.store.list_from(file_names.LOG) if "compacted" in meta.path]
+    assert found == [file_names.compacted(Version(1), Version(3))]
     assert sorted(opened.snapshot(version=3).files.columns["path"].to_pylist()) == ["1", "2", "3"]
 
 
@@ -252,7 +254,7 @@ def test_a_compaction_has_the_last_word_on_each_thing() -> None:
         commit(2, MANAGED, newer, remove("x"), later, gone),
     ]
 
-    *small, first, last = compaction.reconcile(commits)
+    *small, first, last = log_compaction.reconcile(commits)
 
     assert (first, last) == (add("y"), remove("x"))
     assert len(small) == 6
@@ -272,7 +274,7 @@ def test_a_compaction_is_what_its_commits_come_to() -> None:
 
     opened.compact_log(2, 4)
 
-    content = opened.store.read(names.compacted(Version(2), Version(4)))
+    content = opened.store.read(file_names.compacted(Version(2), Version(4)))
     found = codec.decode(Version(4), content)
     assert b"commitInfo" not in content
     assert [file.path for file in found.adds] == ["f2", "f4"]

@@ -15,8 +15,9 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import CatalogUnavailable, HeadgateError, StaleRead
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.table import forced_release, ownership
 from headgate.table.opened import OpenedTable
 from tests.support.faulty_store import FaultyStore
@@ -149,14 +150,14 @@ def round_of(operation: Callable[..., None], kind: str, wire: LosingWire, batch:
 def check_after_the_loss(place: Place, acknowledged: set[str]) -> None:
     published = place.published()
     assert published == list(range(len(published)))
-    contents = {version: place.store.read(names.published(Version(version))) for version in published}
+    contents = {version: place.store.read(file_names.published(Version(version))) for version in published}
     there = set().union(*(added(content) for content in contents.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StaleRead)
         assert set(paths(place.opened(settings=PUBLISHED))) == there
     named: set[str] = set()
     stranger = place.opened(owners={})
-    if coordination.of(stranger.snapshot().state.metadata) is not None:
+    if coordinated_commits.of(stranger.snapshot().state.metadata) is not None:
         done = forced_release.force_release(place.opened(), NAME)
         named = set().union(*(added(place.store.read(path)) for path in done.staged))
     assert acknowledged <= there | named
@@ -164,7 +165,7 @@ def check_after_the_loss(place: Place, acknowledged: set[str]) -> None:
     assert set(paths(ordinary)) == there
     append(ordinary, ["after"])
     assert set(paths(place.opened(owners={}))) == there | {"after"}
-    assert all(place.store.read(names.published(Version(v))) == kept for v, kept in contents.items())
+    assert all(place.store.read(file_names.published(Version(v))) == kept for v, kept in contents.items())
     assert place.opened(owners={}).check("t", data=False).is_clean
 
 

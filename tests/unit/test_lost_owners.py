@@ -19,9 +19,10 @@ from headgate.errors import (
     NotAllowed,
     StaleRead,
 )
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
-from headgate.protocol.coordination import FEATURES
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import FEATURES
+from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.table import forced_release, ownership
 from headgate.table.transaction import Change, Operation
@@ -166,13 +167,13 @@ def test_check_names_an_owner_that_is_silent(kind: str) -> None:
 def test_a_forced_release_goes_on_after_what_is_published_and_names_the_rest(kind: str) -> None:
     place = half_published()
     table = place.opened(owners={NAME: lost(kind)})
-    staged = [meta.path for meta in place.store.list_from(names.STAGED)]
+    staged = [meta.path for meta in place.store.list_from(file_names.STAGED)]
 
     done = forced_release.force_release(table, NAME)
 
     assert done.version == 4
-    assert [names.staged_version(path.removeprefix(names.STAGED)) for path in done.staged] == [4, 5]
-    assert [meta.path for meta in place.store.list_from(names.STAGED)] == staged
+    assert [file_names.staged_version(path.removeprefix(file_names.STAGED)) for path in done.staged] == [4, 5]
+    assert [meta.path for meta in place.store.list_from(file_names.STAGED)] == staged
     fresh = place.opened(owners={})
     assert paths(fresh) == ["2", "3"]
     assert not FEATURES & named(fresh)
@@ -200,7 +201,7 @@ def test_of_a_forced_release_and_the_owners_publication_the_first_counts() -> No
     put = table.store.put_if_absent
 
     def late(path: str, data: bytes) -> None:
-        if path == names.published(Version(4)):
+        if path == file_names.published(Version(4)):
             place.store.put_if_absent = put  # type: ignore[method-assign,attr-defined]
             place.opened().publish()
         put(path, data)
@@ -258,7 +259,7 @@ def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit(rea
     owner = Ratifying(watched)
     table = place.opened(owners={NAME: owner})
     base = table.snapshot()
-    without = coordination.released(base.state.metadata, base.state.protocol)
+    without = coordinated_commits.released(base.state.metadata, base.state.protocol)
     assert table.commit(Change(Operation("UNSET TBLPROPERTIES"), without), base=base) == 4
     assert place.published() == [0, 1]
     other = place.opened(owners={NAME: owner})
@@ -271,7 +272,7 @@ def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit(rea
     assert append(other, "x") == [5]
 
     assert place.published() == [0, 1, 2, 3, 4, 5]
-    written = codec.decode(Version(4), place.store.read(names.published(Version(4))))
+    written = codec.decode(Version(4), place.store.read(file_names.published(Version(4))))
     assert written.info is not None
     assert written.info.operation == "UNSET TBLPROPERTIES"
 
@@ -288,7 +289,7 @@ class Ratifying(Switch):
         answer = self.inner.inner.ledger.write(
             table.conf["tableId"],
             _commit(proposal),
-            accepting=coordination.of(proposal.after.metadata) is not None,
+            accepting=coordinated_commits.of(proposal.after.metadata) is not None,
         )
         assert answer
         if self.then is not None:

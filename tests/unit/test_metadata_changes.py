@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from headgate.protocol import metadata_changes, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Format, Metadata, Protocol
-from headgate.protocol.metadata_changes import ALLOWED
+from headgate.protocol.transaction import metadata_diff
+from headgate.protocol.transaction.metadata_diff import ALLOWED
 from tests.support.attempts import table
 
 FEATURES = (
@@ -13,7 +14,7 @@ FEATURES = (
     "catalogManaged", "vacuumProtocolCheck",
 )  # fmt: skip
 BEFORE = table().metadata
-PROTOCOL = upgrade.with_features(table().protocol, FEATURES)
+PROTOCOL = protocol_upgrade.with_features(table().protocol, FEATURES)
 BARE = table().protocol
 
 TRACKED = {"delta.enableRowTracking": "true"}
@@ -48,7 +49,7 @@ def having(**changes: object) -> Metadata:
 
 
 def harmful(after: Metadata, *, before: Metadata = BEFORE, protocol: Protocol = PROTOCOL) -> str | None:
-    return metadata_changes.harmful(before, after, protocol)
+    return metadata_diff.harmful(before, after, protocol)
 
 
 def test_every_row_has_an_example() -> None:
@@ -127,7 +128,7 @@ def test_what_is_neither_allowed_nor_changed_is_harmless() -> None:
 def test_row_tracking_is_enabled_once(before: dict[str, str], after: dict[str, str], tracks: bool) -> None:
     was, now = having(configuration=before), having(configuration=after)
 
-    assert metadata_changes.tracks_rows_from_now(was, now) is tracks
+    assert metadata_diff.tracks_rows_from_now(was, now) is tracks
 
 
 def column(name: str, data_type: object = "long", **metadata: object) -> dict[str, object]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Protocol, Version
+from headgate.protocol.log import file_names
 from headgate.table.changes import Range
 from headgate.table.opened import OpenedTable
 from tests.support.commits import add, metadata
@@ -44,7 +44,7 @@ def test_a_part_of_the_history_shows_the_same(tmp_path: Path, limit: int) -> Non
 def test_what_was_before_a_gap_counts_no_more(tmp_path: Path) -> None:
     table = by_files(tmp_path)
     table.checkpoint()
-    (tmp_path / names.published(Version(1))).unlink()
+    (tmp_path / file_names.published(Version(1))).unlink()
 
     shown = {entry.version: entry.timestamp for entry in table.history()}
 

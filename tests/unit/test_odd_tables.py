@@ -6,8 +6,8 @@ import pytest
 
 import headgate
 from headgate.errors import CorruptLog
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.table import log as log_reading
 from tests.support import odd_tables
 from tests.support.odd_tables import ODD_TABLES, OddTable
@@ -55,7 +55,7 @@ def test_a_useless_compaction_whose_commits_are_gone_is_named(tmp_path: Path) ->
     odd_tables.compacted("remove-add")(tmp_path)
     log = headgate.at_path(str(tmp_path)).log
     segment, frontier = log.segment(Version(2))
-    (tmp_path / names.published(Version(1))).unlink()
+    (tmp_path / file_names.published(Version(1))).unlink()
 
     with pytest.raises(CorruptLog, match=r"compacted\.json .* says more than one thing of a file"):
         list(log_reading.fold(log.store, segment.commits, frontier))

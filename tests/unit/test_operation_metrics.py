@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from headgate.protocol.operation_metrics import FILES, ROWS, Metric, counts
+from headgate.protocol.stats.operation_metrics import FILES, ROWS, Metric, counts
 
 OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
     "WRITE": ({"numFiles": "2", "numOutputRows": "10"}, "10 written", "2 added"),

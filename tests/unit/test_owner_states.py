@@ -7,9 +7,11 @@ import pytest
 
 import headgate
 from headgate.errors import InvalidRequest
-from headgate.protocol import codec, coordination, names, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Version
-from headgate.protocol.coordination import CURRENT, FEATURES
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import CURRENT, FEATURES
+from headgate.protocol.log import codec, file_names
 from headgate.table import alter, ownership
 from headgate.table.create import Definition
 from headgate.table.transaction import Change, Operation
@@ -23,9 +25,11 @@ MISMATCH = "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
 def write_past_the_rules(place: Place, *, feature: bool) -> None:
     """The next version, as a client wrote it that knows no better: the feature alone, or the owner alone."""
     state = place.opened(owners={}).snapshot().state
-    protocol, metadata = coordination.taken(state.metadata, state.protocol, NAME, CONF, {"tableId": "t"})
+    protocol, metadata = coordinated_commits.taken(
+        state.metadata, state.protocol, NAME, CONF, {"tableId": "t"}
+    )
     content = codec.encode((protocol,) if feature else (metadata,))
-    place.store.put(names.published(Version(state.version + 1)), content)
+    place.store.put(file_names.published(Version(state.version + 1)), content)
 
 
 @pytest.mark.parametrize("feature", sorted(FEATURES))
@@ -57,7 +61,7 @@ def test_no_commit_brings_the_feature_without_an_owner_by_any_other_way() -> Non
     """As one that leaves the owner and keeps the feature."""
     place, _ = coordinated(1)
     base = place.opened().snapshot()
-    _, released = coordination.released(base.state.metadata, base.state.protocol)
+    _, released = coordinated_commits.released(base.state.metadata, base.state.protocol)
 
     with pytest.raises(InvalidRequest, match="name no coordinator") as refused:
         place.opened().commit(Change(Operation("X"), (released,)), base=base)
@@ -105,11 +109,11 @@ def test_a_release_is_one_commit_without_an_invalid_state_in_between() -> None:
 
     assert ownership.uncoordinate(place.opened()) == 3
 
-    written = codec.decode(Version(3), place.store.read(names.published(Version(3))))
+    written = codec.decode(Version(3), place.store.read(file_names.published(Version(3))))
     assert written.protocol is not None
     assert written.metadata is not None
-    assert not coordination.leftover_features(written.protocol)
-    assert coordination.of(written.metadata) is None
+    assert not coordinated_commits.leftover_features(written.protocol)
+    assert coordinated_commits.of(written.metadata) is None
     assert not written.protocol.has("vacuumProtocolCheck")
     assert written.protocol.reader_features is None
 
@@ -134,7 +138,7 @@ def test_setting_name_and_conf_takes_over() -> None:
         ownership.set_owner(place.opened(), place.find, {**said, "acme": "x"})
     assert ownership.set_owner(place.opened(), place.find, said) == 2
 
-    found = coordination.of(place.opened().snapshot().state.metadata)
+    found = coordinated_commits.of(place.opened().snapshot().state.metadata)
     assert found is not None
     assert (found.owner, found.conf) == (NAME, CONF)
     assert append(place.opened(), "x") == [3]
@@ -168,15 +172,15 @@ def test_a_table_by_the_name_without_preview_is_written_through_its_owner() -> N
     """The name of the seed, ``coordinatedCommits``; what the protocol names stays."""
     place, watched = coordinated(batch=100)
     state = place.opened().snapshot().state
-    plain = next(naming for naming in coordination.NAMINGS if naming.feature == "coordinatedCommits")
+    plain = next(naming for naming in coordinated_commits.NAMINGS if naming.feature == "coordinatedCommits")
     said = dict(zip(CURRENT.properties, plain.properties, strict=True))
     configuration = {said.get(key, key): value for key, value in state.metadata.configuration.items()}
     metadata = msgspec.structs.replace(state.metadata, configuration=configuration)
-    protocol = upgrade.with_features(
-        upgrade.without_feature(state.protocol, CURRENT.feature), ("coordinatedCommits",)
+    protocol = protocol_upgrade.with_features(
+        protocol_upgrade.without_feature(state.protocol, CURRENT.feature), ("coordinatedCommits",)
     )
-    taken = codec.decode(Version(1), place.store.read(names.published(Version(1))))
-    place.store.put(names.published(Version(1)), codec.encode((taken.info, protocol, metadata)))
+    taken = codec.decode(Version(1), place.store.read(file_names.published(Version(1))))
+    place.store.put(file_names.published(Version(1)), codec.encode((taken.info, protocol, metadata)))
 
     assert append(place.opened(), "ab") == [2, 3]
 

@@ -12,7 +12,7 @@ import headgate
 from headgate import owners
 from headgate.catalog.owner import CommitOwner
 from headgate.errors import InvalidRequest
-from headgate.protocol.coordination import CURRENT
+from headgate.protocol.features.coordinated_commits import CURRENT
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import pytest
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 from headgate.table import ownership
 from headgate.table.create import Definition
@@ -109,7 +110,7 @@ def go_on(place: Place, acknowledged: set[str]) -> None:
     table = place.opened()
     append(table, ["after"])
     acknowledged |= {"after"}
-    if coordination.of(place.opened().snapshot().state.metadata) is None:
+    if coordinated_commits.of(place.opened().snapshot().state.metadata) is None:
         take_over(place.opened(), place)
         append(place.opened(), ["owned"])
         acknowledged |= {"owned"}
@@ -117,9 +118,9 @@ def go_on(place: Place, acknowledged: set[str]) -> None:
     append(place.opened(owners={}), ["free"])
     acknowledged |= {"free"}
     check(place, acknowledged, {"mine"})
-    assert not coordination.leftover_features(place.opened().snapshot().state.protocol)
+    assert not coordinated_commits.leftover_features(place.opened().snapshot().state.protocol)
     txns = [
-        codec.decode(Version(version), place.store.read(names.published(Version(version)))).info
+        codec.decode(Version(version), place.store.read(file_names.published(Version(version)))).info
         for version in place.published()
     ]
     ids = [info.txn_id for info in txns if info is not None]
@@ -201,7 +202,7 @@ class DeadlyStore(FaultyStore):
 def test_who_comes_after_a_release_publishes_what_it_left(published: bool, tmp_path: Path) -> None:
     """S130, §2.9: else the next version would leave a gap before it."""
     place = place_of("memory", tmp_path, batch=100, taken=True)
-    dying = place.opened(store=DeadlyStore(place.store, names.published(Version(4))))
+    dying = place.opened(store=DeadlyStore(place.store, file_names.published(Version(4))))
     with pytest.raises(Died):
         release(dying, place)
     assert place.published() == [0, 1, 2, 3]

@@ -7,9 +7,9 @@ import pytest
 
 from headgate.catalog.api import TableId, Told
 from headgate.catalog.partitionings import Partitionings
-from headgate.protocol import partitioning
 from headgate.protocol.actions import AddFile, Metadata, Version
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import partitioning
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support.commits import MANAGED, add, metadata
 

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from headgate.errors import CorruptLog
-from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
+from headgate.protocol.log import deletion_vectors
 from headgate.spark import paths
 from headgate.table import places
 
@@ -69,4 +69,4 @@ def test_the_file_of_a_deletion_vector_is_in_the_table() -> None:
     )
 
     with pytest.raises(CorruptLog, match="leads out"):
-        vectors.where(vector)
+        deletion_vectors.where(vector)

@@ -5,11 +5,11 @@ from itertools import count, product
 import pytest
 
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch
-from headgate.protocol import metadata as rules
 from headgate.protocol.actions import Format, Metadata
-from headgate.protocol.metadata import Facts, Outcome, Planned, Wish, decide
+from headgate.protocol.metadata import implicit_changes as rules
+from headgate.protocol.metadata.implicit_changes import Facts, Outcome, Planned, Wish, decide
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.mapping import ID, PHYSICAL_NAME
+from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 INT, LONG, TEXT, VOID = (Primitive(name) for name in ("integer", "long", "string", "void"))

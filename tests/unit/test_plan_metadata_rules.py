@@ -5,9 +5,9 @@ from itertools import count
 import pytest
 
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch
-from headgate.protocol import metadata as rules
 from headgate.protocol.actions import Format, Metadata
-from headgate.protocol.metadata import Outcome, Planned, Wish
+from headgate.protocol.metadata import implicit_changes as rules
+from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.protocol import predicate_sql, predicate_text
+from headgate.protocol.predicates import from_sql, to_text
 from headgate.protocol.schema.types import Field, Primitive, Struct
 
 SCHEMA = Struct(
@@ -37,8 +37,8 @@ SCHEMA = Struct(
     ],
 )
 def test_a_predicate_reads_like_sql(sql: str, text: str) -> None:
-    assert predicate_text.render(predicate_sql.parse(sql, SCHEMA)) == text
+    assert to_text.render(from_sql.parse(sql, SCHEMA)) == text
 
 
 def test_what_was_not_understood_is_shown_as_it_came() -> None:
-    assert "rand()" in predicate_text.render(predicate_sql.parse("a = rand()", SCHEMA)).lower()
+    assert "rand()" in to_text.render(from_sql.parse("a = rand()", SCHEMA)).lower()

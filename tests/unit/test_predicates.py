@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import predicate_sql, sql_strings
-from headgate.protocol.predicates import (
+from headgate.protocol.predicates import from_sql, spark_strings
+from headgate.protocol.predicates.tree import (
     Always,
     And,
     Column,
@@ -48,7 +48,7 @@ SCHEMA = Struct(
 
 
 def parse(sql: str, time_zone: str = "UTC") -> Predicate:
-    return predicate_sql.parse(sql, SCHEMA, time_zone=time_zone)
+    return from_sql.parse(sql, SCHEMA, time_zone=time_zone)
 
 
 def column(name: str) -> Column:
@@ -218,7 +218,7 @@ for _name in "wzyx":
     ],
 )  # fmt: skip
 def test_fields_of_structs_in_structs(sql: str, path: str, value: object) -> None:
-    found = predicate_sql.parse(sql, DEEP, alias="t")
+    found = from_sql.parse(sql, DEEP, alias="t")
 
     assert isinstance(found, Compare)
     assert (".".join(found.column.path), found.op, found.value) == (path, Op.EQ, value)
@@ -300,12 +300,12 @@ def test_a_field_without_its_struct_is_found() -> None:
     nested = Struct((Field("s", Struct((Field("deep", Primitive("long")),))),))
 
     with pytest.raises(InvalidRequest, match=r"did you mean 's\.deep'"):
-        predicate_sql.parse("deep = 1", nested)
+        from_sql.parse("deep = 1", nested)
 
 
 def test_an_alias_of_the_table_is_no_column() -> None:
-    assert predicate_sql.parse("T.i = 1", SCHEMA, alias="t") == compared("i", "=", 1)
-    assert predicate_sql.parse("t.a.b.c = 'x'", SCHEMA, alias="t") == parse("a.b.c = 'x'")
+    assert from_sql.parse("T.i = 1", SCHEMA, alias="t") == compared("i", "=", 1)
+    assert from_sql.parse("t.a.b.c = 'x'", SCHEMA, alias="t") == parse("a.b.c = 'x'")
     with pytest.raises(InvalidRequest):
         parse("t.i = 1")
 
@@ -323,7 +323,7 @@ def test_thousands_of_parts_are_no_trouble() -> None:
 
 @pytest.mark.parametrize("text", ["", "it's", 'a"b', "a\\", "\\'", "😀\n", "`x`", "-- no", "%_"])
 def test_quoted_texts_say_what_they_did(text: str) -> None:
-    detached = sql_strings.detach(f"s = {sql_strings.quote(text)} AND `it's` = 1")
+    detached = spark_strings.detach(f"s = {spark_strings.quote(text)} AND `it's` = 1")
 
     assert detached.strings == (text,)
 

@@ -6,9 +6,10 @@ import pytest
 
 import headgate
 from headgate.errors import InvalidRequest
-from headgate.protocol import features, properties, property_changes, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Protocol
-from headgate.protocol.properties import PROPERTIES, Setter
+from headgate.protocol.metadata import alter_properties, table_properties
+from headgate.protocol.metadata.table_properties import PROPERTIES, Setter
 from tests.support.commits import metadata
 
 SOURCES = Path(headgate.__file__).parent
@@ -19,7 +20,7 @@ NTZ = '{"type":"struct","fields":[{"name":"t","type":%s,"nullable":true,"metadat
 
 def code(asked: dict[str, str]) -> str:
     with pytest.raises(InvalidRequest) as caught:
-        property_changes.parse(asked)
+        alter_properties.parse(asked)
     return caught.value.code
 
 
@@ -31,17 +32,17 @@ def test_every_property_is_one_row() -> None:
 
 
 @ROWS
-def test_every_default_is_a_value_the_property_can_have(row: properties.Property) -> None:
+def test_every_default_is_a_value_the_property_can_have(row: table_properties.Property) -> None:
     if row.default is not None:
         assert row.kind.accepts(row.default)
     if row.default is not None and row.setter is not Setter.CLIENT:
-        stored = property_changes.parse({row.name.upper(): row.default}).configuration
+        stored = alter_properties.parse({row.name.upper(): row.default}).configuration
         assert stored == {row.name: row.default}
 
 
 @ROWS
-def test_no_property_can_be_what_it_cannot_be(row: properties.Property) -> None:
-    refused = code({row.name: "\x00"}) if row.kind is not properties.TEXT else None
+def test_no_property_can_be_what_it_cannot_be(row: table_properties.Property) -> None:
+    refused = code({row.name: "\x00"}) if row.kind is not table_properties.TEXT else None
 
     if row.setter is Setter.CLIENT:
         assert code({row.name: "1"}) == "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
@@ -62,11 +63,11 @@ def test_what_is_said_to_be_kept_for_others_is_what_the_code_does_not_mention() 
 
 def test_the_feature_a_property_is_said_to_bring_is_the_one_it_brings() -> None:
     for row in PROPERTIES:
-        if row.brings is None or row.kind is properties.TEXT:
+        if row.brings is None or row.kind is table_properties.TEXT:
             continue
         value = {"delta.checkpointPolicy": "v2", "delta.columnMapping.mode": "name"}.get(row.name, "true")
         plain, used = metadata(), metadata(**{row.name.replace(".", "_"): value})
-        assert features.needed(used) - features.needed(plain) == {row.brings}
+        assert table_features.needed(used) - table_features.needed(plain) == {row.brings}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_the_feature_a_property_is_said_to_bring_is_the_one_it_brings() -> None:
 )
 def test_values_are_checked(name: str, good: list[str], bad: list[str]) -> None:
     for value in good:
-        assert property_changes.parse({name: value}).configuration == {name: value}
+        assert alter_properties.parse({name: value}).configuration == {name: value}
     for value in bad:
         assert code({name: value}) == "DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED"
 
@@ -95,9 +96,9 @@ def test_values_are_checked(name: str, good: list[str], bad: list[str]) -> None:
 def test_only_the_strictest_isolation_can_be_asked_for() -> None:
     """S238"""
     with pytest.raises(InvalidRequest, match="must be Serializable"):
-        property_changes.parse({"delta.isolationLevel": "WriteSerializable"})
+        alter_properties.parse({"delta.isolationLevel": "WriteSerializable"})
 
-    assert property_changes.parse({"delta.isolationLevel": "Serializable"}).configuration
+    assert alter_properties.parse({"delta.isolationLevel": "Serializable"}).configuration
 
 
 @pytest.mark.parametrize(
@@ -123,26 +124,26 @@ def test_what_cannot_be_asked_for_is_refused_by_name(asked: dict[str, str], expe
 def test_a_catalog_managed_table_is_asked_for_in_one_word(status: str) -> None:
     """S102, E4"""
     assert code({"delta.feature.catalogManaged": status}) == "DELTA_UNSUPPORTED_FEATURE_STATUS"
-    assert property_changes.parse({"delta.feature.domainMetadata": "enabled"}).features == {"domainMetadata"}
+    assert alter_properties.parse({"delta.feature.domainMetadata": "enabled"}).features == {"domainMetadata"}
 
 
 def test_unknown_properties_of_the_log_are_kept_and_can_be_unset() -> None:
     """P52"""
     before = metadata(delta_fromTheFuture="1")
-    asked = property_changes.parse({"team": "sales"})
+    asked = alter_properties.parse({"team": "sales"})
 
-    assert property_changes.changed(before, asked).configuration == {
+    assert alter_properties.changed(before, asked).configuration == {
         "delta.fromTheFuture": "1",
         "team": "sales",
     }
-    assert property_changes.unset(before, ["delta.FROMthefuture"], if_exists=False).configuration == {}
+    assert alter_properties.unset(before, ["delta.FROMthefuture"], if_exists=False).configuration == {}
 
 
 def test_what_the_client_keeps_cannot_be_unset() -> None:
     before = metadata(delta_requireCheckpointProtectionBeforeVersion="5")
 
     with pytest.raises(InvalidRequest) as caught:
-        property_changes.unset(before, ["delta.requireCheckpointProtectionBeforeVersion"], if_exists=True)
+        alter_properties.unset(before, ["delta.requireCheckpointProtectionBeforeVersion"], if_exists=True)
 
     assert caught.value.code == "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
 
@@ -151,7 +152,7 @@ def test_changes_are_not_recorded_where_a_column_has_the_name_of_one_of_theirs()
     taken = metadata(NTZ.replace('"t"', '"_Change_Type"') % '"string"')
 
     with pytest.raises(InvalidRequest, match="rename") as caught:
-        property_changes.changed(taken, property_changes.parse({"delta.enableChangeDataFeed": "true"}))
+        alter_properties.changed(taken, alter_properties.parse({"delta.enableChangeDataFeed": "true"}))
 
     assert caught.value.code == "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
 
@@ -164,12 +165,12 @@ def test_timestamps_without_a_zone_must_be_asked_for_on_an_existing_table(column
     changed = metadata(NTZ % column)
 
     with pytest.raises(InvalidRequest, match="add_feature") as caught:
-        upgrade.of_changed_table(LEGACY, changed)
+        protocol_upgrade.of_changed_table(LEGACY, changed)
     assert caught.value.code == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
 
-    asked = upgrade.of_changed_table(LEGACY, changed, asked=["timestampNtz"])
-    assert upgrade.of_changed_table(asked, changed) is asked
-    assert upgrade.of_new_table(changed).reader_features == ("timestampNtz",)
+    asked = protocol_upgrade.of_changed_table(LEGACY, changed, asked=["timestampNtz"])
+    assert protocol_upgrade.of_changed_table(asked, changed) is asked
+    assert protocol_upgrade.of_new_table(changed).reader_features == ("timestampNtz",)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +179,8 @@ def test_timestamps_without_a_zone_must_be_asked_for_on_an_existing_table(column
 )
 def test_a_protocol_takes_the_weakest_form(writer: int, expected: tuple[int, int]) -> None:
     for found in (
-        upgrade.of_new_table(metadata(), writer=writer),
-        upgrade.of_changed_table(LEGACY, metadata(), writer=writer),
+        protocol_upgrade.of_new_table(metadata(), writer=writer),
+        protocol_upgrade.of_changed_table(LEGACY, metadata(), writer=writer),
     ):
         assert (found.min_reader_version, found.min_writer_version) == expected
         assert found.writer_features is None
@@ -188,7 +189,7 @@ def test_a_protocol_takes_the_weakest_form(writer: int, expected: tuple[int, int
 def test_a_legacy_feature_alone_does_not_bring_its_bundle() -> None:
     recorded = metadata(delta_enableChangeDataFeed="true")
 
-    assert upgrade.of_changed_table(LEGACY, recorded) == Protocol(
+    assert protocol_upgrade.of_changed_table(LEGACY, recorded) == Protocol(
         min_reader_version=1,
         min_writer_version=7,
         writer_features=("appendOnly", "changeDataFeed", "invariants"),
@@ -197,23 +198,23 @@ def test_a_legacy_feature_alone_does_not_bring_its_bundle() -> None:
 
 def test_a_preview_will_do_in_place_of_the_feature() -> None:
     widening = metadata(delta_enableTypeWidening="true")
-    preview = upgrade.with_features(LEGACY, ["typeWidening-preview"])
+    preview = protocol_upgrade.with_features(LEGACY, ["typeWidening-preview"])
 
-    assert upgrade.of_changed_table(preview, widening) is preview
+    assert protocol_upgrade.of_changed_table(preview, widening) is preview
 
 
 def test_readers_of_mapped_columns_stay_at_the_version_that_implies_them() -> None:
     mapped = Protocol(min_reader_version=2, min_writer_version=5)
-    tracked = upgrade.with_features(mapped, ["rowTracking"])
+    tracked = protocol_upgrade.with_features(mapped, ["rowTracking"])
 
-    left = upgrade.without_feature(tracked, "rowTracking")
+    left = protocol_upgrade.without_feature(tracked, "rowTracking")
 
     assert (left.min_reader_version, left.reader_features) == (2, None)
     assert set(left.writer_features or ()) > {"columnMapping", "domainMetadata"}
-    assert upgrade.without_feature(left, "domainMetadata") == mapped
+    assert protocol_upgrade.without_feature(left, "domainMetadata") == mapped
 
 
 def test_the_last_feature_that_is_dropped_leaves_a_legacy_protocol() -> None:
-    named = upgrade.with_features(LEGACY, ["deletionVectors"])
+    named = protocol_upgrade.with_features(LEGACY, ["deletionVectors"])
 
-    assert upgrade.without_feature(named, "deletionVectors") == LEGACY
+    assert protocol_upgrade.without_feature(named, "deletionVectors") == LEGACY

@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import property_changes
 from headgate.protocol.actions import Metadata
-from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.property_changes import Asked
+from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata.alter_properties import Asked
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
 from tests.support.commits import metadata
 
 STAMPS = "delta.enableInCommitTimestamps"
@@ -32,7 +32,7 @@ def with_properties(properties: dict[str, str], description: str | None = None) 
 
 
 def test_what_is_asked_for_is_stored_or_wished_of_the_protocol() -> None:
-    asked = property_changes.parse(
+    asked = alter_properties.parse(
         {
             "Delta.AppendOnly": "true",
             "Team": "sales",
@@ -46,10 +46,10 @@ def test_what_is_asked_for_is_stored_or_wished_of_the_protocol() -> None:
     assert asked == Asked(
         {"delta.appendOnly": "true", "Team": "sales"}, frozenset({"domainMetadata"}), 5, "orders"
     )
-    assert property_changes.parse({}) == Asked()
-    managed = property_changes.parse({"delta.feature.catalogManaged": "supported"})
+    assert alter_properties.parse({}) == Asked()
+    managed = alter_properties.parse({"delta.feature.catalogManaged": "supported"})
     assert managed.features == {"catalogManaged"}
-    assert property_changes.parse({"delta.minWriterVersion": "5", "delta.minReaderVersion": "1"}).writer == 5
+    assert alter_properties.parse({"delta.minWriterVersion": "5", "delta.minReaderVersion": "1"}).writer == 5
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_the_least_versions_are_those_there_are(
     name: str, good: tuple[str, ...], bad: tuple[str, ...]
 ) -> None:
     for value in good:
-        assert property_changes.parse({name: value}).configuration == {}
+        assert alter_properties.parse({name: value}).configuration == {}
     for value in bad:
-        assert code(property_changes.parse, {name: value}) == "DELTA_INVALID_PROTOCOL_VERSION"
+        assert code(alter_properties.parse, {name: value}) == "DELTA_INVALID_PROTOCOL_VERSION"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_least_versions_are_those_there_are(
     ["location", "owner", "provider", "external", "is_managed_location", "table_type", "collation"],
 )
 def test_what_the_table_is_itself_is_no_property_of_it(name: str) -> None:
-    refused = code(property_changes.parse, {"team": "sales", name: "x"})
+    refused = code(alter_properties.parse, {"team": "sales", name: "x"})
 
     assert refused == "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY"
 
@@ -82,21 +82,21 @@ def test_values_are_text_and_no_credentials() -> None:
     numbers: dict[str, str] = msgspec.json.decode(b'{"team":1}')
 
     with pytest.raises(InvalidRequest, match="in quotes"):
-        property_changes.parse(numbers)
-    assert code(property_changes.parse, {"fs.secret": "x"}) == "HEADGATE_SECRET_IN_LOG"
+        alter_properties.parse(numbers)
+    assert code(alter_properties.parse, {"fs.secret": "x"}) == "HEADGATE_SECRET_IN_LOG"
 
 
 def test_the_comment_becomes_the_description_and_stays_if_none_is_given() -> None:
     before = with_properties({"a": "1", "b": "2"}, "old")
 
-    assert property_changes.changed(before, Asked({"b": "3"})) == with_properties({"a": "1", "b": "3"}, "old")
-    assert property_changes.changed(before, Asked(comment="")).description == ""
+    assert alter_properties.changed(before, Asked({"b": "3"})) == with_properties({"a": "1", "b": "3"}, "old")
+    assert alter_properties.changed(before, Asked(comment="")).description == ""
 
 
 def test_what_is_unset_is_gone_and_the_rest_stays() -> None:
     before = with_properties({"delta.appendOnly": "true", "a": "1", "b": "2"}, "old")
 
-    left = property_changes.unset(before, ["comment", "DELTA.appendonly", "a"], if_exists=False)
+    left = alter_properties.unset(before, ["comment", "DELTA.appendonly", "a"], if_exists=False)
 
     assert left == with_properties({"b": "2"})
 
@@ -106,17 +106,17 @@ def test_what_is_not_there_is_unset_only_if_that_is_all_right() -> None:
     absent = ["A", "delta.columnMapping.maxColumnId"]
 
     for name in absent:
-        assert code(property_changes.unset, before, [name], if_exists=False) == (
+        assert code(alter_properties.unset, before, [name], if_exists=False) == (
             "DELTA_UNSET_NON_EXISTENT_PROPERTY"
         )
-    assert property_changes.unset(before, absent, if_exists=True) == before
+    assert alter_properties.unset(before, absent, if_exists=True) == before
 
 
 @pytest.mark.parametrize("name", ["delta.columnMapping.maxColumnId", "delta.universalFormat.enabledFormats"])
 def test_what_is_not_a_users_to_set_is_not_a_users_to_unset(name: str) -> None:
     before = with_properties({name: "1"})
 
-    assert code(property_changes.unset, before, [name], if_exists=True) == FIXED
+    assert code(alter_properties.unset, before, [name], if_exists=True) == FIXED
 
 
 @pytest.mark.parametrize("column", CHANGE_COLUMNS)
@@ -124,9 +124,9 @@ def test_changes_are_recorded_only_in_tables_without_their_columns(column: str) 
     fields = f'{{"name":"{column}","type":"long","nullable":true,"metadata":{{}}}}'
     schema = f'{{"type":"struct","fields":[{fields}]}}'
 
-    property_changes.check(metadata(schema, delta_enableChangeDataFeed="false"))
-    property_changes.check(metadata(delta_enableChangeDataFeed="TRUE"))
-    assert code(property_changes.check, metadata(schema, delta_enableChangeDataFeed="TRUE")) == (
+    alter_properties.check(metadata(schema, delta_enableChangeDataFeed="false"))
+    alter_properties.check(metadata(delta_enableChangeDataFeed="TRUE"))
+    assert code(alter_properties.check, metadata(schema, delta_enableChangeDataFeed="TRUE")) == (
         "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
     )
 
@@ -139,7 +139,7 @@ def test_the_timestamps_of_a_managed_table_stay_as_they_are(name: str) -> None:
     """E6"""
     before = with_properties({STAMPS: "true"})
 
-    assert code(property_changes.check_managed, before, [name]) == DEPENDENCIES
+    assert code(alter_properties.check_managed, before, [name]) == DEPENDENCIES
 
 
 @pytest.mark.parametrize("name", [KNOWN, "ucTableId"])
@@ -147,18 +147,18 @@ def test_how_the_catalog_knows_a_table_is_neither_changed_nor_unset(name: str) -
     """E8"""
     before = with_properties({name: "t", "team": "sales"})
 
-    property_changes.check_managed(before, [name], Asked({name: "t"}))
-    property_changes.check_managed(before, ["team"], Asked({"team": "it"}))
-    property_changes.check_managed(before, ["team"])
-    assert code(property_changes.check_managed, before, [name], Asked({name: "u"})) == FIXED
-    assert code(property_changes.check_managed, before, [name]) == FIXED
+    alter_properties.check_managed(before, [name], Asked({name: "t"}))
+    alter_properties.check_managed(before, ["team"], Asked({"team": "it"}))
+    alter_properties.check_managed(before, ["team"])
+    assert code(alter_properties.check_managed, before, [name], Asked({name: "u"})) == FIXED
+    assert code(alter_properties.check_managed, before, [name]) == FIXED
 
 
 def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> None:
     required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
 
     for asked in ({"team": "sales"}, {"team": "sales", STAMPS: "TRUE", KNOWN: "t"}):
-        assert property_changes.of_new_managed_table(asked, required) == {
+        assert alter_properties.of_new_managed_table(asked, required) == {
             "team": "sales", STAMPS: "true", **required,
         }  # fmt: skip
 
@@ -175,29 +175,29 @@ def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> N
 def test_a_new_managed_table_is_not_asked_to_be_another(asked: dict[str, str], expected: str) -> None:
     required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
 
-    assert code(property_changes.of_new_managed_table, asked, required) == expected
+    assert code(alter_properties.of_new_managed_table, asked, required) == expected
 
 
 def test_a_table_that_tracks_rows_has_columns_for_their_ids() -> None:
     numbers = map(str, count())
 
-    named = property_changes.with_row_columns(TRACKED, lambda: next(numbers))
+    named = alter_properties.with_row_columns(TRACKED, lambda: next(numbers))
 
     assert named.configuration == {
         **TRACKED.configuration,
         ROW_ID_COLUMN: "_row-id-col-0",
         ROW_VERSION_COLUMN: "_row-commit-version-col-1",
     }
-    assert property_changes.with_row_columns(named, lambda: next(numbers)) is named
+    assert alter_properties.with_row_columns(named, lambda: next(numbers)) is named
     plain = metadata(delta_enableRowTracking="false")
-    assert property_changes.with_row_columns(plain, lambda: next(numbers)) is plain
+    assert alter_properties.with_row_columns(plain, lambda: next(numbers)) is plain
 
 
 @pytest.mark.parametrize("name", [ROW_ID_COLUMN, ROW_VERSION_COLUMN])
 def test_a_column_that_has_a_name_for_its_ids_keeps_it(name: str) -> None:
     half = with_properties({**TRACKED.configuration, name: "mine"})
 
-    named = property_changes.with_row_columns(half, lambda: "new").configuration
+    named = alter_properties.with_row_columns(half, lambda: "new").configuration
 
     assert named[name] == "mine"
     assert named.keys() > {ROW_ID_COLUMN, ROW_VERSION_COLUMN}

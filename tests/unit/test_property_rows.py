@@ -3,8 +3,8 @@
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import properties
-from headgate.protocol.properties import PROPERTIES, STAMPS, Setter
+from headgate.protocol.metadata import table_properties
+from headgate.protocol.metadata.table_properties import PROPERTIES, STAMPS, Setter
 
 USER, CLIENT, ELSEWHERE = Setter.USER, Setter.CLIENT, Setter.ELSEWHERE
 KNOWN: dict[str, tuple[str | None, Setter, str | None]] = {
@@ -80,11 +80,11 @@ def test_the_properties_of_timestamps_go_together() -> None:
 def test_names_of_delta_ignore_case_and_those_of_users_do_not(
     name: str, present: list[str], spelled: str
 ) -> None:
-    assert properties.spelled(name, dict.fromkeys(present, "")) == spelled
+    assert table_properties.spelled(name, dict.fromkeys(present, "")) == spelled
 
 
 def test_an_interval_may_be_nothing_but_not_less() -> None:
-    properties.check("delta.logRetentionDuration", "interval 0 days")
+    table_properties.check("delta.logRetentionDuration", "interval 0 days")
 
     with pytest.raises(InvalidRequest):
-        properties.check("delta.logRetentionDuration", "interval -1 millisecond")
+        table_properties.check("delta.logRetentionDuration", "interval -1 millisecond")

@@ -8,8 +8,8 @@ from headgate.catalog.api import Staged
 from headgate.catalog.events import Kind
 from headgate.catalog.service import Catalog
 from headgate.errors import CorruptLog, StorageUnavailable
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
 from headgate.table import publish
 from tests.support.distant import DistantStore
@@ -29,7 +29,7 @@ def staged(found: Managed, version: int) -> str:
 
 
 def published(found: Managed) -> list[int]:
-    return [at for at in range(1, 4) if (Path(found.location) / names.published(Version(at))).exists()]
+    return [at for at in range(1, 4) if (Path(found.location) / file_names.published(Version(at))).exists()]
 
 
 @pytest.mark.parametrize("content", [None, b"something else"])

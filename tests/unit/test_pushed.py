@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.protocol import predicate_sql
-from headgate.protocol.predicates import Always, Compare, Never, Op, Predicate, Unknown
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Always, Compare, Never, Op, Predicate, Unknown
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.spark import pushed
 
@@ -73,7 +73,7 @@ ONE = lit("integer", 1)
     ],
 )  # fmt: skip
 def test_a_filter_is_the_predicate_of_its_sql(question: list[Any], sql: str) -> None:
-    assert asked(question) == predicate_sql.parse(sql, SCHEMA)
+    assert asked(question) == from_sql.parse(sql, SCHEMA)
 
 
 @pytest.mark.parametrize(

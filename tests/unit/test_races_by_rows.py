@@ -6,12 +6,13 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteRead
-from headgate.protocol import rebase, vectors
 from headgate.protocol.actions import AddFile, Commit, RemoveFile, sort
-from headgate.protocol.attempt import Attempt, Reads
-from headgate.protocol.isolation import Isolation
-from headgate.protocol.replay import State
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import Attempt, Reads
+from headgate.protocol.transaction.isolation import Isolation
 from tests.support.attempts import BASE, added, side, table
 
 ENABLED = "set:delta.enableDeletionVectors=true"
@@ -22,8 +23,12 @@ def showing_again(path: str, state: State) -> Commit:
     return sort(
         side("theirs", ["append"], state).attempt.target,
         [
-            RemoveFile(path=path, data_change=True, deletion_vector=vectors.inline(DeletedRows.of([2, 3]))),
-            msgspec.structs.replace(added(path, {}), deletion_vector=vectors.inline(DeletedRows.of([2]))),
+            RemoveFile(
+                path=path, data_change=True, deletion_vector=deletion_vectors.inline(DeletedRows.of([2, 3]))
+            ),
+            msgspec.structs.replace(
+                added(path, {}), deletion_vector=deletion_vectors.inline(DeletedRows.of([2]))
+            ),
         ],
     )
 
@@ -94,7 +99,7 @@ def test_a_strict_attempt_is_serializable_whatever_the_table_says(words: list[st
 
 def vector_of(file: AddFile | RemoveFile) -> frozenset[int]:
     found = file.deletion_vector
-    return frozenset() if found is None else frozenset(vectors.parse_inline(found).rows)
+    return frozenset() if found is None else frozenset(deletion_vectors.parse_inline(found).rows)
 
 
 def test_only_the_file_that_both_changed_is_told_anew() -> None:

@@ -16,8 +16,8 @@ from headgate.catalog.database import Database
 from headgate.catalog.ratify import Answer, Candidate
 from headgate.catalog.service import Catalog
 from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, TableNotFound
-from headgate.protocol import codec
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version
+from headgate.protocol.log import codec
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import content, inline, open_version, stamp
 from tests.support.tables import create_managed

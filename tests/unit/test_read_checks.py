@@ -9,24 +9,27 @@ from headgate.errors import (
     ConflictError,
     MetadataChanged,
 )
-from headgate.protocol import predicate_sql, read_checks
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Predicate
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import read_validation
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.transaction.attempt import Reads
 from tests.support.attempts import BASE, side, table
 
 STATE = table(["partitioned:p", "feature:domainMetadata"])
 
 
 def asked(sql: str) -> Predicate:
-    return predicate_sql.parse(sql, schema_json.parse(STATE.metadata.schema_string))
+    return from_sql.parse(sql, schema_json.parse(STATE.metadata.schema_string))
 
 
 def judged(reads: Reads, *words: str, state: State = STATE) -> type[ConflictError] | None:
     """The conflict that a commit of these words is to who read this much; None if it is none."""
     try:
-        read_checks.check(read_checks.reading(state, reads), [side("theirs", words, state).as_winner()])
+        read_validation.check(
+            read_validation.reading(state, reads), [side("theirs", words, state).as_winner()]
+        )
     except ConflictError as error:
         return type(error)
     return None
@@ -49,14 +52,14 @@ def test_a_reader_must_be_right_whatever_isolation_the_table_has() -> None:
 
 
 def test_a_reader_that_is_still_right_goes_on_from_there() -> None:
-    reader = read_checks.reading(STATE, Reads(predicates=(asked("p = 1"),)))
+    reader = read_validation.reading(STATE, Reads(predicates=(asked("p = 1"),)))
 
-    moved = read_checks.check(reader, [side("theirs", ["append:p=2"], STATE).as_winner()])
+    moved = read_validation.check(reader, [side("theirs", ["append:p=2"], STATE).as_winner()])
 
     assert (moved.read.version, moved.follows.version) == (BASE, BASE + 1)
     with pytest.raises(ConcurrentAppend):
         winner = side("theirs", ["append:p=1"], moved.follows).as_winner()
-        read_checks.check(moved, [winner])
+        read_validation.check(moved, [winner])
 
 
 def test_what_was_looked_up_must_not_be_written() -> None:

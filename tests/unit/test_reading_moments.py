@@ -10,8 +10,8 @@ import pytest
 
 from headgate.catalog.embedded import open_catalog
 from headgate.errors import CorruptLog, InvalidRequest, VersionNotFound
-from headgate.protocol import codec, names, timestamps
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.log import codec, file_names, timestamps
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.table.changes import Moment, Range
@@ -31,7 +31,7 @@ STAMPED = Protocol(
 
 def at(folder: Path, version: int, moment: int, *actions: Action) -> None:
     """A published version whose file is of that moment."""
-    path = folder / names.published(Version(version))
+    path = folder / file_names.published(Version(version))
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(codec.encode(actions))
     os.utime(path, ns=(moment * 1_000_000, moment * 1_000_000))
@@ -89,7 +89,7 @@ def test_in_commit_timestamps_from_version_0_need_no_provenance(tmp_path: Path) 
     """S154"""
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
-    first = Path(staging.location) / names.published(Version(0))
+    first = Path(staging.location) / file_names.published(Version(0))
     os.utime(first, (1, 1))
     table = open_managed(catalog, staging.table_id, staging.location)
 
@@ -230,7 +230,7 @@ def test_no_moment_means_anything_when_no_commit_is_left(tmp_path: Path) -> None
     """S170: a checkpoint alone does not say when."""
     enabled_at_version_2(tmp_path)
     table = cleaned_up_before(tmp_path, 3)
-    locate(str(tmp_path)).delete(names.published(Version(3)))
+    locate(str(tmp_path)).delete(file_names.published(Version(3)))
 
     assert [meaning(table, moment) for moment in (9_999, 10_000, 11_000)] == [EARLY, EARLY, EARLY]
     assert table.snapshot().files.columns.num_rows == 2
@@ -280,7 +280,7 @@ def test_the_earliest_version_is_the_earliest_that_can_be_read(tmp_path: Path) -
     """S170: commits that are left over before the earliest checkpoint make no version."""
     enabled_at_version_2(tmp_path)
     write_checkpoint(tmp_path, open_filesystem(str(tmp_path)), 2)
-    locate(str(tmp_path)).delete(names.published(Version(0)))
+    locate(str(tmp_path)).delete(file_names.published(Version(0)))
     table = open_filesystem(str(tmp_path))
 
     assert [earliest(table, moment) for moment in (1_000, 2_000, 10_000, 11_000)] == [2, 2, 2, 3]
@@ -292,7 +292,7 @@ def test_the_earliest_version_is_a_checkpoint_alone_if_no_commit_is_left(tmp_pat
     """S170"""
     enabled_at_version_2(tmp_path)
     table = cleaned_up_before(tmp_path, 3)
-    locate(str(tmp_path)).delete(names.published(Version(3)))
+    locate(str(tmp_path)).delete(file_names.published(Version(3)))
 
     assert earliest(table, 5) == 3
 
@@ -362,7 +362,7 @@ def cleaned_up_before(folder: Path, version: int) -> OpenedTable:
     """The table once a checkpoint of that version is all that is left of the commits before it."""
     write_checkpoint(folder, open_filesystem(str(folder)), version)
     for number in range(version):
-        locate(str(folder)).delete(names.published(Version(number)))
+        locate(str(folder)).delete(file_names.published(Version(number)))
     return open_filesystem(str(folder))
 
 
@@ -399,7 +399,7 @@ def test_changes_of_a_table_whose_old_files_were_copied_after_the_enablement(
 ) -> None:
     """S045, S171: the times of files never move a version that has a timestamp of its own (I9)."""
     table = enabled_at_version_2(tmp_path)
-    os.utime(tmp_path / names.published(Version(1)), (50, 50))
+    os.utime(tmp_path / file_names.published(Version(1)), (50, 50))
 
     _, changes = table.changes(Range(Moment(EpochMillis(start)), Moment(EpochMillis(end))))
 

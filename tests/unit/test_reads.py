@@ -5,9 +5,9 @@ import threading
 from dataclasses import replace
 
 from headgate.protocol.actions import AppTransaction
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.predicates import Always, Compare, Op, resolve
+from headgate.protocol.predicates.tree import Always, Compare, Op, resolve
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.table.reads import ReadLog
 from tests.support.attempts import table
 

@@ -5,9 +5,17 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pytest
 
-from headgate.protocol import cubes, rearrangement
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Format, Metadata
-from headgate.protocol.rearrangement import CLUSTER, OPTIMIZE, ORDERS, PURGE, Layout, Order, Thresholds
+from headgate.protocol.features import rearrangement, zcubes
+from headgate.protocol.features.rearrangement import (
+    CLUSTER,
+    OPTIMIZE,
+    ORDERS,
+    PURGE,
+    Layout,
+    Order,
+    Thresholds,
+)
 from headgate.table.files import table_of
 
 TARGET = 1_000
@@ -40,8 +48,8 @@ def a_file(
         data_change=True,
         stats=None if rows is None else f'{{"numRecords":{rows}}}',
         deletion_vector=vector if deleted else None,
-        tags=None if cube is None else dict(cubes.tags(cube, by)),
-        clustering_provider=None if cube is None else cubes.PROVIDER,
+        tags=None if cube is None else dict(zcubes.tags(cube, by)),
+        clustering_provider=None if cube is None else zcubes.PROVIDER,
     )
 
 

@@ -15,11 +15,12 @@ from headgate.errors import (
     ProtocolChanged,
     UnsupportedFeature,
 )
-from headgate.protocol import rebase, replay
 from headgate.protocol.actions import Commit, CommitInfo, DomainMetadata, EpochMillis, Protocol
-from headgate.protocol.attempt import Attempt
-from headgate.protocol.replay import State
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.log import replay
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.transaction.attempt import Attempt
 from tests.support.attempts import BASE, side, table
 
 ENABLING = "set:delta.enableInCommitTimestamps=true"

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import pytest
 
 from headgate.errors import ConcurrentAppend, InvalidRequest, MetadataChanged
-from headgate.protocol import codec, names
 from headgate.protocol.actions import DomainMetadata, Version
-from headgate.protocol.coordination import CURRENT
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.features.coordinated_commits import CURRENT
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.spark import replace
 from headgate.spark.replace import Replacement
 from headgate.table import alter
@@ -107,7 +107,7 @@ def test_a_domain_of_a_system_we_do_not_know_survives_whatever_we_do(route: str)
     """S202"""
     place, table = made(route, "feature:domainMetadata")
     theirs = DomainMetadata(domain="delta.ofTomorrow", configuration='{"since": 9}', removed=False)
-    first = names.published(Version(0))  # no catalog of ours would take it later
+    first = file_names.published(Version(0))  # no catalog of ours would take it later
     place.store.put(first, place.store.read(first) + codec.encode((theirs,)))
     table = open_table(place, route)
 

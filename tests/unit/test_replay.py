@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import CorruptLog
-from headgate.protocol import replay
 from headgate.protocol.actions import AppTransaction, DomainMetadata
+from headgate.protocol.log import replay
 from tests.support.commits import MANAGED, PROTOCOL, commit, metadata
 
 FIRST = replay.start(commit(0, PROTOCOL, metadata(), timestamp=10))

@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StructType
 import headgate
 from headgate.errors import InvalidRequest
 from headgate.lake import Lake
-from headgate.protocol.reserved import RESERVED
+from headgate.protocol.metadata.reserved_properties import RESERVED
 from headgate.settings import Publish, Settings
 from headgate.table import alter
 from headgate.table.transaction import Change, Operation

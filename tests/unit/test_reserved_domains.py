@@ -14,9 +14,9 @@ from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
-from headgate.protocol import domains as rules
-from headgate.protocol import upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata
+from headgate.protocol.domains import rules
 from headgate.spark import stream_options, write_options
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -76,7 +76,7 @@ def _made_in_a_transaction(lake: headgate.Lake, given: Mapping[str, str]) -> Any
 def _as_actions(table: OpenedTable, given: Mapping[str, str]) -> Any:
     """As code does that has actions of its own, of a handler for example."""
     base = table.snapshot()
-    protocol = upgrade.with_features(base.state.protocol, [rules.FEATURE])
+    protocol = protocol_upgrade.with_features(base.state.protocol, [rules.FEATURE])
     written = (DomainMetadata(domain=name, configuration=text, removed=False) for name, text in given.items())
     return table.commit(Change(Operation("WRITE"), (protocol, *written)), base=base)
 

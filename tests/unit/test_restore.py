@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentWrite, InvalidRequest, VersionNotFound
-from headgate.protocol import domain_lifecycle
 from headgate.protocol.actions import Action, AddFile, RemoveFile
-from headgate.protocol.schema import assign
-from headgate.protocol.timestamps import ENABLED_AT_VERSION
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.log.timestamps import ENABLED_AT_VERSION
+from headgate.protocol.schema import column_ids
 from headgate.table import alter, restore
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -217,17 +217,15 @@ def test_of_the_domains_only_clustering_comes_back(
     """S207: none then is an empty list now, because the protocol may demand the domain."""
     _, table = made("filesystem", "feature:domainMetadata")
     if then is not None:
-        write(table, domain_lifecycle.clustering(then))
+        write(table, lifecycle.clustering(then))
     version = table.snapshot().version
-    user: Action = msgspec.structs.replace(
-        domain_lifecycle.clustering(()), domain="acme.mark", configuration="7"
-    )
-    write(table, domain_lifecycle.clustering(since), user)
+    user: Action = msgspec.structs.replace(lifecycle.clustering(()), domain="acme.mark", configuration="7")
+    write(table, lifecycle.clustering(since), user)
 
     restore.restore(table, version=version)
 
     domains = table.snapshot().state.domains
-    assert domain_lifecycle.clustering_columns(domains) == after
+    assert lifecycle.clustering_columns(domains) == after
     assert domains["acme.mark"].configuration == "7"
 
 
@@ -247,12 +245,14 @@ def test_rows_keep_their_ids() -> None:
 
 def test_ids_of_columns_are_not_given_twice() -> None:
     _, table = made("filesystem")
-    highest = msgspec.structs.replace(table.snapshot().state.metadata, configuration={assign.HIGHEST: "3"})
+    highest = msgspec.structs.replace(
+        table.snapshot().state.metadata, configuration={column_ids.HIGHEST: "3"}
+    )
     table.commit(Change(Operation("TEST"), (highest,)), base=table.snapshot())
-    raised = msgspec.structs.replace(highest, configuration={assign.HIGHEST: "9"}, description="later")
+    raised = msgspec.structs.replace(highest, configuration={column_ids.HIGHEST: "9"}, description="later")
     table.commit(Change(Operation("TEST"), (raised,)), base=table.snapshot())
 
     restore.restore(table, version=1)
 
-    assert configuration(table)[assign.HIGHEST] == "9"
+    assert configuration(table)[column_ids.HIGHEST] == "9"
     assert table.snapshot().state.metadata.description is None

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import ConcurrentWrite
-from headgate.protocol.coordination import CURRENT, NAMINGS, Naming
+from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS, Naming
 from headgate.table import ownership, restore
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change

@@ -8,13 +8,14 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import upgrade, vectors
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, Metadata, Protocol, RemoveFile
-from headgate.protocol.properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.replay import State
-from headgate.protocol.schema import assign
-from headgate.protocol.upkeep import PROTECTED_BEFORE
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.log.log_retention import PROTECTED_BEFORE
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.schema import column_ids
 from headgate.table import alter, clone, restore
 from headgate.table.files import table_of
 from headgate.table.site import Site
@@ -32,7 +33,7 @@ def test_a_file_comes_back_with_the_rows_it_had() -> None:
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
     then = write(table, first)
-    vector = vectors.inline(DeletedRows.of([1]))
+    vector = deletion_vectors.inline(DeletedRows.of([1]))
     hidden = msgspec.structs.replace(first, deletion_vector=vector)
     write(table, RemoveFile(path="a", data_change=True), hidden)
 
@@ -49,7 +50,7 @@ def test_a_file_comes_back_without_the_rows_it_had_lost_whatever_the_table_allow
     """Its deletion vector is not new, so the table need not permit new ones, nor are bounds made wide."""
     place, table = made(route, "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
-    hidden = msgspec.structs.replace(first, deletion_vector=vectors.inline(DeletedRows.of([1])))
+    hidden = msgspec.structs.replace(first, deletion_vector=deletion_vectors.inline(DeletedRows.of([1])))
     write(table, hidden)
     exact = msgspec.structs.replace(hidden, stats='{"numRecords":3}', data_change=False)
     write(table, exact)
@@ -105,7 +106,7 @@ def test_only_rows_that_would_go_are_in_the_way_of_an_append_only_table() -> Non
 def test_features_that_the_version_had_come_back_with_it() -> None:
     place, table = made("filesystem", "feature:deletionVectors")
     then = write(table, file(place, "a"))
-    dropped = upgrade.without_feature(table.snapshot().state.protocol, "deletionVectors")
+    dropped = protocol_upgrade.without_feature(table.snapshot().state.protocol, "deletionVectors")
     write(table, dropped)
     assert "deletionVectors" not in named(table)
 
@@ -124,7 +125,7 @@ def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
     then = state_of()
     now = replace(
         state_of(["stamped"]),
-        protocol=upgrade.with_features(then.protocol, ("catalogManaged", "inCommitTimestamp")),
+        protocol=protocol_upgrade.with_features(then.protocol, ("catalogManaged", "inCommitTimestamp")),
     )
     kept = {"io.unitycatalog.tableId": "t", **now.metadata.configuration}
     now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept, id="another"))
@@ -142,7 +143,7 @@ def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
 def test_what_only_a_managed_table_needed_does_not_come_back(managed: bool) -> None:
     now, needed = state_of(), ("vacuumProtocolCheck", "deletionVectors")
     owned = ("catalogManaged", "inCommitTimestamp") if managed else ()
-    then = replace(now, protocol=upgrade.with_features(now.protocol, (*needed, *owned)))
+    then = replace(now, protocol=protocol_upgrade.with_features(now.protocol, (*needed, *owned)))
 
     (back,) = (found for found in stated(now, then) if isinstance(found, Protocol))
 
@@ -186,12 +187,12 @@ def test_columns_that_come_back_bring_the_highest_id_along(now: str | None, then
     found = [
         replace(state, metadata=msgspec.structs.replace(state.metadata, configuration=configuration))
         for state, configuration in (
-            (state_of(), {} if now is None else {assign.HIGHEST: now}),
-            (state_of(), {assign.HIGHEST: then}),
+            (state_of(), {} if now is None else {column_ids.HIGHEST: now}),
+            (state_of(), {column_ids.HIGHEST: then}),
         )
     ]
 
-    assert restore._metadata(*found).configuration == {assign.HIGHEST: after}
+    assert restore._metadata(*found).configuration == {column_ids.HIGHEST: after}
 
 
 def test_rows_keep_the_columns_that_have_their_ids() -> None:
@@ -273,9 +274,9 @@ def test_files_get_no_ids_while_none_are_given() -> None:
 
 def test_what_a_file_needs_is_named_as_in_the_log() -> None:
     """The name of a vector's file is no URL, unless the log gives all of it."""
-    near = vectors.stored([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
+    near = deletion_vectors.stored([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
     far = msgspec.structs.replace(near, storage_type="p", path_or_inline_dv="s3://b/a%20b.bin")
-    within = vectors.inline(DeletedRows.of([1]))
+    within = deletion_vectors.inline(DeletedRows.of([1]))
     files = [
         msgspec.structs.replace(added(name, {}), deletion_vector=vector)
         for name, vector in (("x%20y", near), ("f", far), ("i", within), ("n", None))
@@ -292,7 +293,7 @@ def test_deletion_vectors_must_be_there_too(many: int, monkeypatch: pytest.Monke
     """A file whose vector changed is live, and its older vector may have been vacuumed."""
     monkeypatch.setattr(restore, "_MANY", many)
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
-    vector = vectors.moved(vectors.inline(DeletedRows.of([1])), UUID(int=7))
+    vector = deletion_vectors.moved(deletion_vectors.inline(DeletedRows.of([1])), UUID(int=7))
     hidden = msgspec.structs.replace(file(place, "a"), deletion_vector=vector)
     then = write(table, hidden)
     write(table, removal(hidden), added("a", {}))

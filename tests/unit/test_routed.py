@@ -9,9 +9,10 @@ from headgate.catalog.api import Lost, Open, Ratified, Told
 from headgate.catalog.ledger import MemoryLedger
 from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.errors import StorageUnavailable, UnsupportedFeature
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.coordination import CURRENT
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import CURRENT
+from headgate.protocol.log import file_names
 from headgate.settings import Settings
 from headgate.table import ownership, snapshot, transaction
 from headgate.table.authority import Decider
@@ -219,9 +220,9 @@ def test_what_a_released_table_left_with_its_owner_is_published_before_the_next_
     place, _ = coordinated(1, batch=100)
     table = place.opened()
     base = table.snapshot()
-    without = coordination.released(base.state.metadata, base.state.protocol)
+    without = coordinated_commits.released(base.state.metadata, base.state.protocol)
     released = Change(Operation("UNSET TBLPROPERTIES"), without)
-    put, last = place.store.put_if_absent, names.published(Version(3))
+    put, last = place.store.put_if_absent, file_names.published(Version(3))
 
     def fails(path: str, data: bytes) -> None:
         if path == last:
@@ -245,7 +246,7 @@ def test_a_commit_that_lost_changes_no_route() -> None:
     asked = router(place)
     state = snapshot.load(place.store, asked.frontier()).state
     table_conf = watched.register(place.location, state.version, Told(state.protocol, state.metadata))
-    taken = coordination.taken(state.metadata, state.protocol, NAME, CONF, table_conf)
+    taken = coordinated_commits.taken(state.metadata, state.protocol, NAME, CONF, table_conf)
     ours = transaction.begin(state, Change(Operation("SET"), taken), world=place.world)
     append(place.opened(), ["theirs"])
 

@@ -5,9 +5,10 @@ import pytest
 
 from headgate.catalog.api import Open, Ratified, TableId
 from headgate.errors import InvalidRequest
-from headgate.protocol import codec, names, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata, TxnId, Version
-from headgate.protocol.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.table import transaction
 from headgate.table.managed import ManagedCommitter
 from headgate.table.opened import OpenedTable
@@ -31,10 +32,10 @@ def set_property(table: OpenedTable, key: str, value: str) -> Metadata:
 def take_over(place: Place) -> None:
     """Somebody else puts the table under a catalog, as version 1."""
     table = open_table(place, "filesystem")
-    protocol = upgrade.with_features(table.snapshot().state.protocol, MANAGED)
+    protocol = protocol_upgrade.with_features(table.snapshot().state.protocol, MANAGED)
     metadata = set_property(table, "delta.enableInCommitTimestamps", "true")
     info = CommitInfo(in_commit_timestamp=EpochMillis(99_000), txn_id=TxnId("u"), operation="UPGRADE")
-    place.store.put(names.published(Version(1)), codec.encode((info, protocol, metadata)))
+    place.store.put(file_names.published(Version(1)), codec.encode((info, protocol, metadata)))
 
 
 def test_a_commit_by_path_does_not_follow_a_table_into_a_catalog() -> None:
@@ -48,7 +49,7 @@ def test_a_commit_by_path_does_not_follow_a_table_into_a_catalog() -> None:
         table.commit(change(added("a", {})), base=base)
 
     assert caught.value.code == BLOCKED
-    assert not [found for found in place.store.list_from(names.LOG) if "002.json" in found.path]
+    assert not [found for found in place.store.list_from(file_names.LOG) if "002.json" in found.path]
 
 
 def test_a_commit_by_path_cannot_put_a_table_under_a_catalog() -> None:
@@ -58,7 +59,7 @@ def test_a_commit_by_path_cannot_put_a_table_under_a_catalog() -> None:
     base = table.snapshot()
 
     with pytest.raises(InvalidRequest) as caught:
-        table.commit(change(upgrade.with_features(base.state.protocol, MANAGED)), base=base)
+        table.commit(change(protocol_upgrade.with_features(base.state.protocol, MANAGED)), base=base)
 
     assert caught.value.code == BLOCKED
 
@@ -109,7 +110,7 @@ def test_timestamps_enabled_on_a_table_of_files_start_after_the_files(losses: in
     )
 
     state = open_table(place, "filesystem").snapshot().state
-    before = place.store.head(names.published(Version(version - 1))).modified_ms
+    before = place.store.head(file_names.published(Version(version - 1))).modified_ms
     assert version == 2 + losses
     assert state.in_commit_timestamp is not None
     assert state.in_commit_timestamp > before >= 50_000_000
@@ -212,7 +213,7 @@ def test_a_commit_is_inline_up_to_the_limit(spare: int, staged: int) -> None:
     )
 
     assert committer.propose(txn) == Ratified(Version(1))
-    assert len(list(place.store.list_from(names.STAGED))) == staged
+    assert len(list(place.store.list_from(file_names.STAGED))) == staged
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import ConcurrentDeleteDelete, ConcurrentDeleteRead
-from headgate.protocol import rebase, vectors
 from headgate.protocol.actions import AddFile, Commit, RemoveFile, sort
-from headgate.protocol.attempt import Attempt
-from headgate.protocol.replay import State
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import Attempt
 from tests.support.attempts import BASE, InlineRows, added, side, table
 
 ENABLED = "set:delta.enableDeletionVectors=true"
@@ -29,7 +30,7 @@ def commit(attempt: Attempt) -> Commit:
 
 def hidden(file: AddFile | RemoveFile) -> frozenset[int]:
     vector = file.deletion_vector
-    return frozenset() if vector is None else frozenset(vectors.parse_inline(vector).rows)
+    return frozenset() if vector is None else frozenset(deletion_vectors.parse_inline(vector).rows)
 
 
 @given(ours=ROWS, theirs=ROWS)
@@ -138,8 +139,12 @@ def test_rows_that_come_back_are_rows_that_are_added() -> None:
     restored = sort(
         ours.target,
         [
-            RemoveFile(path="a", data_change=True, deletion_vector=vectors.inline(DeletedRows.of([2, 3]))),
-            msgspec.structs.replace(added("a", {}), deletion_vector=vectors.inline(DeletedRows.of([2]))),
+            RemoveFile(
+                path="a", data_change=True, deletion_vector=deletion_vectors.inline(DeletedRows.of([2, 3]))
+            ),
+            msgspec.structs.replace(
+                added("a", {}), deletion_vector=deletion_vectors.inline(DeletedRows.of([2]))
+            ),
         ],
     )
 

@@ -7,10 +7,12 @@ import msgspec
 import pytest
 
 from headgate.errors import CorruptLog, InvalidRequest
-from headgate.protocol import rebase, replay, row_tracking
 from headgate.protocol.actions import AddFile, Commit, DomainMetadata, RemoveFile, Version
-from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Attempt
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.features import row_tracking
+from headgate.protocol.log import replay
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL, Attempt
 from tests.support.attempts import BASE, added, side, table, with_vector
 from tests.support.tables import named_file
 

@@ -1,16 +1,16 @@
 """Which files one scan reads."""
 
-from headgate.protocol import vectors
 from headgate.protocol.actions import AddFile, EpochMillis
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.vectors import DeletedRows
 from headgate.spark import plan
 from headgate.spark.layouts import Columns
 from headgate.table.files import table_of
 
 COLUMNS = Columns(Struct((Field("id", Primitive("long")),)), frozenset(), Mode.NONE, ())
-VECTOR = vectors.inline(DeletedRows.of([1]))
+VECTOR = deletion_vectors.inline(DeletedRows.of([1]))
 
 
 def add(name: str, size: int, *, deleted: bool) -> AddFile:

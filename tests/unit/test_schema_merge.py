@@ -3,8 +3,8 @@
 import pytest
 
 from headgate.errors import SchemaMismatch
-from headgate.protocol.schema import merge
-from headgate.protocol.schema.merge import Allowed
+from headgate.protocol.schema import merging
+from headgate.protocol.schema.merging import Allowed
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 INT, LONG, TEXT, VOID = (Primitive(name) for name in ("integer", "long", "string", "void"))
@@ -17,7 +17,7 @@ def struct(**columns: DataType) -> Struct:
 
 
 def one(table: DataType, rows: DataType, allowed: Allowed = Allowed()) -> DataType:  # noqa: B008
-    return merge.merged(struct(c=table), struct(c=rows), allowed).fields[0].type
+    return merging.merged(struct(c=table), struct(c=rows), allowed).fields[0].type
 
 
 def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
@@ -25,7 +25,7 @@ def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
     comment = {"comment": "who"}
     table = Struct((Field("Id", LONG, nullable=False, metadata=comment), Field("name", TEXT)))
 
-    found = merge.merged(table, struct(extra=INT, NAME=TEXT, iD=LONG, more=TEXT))
+    found = merging.merged(table, struct(extra=INT, NAME=TEXT, iD=LONG, more=TEXT))
 
     assert found.fields[:2] == table.fields
     assert found.fields[2:] == (Field("extra", INT), Field("more", TEXT))
@@ -33,7 +33,7 @@ def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
 
 def test_new_columns_are_nullable_and_missing_ones_stay() -> None:
     """S281, S286"""
-    found = merge.merged(struct(a=LONG, b=LONG), Struct((Field("c", LONG, nullable=False),)))
+    found = merging.merged(struct(a=LONG, b=LONG), Struct((Field("c", LONG, nullable=False),)))
 
     assert found == struct(a=LONG, b=LONG, c=LONG)
 
@@ -87,7 +87,7 @@ def test_types_that_do_not_go_together_are_refused_by_name(
 
 def test_every_pair_that_does_not_go_together_is_told() -> None:
     with pytest.raises(SchemaMismatch) as caught:
-        merge.merged(struct(a=INT, s=struct(b=TEXT), d=TEXT), struct(a=TEXT, s=struct(b=INT), d=TEXT))
+        merging.merged(struct(a=INT, s=struct(b=TEXT), d=TEXT), struct(a=TEXT, s=struct(b=INT), d=TEXT))
 
     assert caught.value.fields["fields"] == ("a", "s.b")
 
@@ -132,27 +132,27 @@ def test_widening_is_recorded_where_it_happened() -> None:
         s=struct(x=Primitive("decimal(8,3)")),
     )
 
-    a, items, m, s = merge.merged(table, rows, WIDENING).fields
+    a, items, m, s = merging.merged(table, rows, WIDENING).fields
 
-    assert (a.type, a.metadata) == (LONG, {merge.TYPE_CHANGES: [{"fromType": "integer", "toType": "long"}]})
-    assert items.metadata[merge.TYPE_CHANGES] == [
+    assert (a.type, a.metadata) == (LONG, {merging.TYPE_CHANGES: [{"fromType": "integer", "toType": "long"}]})
+    assert items.metadata[merging.TYPE_CHANGES] == [
         {"fromType": "integer", "toType": "double", "fieldPath": "element"}
     ]
-    assert m.metadata[merge.TYPE_CHANGES] == [
+    assert m.metadata[merging.TYPE_CHANGES] == [
         {"fromType": "byte", "toType": "integer", "fieldPath": "key"},
         {"fromType": "float", "toType": "double", "fieldPath": "value"},
     ]
-    assert merge.TYPE_CHANGES not in s.metadata
+    assert merging.TYPE_CHANGES not in s.metadata
     assert isinstance(s.type, Struct)
-    assert s.type.fields[0].metadata[merge.TYPE_CHANGES][0]["toType"] == "decimal(8,3)"
+    assert s.type.fields[0].metadata[merging.TYPE_CHANGES][0]["toType"] == "decimal(8,3)"
 
 
 def test_a_second_widening_is_added_to_the_history() -> None:
-    once = merge.merged(struct(c=SHORT), struct(c=INT), WIDENING)
+    once = merging.merged(struct(c=SHORT), struct(c=INT), WIDENING)
 
-    (twice,) = merge.merged(once, struct(c=LONG), Allowed(widening=True, preview_version=7)).fields
+    (twice,) = merging.merged(once, struct(c=LONG), Allowed(widening=True, preview_version=7)).fields
 
-    assert twice.metadata[merge.TYPE_CHANGES] == [
+    assert twice.metadata[merging.TYPE_CHANGES] == [
         {"fromType": "short", "toType": "integer"},
         {"fromType": "integer", "toType": "long", "tableVersion": 7},
     ]
@@ -184,10 +184,10 @@ def test_with_casts_the_table_keeps_its_types() -> None:
 
 
 def test_a_name_with_a_dot_is_not_a_nested_field() -> None:
-    found = merge.merged(Struct((Field("a", struct(b=LONG)),)), Struct((Field("a.b", LONG),)))
+    found = merging.merged(Struct((Field("a", struct(b=LONG)),)), Struct((Field("a.b", LONG),)))
 
     assert [column.name for column in found.fields] == ["a", "a.b"]
-    assert list(merge.added(struct(a=struct(b=LONG)), struct(a=struct(b=LONG, c=TEXT), d=TEXT))) == [
+    assert list(merging.added(struct(a=struct(b=LONG)), struct(a=struct(b=LONG, c=TEXT), d=TEXT))) == [
         "a.c",
         "d",
     ]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.protocol import rebase, row_tracking
-from headgate.protocol.file_conflicts import FILE_RULES
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.conflicts.file_rules import FILE_RULES
+from headgate.protocol.features import row_tracking
 from tests.support.programs import KINDS, PARTITIONS, Bench, Program, Rows, serially
 from tests.support.routes import COORDINATED, ROUTES, coordinate, create, open_table
 

@@ -9,9 +9,9 @@ from headgate.catalog.embedded import open_catalog
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import TooManyUnpublished
-from headgate.protocol import names
 from headgate.protocol.actions import Version
-from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.storage.locate import locate
 from headgate.table import managed
 from headgate.table.managed import ManagedCommitter
@@ -22,7 +22,7 @@ from tests.support.proposals import publish
 from tests.support.simulated_catalog import RemoteCatalog
 from tests.support.tables import NAME
 
-CHECKPOINT = LogFile(Kind.CHECKPOINT, Version(1), names.classic_checkpoint(Version(1)), 10)
+CHECKPOINT = LogFile(Kind.CHECKPOINT, Version(1), file_names.classic_checkpoint(Version(1)), 10)
 
 
 class Place:

@@ -6,9 +6,11 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import codec, features, session_defaults
+from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata, Protocol, Version
-from headgate.protocol.coordination import CURRENT, DEFAULTS
+from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
+from headgate.protocol.log import codec
+from headgate.protocol.metadata import session_defaults
 from headgate.table import create, ownership
 from headgate.table.create import Definition
 from tests.support.owned import CONF, NAME, Place, append, ordinary
@@ -62,13 +64,15 @@ def test_settings_with_the_prefix_are_defaults_and_others_are_not() -> None:
 def test_what_many_want_of_every_table_comes_by_default_and_an_explicit_false_wins(managed: bool) -> None:
     """S116"""
     protocol, metadata = made(COMFORTS, managed=managed)
-    assert {"deletionVectors", "rowTracking", "domainMetadata", "v2Checkpoint"} <= features.named(protocol)
+    assert {"deletionVectors", "rowTracking", "domainMetadata", "v2Checkpoint"} <= table_features.named(
+        protocol
+    )
     assert COMFORTS.items() <= dict(metadata.configuration).items()
 
     said = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
     protocol, metadata = made(COMFORTS, managed=managed, properties=said)
     assert {**COMFORTS, **said}.items() <= dict(metadata.configuration).items()
-    assert not {"deletionVectors", "v2Checkpoint"} & features.named(protocol)
+    assert not {"deletionVectors", "v2Checkpoint"} & table_features.named(protocol)
     assert protocol.has("rowTracking")
 
 
@@ -96,7 +100,7 @@ def test_a_status_other_than_supported_is_refused_by_default_too(managed: bool, 
 def test_a_default_does_not_put_a_table_by_path_under_a_catalog() -> None:
     """S113: and so it gets neither the timestamps nor the feature that come with it."""
     protocol, metadata = made({FEATURE: "supported"}, managed=False)
-    assert features.named(protocol) == frozenset({"appendOnly", "invariants"})
+    assert table_features.named(protocol) == frozenset({"appendOnly", "invariants"})
     assert metadata.configuration == {}
 
     assert made({FEATURE: "supported"}, managed=True)[0].is_catalog_managed

@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.protocol import predicate_sql, skipping, stats
-from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
-from headgate.protocol.stats import ColumnStats
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats import file_stats as stats_file_stats
+from headgate.protocol.stats.file_bounds import FileBounds
+from headgate.protocol.stats.file_stats import ColumnStats
 from tests.support import conditions
 from tests.support.conditions import PATHS, SCHEMA, Row
 
@@ -44,7 +46,7 @@ def stat(records: int = 10, **parts: dict[str, Any]) -> str:
 
 
 def kept(sql: str, bounds: FileBounds, columns: Struct) -> list[bool]:
-    found: list[bool] = skipping.keep(bounds, predicate_sql.parse(sql, columns)).to_pylist()
+    found: list[bool] = data_skipping.keep(bounds, from_sql.parse(sql, columns)).to_pylist()
     return found
 
 
@@ -59,7 +61,7 @@ def ours(random: Random, column: str, values: list[Any]) -> dict[str, Any]:
     if column == "s" and present:
         low, high = min(present, key=str.encode), max(present, key=str.encode)
     path = PATHS.get(column, (column,))
-    text = stats.render(
+    text = stats_file_stats.render(
         len(values), [ColumnStats(path, TYPES[column], low, high, len(values) - len(present))]
     )
     return dict(json.loads(text, parse_float=Decimal))
@@ -220,7 +222,7 @@ def test_partition_values_are_judged_exactly(seed: int) -> None:
 
     truth = [condition.truth({column: value}) is True for value in values]
     assert all(keep or not true for keep, true in zip(found, truth, strict=True)), condition.sql
-    understood = not isinstance(predicate_sql.parse(condition.sql, SCHEMA), predicate_sql.Unknown)
+    understood = not isinstance(from_sql.parse(condition.sql, SCHEMA), from_sql.Unknown)
     if understood and column not in ("d", "f", "n"):
         assert found == truth, condition.sql
 

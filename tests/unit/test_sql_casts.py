@@ -8,8 +8,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from headgate.protocol import sql_casts
-from headgate.protocol.literals import Literal
+from headgate.protocol.predicates import sql_casts
+from headgate.protocol.predicates.literals import Literal
 from headgate.protocol.schema.types import Array, DataType, Primitive
 
 INDIA = timezone(timedelta(hours=5, minutes=30))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.protocol import sql_strings
-from headgate.protocol.sql_strings import Detached
+from headgate.protocol.predicates import spark_strings
+from headgate.protocol.predicates.spark_strings import Detached
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from headgate.protocol.sql_strings import Detached
     ],
 )
 def test_what_a_literal_says(quoted: str, text: str | None) -> None:
-    assert sql_strings.unescape(quoted) == text
+    assert spark_strings.unescape(quoted) == text
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_a_literal_says(quoted: str, text: str | None) -> None:
     ],
 )
 def test_strings_are_taken_out_and_nothing_else(sql: str, strings: tuple[str | None, ...]) -> None:
-    found = sql_strings.detach(sql)
+    found = spark_strings.detach(sql)
 
     assert found.strings == strings
     places = [f"headgate-string-{number}" for number in range(len(strings))]
@@ -68,4 +68,4 @@ def test_a_literal_that_is_none_of_ours_says_what_it_says() -> None:
 
 @pytest.mark.parametrize("text", ["", "it's", "a\\", "\\'", "a'b"])
 def test_what_is_quoted_says_the_same(text: str) -> None:
-    assert sql_strings.unescape(sql_strings.quote(text)) == text
+    assert spark_strings.unescape(spark_strings.quote(text)) == text

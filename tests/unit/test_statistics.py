@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from headgate.errors import CorruptLog
-from headgate.protocol import codec, names, predicate_sql, skipping
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Column
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Column
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.storage.api import ObjectMeta
 from headgate.table import checkpoints
 from headgate.table.files import LiveFiles
@@ -115,14 +117,14 @@ def stat(low: Any, high: Any, column: str = "id", *, nulls: int = 0) -> str:
 
 
 def opened(store: DictStore, *paths: str) -> LiveFiles:
-    parsed = [names.parse(path, size=store.head(path).size) for path in paths or (CLASSIC,)]
+    parsed = [file_names.parse(path, size=store.head(path).size) for path in paths or (CLASSIC,)]
     return checkpoints.load(store, [part for part in parsed if part is not None])[1]
 
 
 def kept(files: LiveFiles, sql: str, table: Metadata = TABLE) -> str:
     """The paths, one letter each, of the files to read."""
     bounds = files.bounds(table)
-    found = skipping.keep(bounds, predicate_sql.parse(sql, schema_json.parse(table.schema_string)))
+    found = data_skipping.keep(bounds, from_sql.parse(sql, schema_json.parse(table.schema_string)))
     return "".join(bounds.files.filter(found)["path"].to_pylist())
 
 
@@ -284,11 +286,11 @@ def test_sidecars_are_read_in_the_order_they_are_named(ending: str, *, turned: b
     main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
     put(
         store,
-        names.SIDECARS + "x.parquet",
+        file_names.SIDECARS + "x.parquet",
         [file_row("a", stat(0, 0)), file_row("b", stat(1, 1))],
         small=False,
     )
-    put(store, names.SIDECARS + "y.parquet", [file_row("c", stat(2, 2))], small=False)
+    put(store, file_names.SIDECARS + "y.parquet", [file_row("c", stat(2, 2))], small=False)
     named = [
         {"sidecar": {"path": f"{name}.parquet", "sizeInBytes": 9}} for name in ("yx" if turned else "xy")
     ]
@@ -419,9 +421,9 @@ def test_threads_that_prune_at_once_share_one_reading() -> None:
 
 
 def test_physical_names_and_names_with_dots() -> None:
-    mapped = {mapping.PHYSICAL_NAME: "col.1", mapping.ID: 1}
-    inner = {mapping.PHYSICAL_NAME: "col-3", mapping.ID: 3}
-    outer = {mapping.PHYSICAL_NAME: "col-2", mapping.ID: 2}
+    mapped = {column_mapping.PHYSICAL_NAME: "col.1", column_mapping.ID: 1}
+    inner = {column_mapping.PHYSICAL_NAME: "col-3", column_mapping.ID: 3}
+    outer = {column_mapping.PHYSICAL_NAME: "col-2", column_mapping.ID: 2}
     columns = Struct(
         (
             Field("id", Primitive("long"), metadata=mapped),
@@ -430,7 +432,7 @@ def test_physical_names_and_names_with_dots() -> None:
     )
     table = metadata(schema_json.render(columns))
     table = Metadata(id="t", format=table.format, schema_string=table.schema_string, partition_columns=(),
-                     configuration={mapping.MODE: "name"})  # fmt: skip
+                     configuration={column_mapping.MODE: "name"})  # fmt: skip
     ends = [{"col.1": at, "col-2": {"col-3": -at}} for at in range(3)]
     files = of_checkpoint([json.dumps({"minValues": end, "maxValues": end}) for end in ends])
 
@@ -443,7 +445,7 @@ def test_bounds_of_some_files_are_those_they_had_among_all() -> None:
     bounds = files.bounds(TABLE)
     odd = bounds.only(pa.array([False, True] * 3))
 
-    found = skipping.keep(odd, predicate_sql.parse("id >= 2", SCHEMA))
+    found = data_skipping.keep(odd, from_sql.parse("id >= 2", SCHEMA))
 
     assert odd.files["path"].to_pylist() == ["b", "d", "f"]
     assert found.to_pylist() == [False, True, True]

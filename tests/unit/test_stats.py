@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from headgate.protocol import stats
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
-from headgate.protocol.stats import ColumnStats
+from headgate.protocol.stats import file_stats
+from headgate.protocol.stats.file_stats import ColumnStats
 from headgate.spark import footers
 
 MOMENTS = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999999))
@@ -24,7 +24,7 @@ TEXTS = st.text(alphabet=st.sampled_from(["a", "z", "é", "\U0010ffff", "\ud7ff"
 
 def bounds(values: list[Any], type_name: str) -> tuple[Any, Any] | None:
     column = ColumnStats(("c",), Primitive(type_name), min(values), max(values), 0)
-    rendered = json.loads(stats.render(len(values), [column]), parse_float=Decimal)
+    rendered = json.loads(file_stats.render(len(values), [column]), parse_float=Decimal)
     if "c" not in rendered["minValues"]:
         assert "c" not in rendered["maxValues"]
         return None
@@ -37,7 +37,7 @@ def test_texts_lie_within_their_bounds(values: list[str]) -> None:
     low, high = bounds(values, "string") or pytest.fail("texts always have bounds")
 
     assert all(low.encode() <= value.encode() <= high.encode() for value in values)
-    assert len(low) <= stats.MAX_STRING
+    assert len(low) <= file_stats.MAX_STRING
 
 
 @given(st.lists(MOMENTS, min_size=1), st.booleans())
@@ -58,7 +58,7 @@ def test_moments_lie_within_their_bounds(values: list[datetime], zoned: bool) ->
 @example([Decimal("1E-10"), Decimal("1E+20")])
 def test_decimals_keep_their_exact_bounds_as_plain_numbers(values: list[Decimal]) -> None:
     column = ColumnStats(("c",), Primitive("decimal(38,12)"), min(values), max(values), 0)
-    text = stats.render(1, [column])
+    text = file_stats.render(1, [column])
 
     assert bounds(values, "decimal(38,12)") == (min(values), max(values))
     assert "E" not in text.replace("numRecords", "")
@@ -84,7 +84,7 @@ def test_nested_columns_nest_and_unknown_counts_are_absent() -> None:
         ColumnStats(("a", "c"), Primitive("boolean"), False, True),
     ]
 
-    assert json.loads(stats.render(4, columns)) == {
+    assert json.loads(file_stats.render(4, columns)) == {
         "numRecords": 4,
         "minValues": {"a": {"b": 1}},
         "maxValues": {"a": {"b": 2}},
@@ -143,7 +143,7 @@ def test_only_the_first_columns_have_statistics() -> None:
 
     found = rendered({name: pa.array([1], pa.int64()) for name in names}, schema)
 
-    assert list(found["minValues"]) == names[: stats.INDEXED_COLUMNS]
+    assert list(found["minValues"]) == names[: file_stats.INDEXED_COLUMNS]
 
 
 @given(st.lists(st.decimals(min_value=-(10**15), max_value=10**15, places=4), min_size=1, max_size=8))

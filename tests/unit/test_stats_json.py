@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.stats_json import Leaf, Reader
+from headgate.protocol.stats.stats_json import Leaf, Reader
 
 KINDS = {"long": pa.int64(), "double": pa.float64(), "float": pa.float32(), "text": pa.string(),
          "flag": pa.bool_()}  # fmt: skip

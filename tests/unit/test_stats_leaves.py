@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.stats_json import Leaf
-from headgate.protocol.stats_leaves import Reader
+from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.stats_leaves import Reader
 
 RECORDS = Leaf("numRecords", ())
 NOON = datetime(2024, 1, 1, 12, 30, 15, 250_000)

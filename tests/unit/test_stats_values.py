@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.protocol import stats
 from headgate.protocol.schema.types import Array, DataType, Primitive
-from headgate.protocol.stats import ColumnStats
+from headgate.protocol.stats import file_stats
+from headgate.protocol.stats.file_stats import ColumnStats
 
 HIGHEST = "\U0010ffff"
 BOUNDED = (
@@ -19,7 +19,7 @@ BOUNDED = (
 
 
 def bounds(low: Any, high: Any, type_name: str) -> tuple[Any, Any] | None:
-    text = stats.render(1, [ColumnStats(("c",), Primitive(type_name), low, high)])
+    text = file_stats.render(1, [ColumnStats(("c",), Primitive(type_name), low, high)])
     found = msgspec.json.decode(text)
     assert found["nullCount"] == {}
     if found["minValues"] == found["maxValues"] == {}:
@@ -37,7 +37,7 @@ def bounds(low: Any, high: Any, type_name: str) -> tuple[Any, Any] | None:
     ],
 )
 def test_which_types_have_bounds(data_type: DataType, has: bool) -> None:
-    assert stats.has_bounds(data_type) is has
+    assert file_stats.has_bounds(data_type) is has
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_bounds_hold_for_every_row_or_are_left_out(
 def test_decimals_are_plain_numbers() -> None:
     column = ColumnStats(("c",), Primitive("decimal(38,12)"), Decimal("1E-10"), Decimal("1E+3"))
 
-    assert stats.render(1, [column]) == (
+    assert file_stats.render(1, [column]) == (
         '{"numRecords":1,"minValues":{"c":0.0000000001},"maxValues":{"c":1000},"nullCount":{}}'
     )
 
@@ -93,7 +93,7 @@ def test_columns_inside_others_nest_and_unknown_counts_are_absent() -> None:
         ColumnStats(("c",), Primitive("long"), 5, 6),
     ]
 
-    assert msgspec.json.decode(stats.render(4, columns)) == {
+    assert msgspec.json.decode(file_stats.render(4, columns)) == {
         "numRecords": 4,
         "minValues": {"a": {"b": {"x": 1}}, "c": 5},
         "maxValues": {"a": {"b": {"x": 2}}, "c": 6},
@@ -106,8 +106,8 @@ def test_columns_inside_others_nest_and_unknown_counts_are_absent() -> None:
     [(None, None), ("", None), ("{", None), ("[]", None), ("{}", None), ('{"numRecords":7}', 7)],
 )
 def test_how_many_rows_a_file_has(text: str | None, rows: int | None) -> None:
-    assert stats.row_count(text) == rows
+    assert file_stats.row_count(text) == rows
 
 
 def test_how_many_columns_have_statistics_unless_the_table_says_so() -> None:
-    assert stats.INDEXED_COLUMNS == 32
+    assert file_stats.INDEXED_COLUMNS == 32

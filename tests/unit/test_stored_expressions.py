@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import references, sql_functions, stored_expressions
-from headgate.protocol.sql_functions import FUNCTIONS, Place
+from headgate.protocol.metadata import sql_functions, stored_expressions
+from headgate.protocol.metadata.sql_functions import FUNCTIONS, Place
+from headgate.protocol.schema import expression_columns
 from tests.support import commits
 from tests.support.hostile_sql import ALLOWED, HOSTILE
 
@@ -119,5 +120,5 @@ def test_a_function_has_one_row() -> None:
 def test_deep_text_is_not_given_to_a_parser_that_tries_everything(call: str) -> None:
     deep = call * 60 + "a" + ("]" if "[" in call else ")") * 60
 
-    assert references.columns(deep) is None
-    assert references.columns(deep.replace(call, "(") + " ?") is None
+    assert expression_columns.columns(deep) is None
+    assert expression_columns.columns(deep.replace(call, "(") + " ?") is None

@@ -13,7 +13,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.lake import Lake
 from headgate.protocol.actions import Format, Metadata
-from headgate.protocol.metadata import Outcome, Wish, plan_metadata
+from headgate.protocol.metadata.implicit_changes import Outcome, Wish, plan_metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.settings import Settings

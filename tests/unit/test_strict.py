@@ -2,7 +2,6 @@
 
 import pytest
 
-from headgate.protocol import codec, strict
 from headgate.protocol.actions import (
     AddCdcFile,
     AppTransaction,
@@ -11,7 +10,8 @@ from headgate.protocol.actions import (
     EpochMillis,
     TxnId,
 )
-from headgate.protocol.strict import Breach
+from headgate.protocol.log import codec, strict_codec
+from headgate.protocol.log.strict_codec import Breach
 from tests.support.attempts import with_vector
 from tests.support.commits import MANAGED, add, metadata, remove
 
@@ -28,7 +28,7 @@ SAID = '{"commitInfo":{"inCommitTimestamp":5,"txnId":"t"%s}}'
 
 
 def breach(*lines: str | bytes) -> Breach:
-    found = strict.parse(b"\n".join(line.encode() if isinstance(line, str) else line for line in lines))
+    found = strict_codec.parse(b"\n".join(line.encode() if isinstance(line, str) else line for line in lines))
     assert isinstance(found, Breach)
     return found
 
@@ -38,11 +38,11 @@ def nested(levels: int) -> str:
 
 
 def test_every_kind_of_action_may_be_in_a_commit() -> None:
-    assert strict.parse(codec.encode(EVERY)) == EVERY
-    assert set(strict.KINDS) == {type(action) for action in EVERY}
-    assert strict.parse(codec.encode(EVERY).removesuffix(b"\n")) == EVERY
+    assert strict_codec.parse(codec.encode(EVERY)) == EVERY
+    assert set(strict_codec.KINDS) == {type(action) for action in EVERY}
+    assert strict_codec.parse(codec.encode(EVERY).removesuffix(b"\n")) == EVERY
     vector = (INFO, with_vector(add("a"), "v"))
-    assert strict.parse(codec.encode(vector)) == vector
+    assert strict_codec.parse(codec.encode(vector)) == vector
 
 
 @pytest.mark.parametrize(
@@ -121,17 +121,17 @@ def test_words_in_strings_and_in_other_objects_are_not_said_twice() -> None:
             '{ "add" : {"path": "a","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}',
         ],
     ):
-        assert isinstance(strict.parse("\n".join(content).encode()), tuple)
+        assert isinstance(strict_codec.parse("\n".join(content).encode()), tuple)
 
 
 def test_json_may_be_nested_only_so_deep() -> None:
     deep = SAID % f',"job":{nested(DEEPEST - 2)}'
     deeper = SAID % f',"job":{nested(DEEPEST - 1)}'
 
-    assert isinstance(strict.parse(deep.encode()), tuple)
+    assert isinstance(strict_codec.parse(deep.encode()), tuple)
     assert "levels deep" in breach(deeper).why
     wide = SAID % f',"job":[{",".join(["[]"] * 2 * DEEPEST)}]'
-    assert isinstance(strict.parse(wide.encode()), tuple)
+    assert isinstance(strict_codec.parse(wide.encode()), tuple)
 
 
 @pytest.mark.parametrize(
@@ -142,30 +142,32 @@ def test_json_may_be_nested_only_so_deep() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_in_strings_does_not_count_as_depth(text: str, levels: int) -> None:
-    assert strict.depth(text) == levels
+    assert strict_codec.depth(text) == levels
 
 
 def test_statistics_may_be_nested_only_so_deep() -> None:
     deep = '{\\"minValues\\":{\\"a\\":%s}}'
 
     assert "nested more than 64" in breach(ADD % f',"stats":"{deep % nested(DEEPEST)}"').why
-    assert isinstance(strict.parse((ADD % f',"stats":"{deep % nested(5)}"').encode()), tuple)
+    assert isinstance(strict_codec.parse((ADD % f',"stats":"{deep % nested(5)}"').encode()), tuple)
 
 
 def test_too_deep_is_one_level_more_than_the_deepest() -> None:
-    assert not strict.is_too_deep(nested(DEEPEST))
-    assert not strict.is_too_deep(nested(DEEPEST) + "[]")
-    assert strict.is_too_deep(nested(DEEPEST + 1))
-    assert not strict.is_too_deep("[]" * (DEEPEST + 1))
-    assert strict.is_too_deep('{"a":' * (DEEPEST + 1))
+    assert not strict_codec.is_too_deep(nested(DEEPEST))
+    assert not strict_codec.is_too_deep(nested(DEEPEST) + "[]")
+    assert strict_codec.is_too_deep(nested(DEEPEST + 1))
+    assert not strict_codec.is_too_deep("[]" * (DEEPEST + 1))
+    assert strict_codec.is_too_deep('{"a":' * (DEEPEST + 1))
 
 
 def test_a_line_may_end_as_files_of_windows_do() -> None:
-    assert not isinstance(strict.parse((SAID % "" + "\r\n" + ADD % "" + "\r\n").encode()), strict.Breach)
+    assert not isinstance(
+        strict_codec.parse((SAID % "" + "\r\n" + ADD % "" + "\r\n").encode()), strict_codec.Breach
+    )
 
 
 def test_a_number_of_thousands_of_digits_is_no_obstacle_to_finding_names() -> None:
-    assert strict.repeated_name('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"
+    assert strict_codec.repeated_name('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"
 
 
 @pytest.mark.parametrize("place", [0, 1, -1])
@@ -174,5 +176,5 @@ def test_a_line_ends_only_where_it_ends(place: int) -> None:
     line = codec.encode((add("x"),)).rstrip(b"\n")
     where = place % len(line)
 
-    assert isinstance(strict.parse(line[:where] + b"\r" + line[where:]), Breach)
-    assert not isinstance(strict.parse(line), Breach)
+    assert isinstance(strict_codec.parse(line[:where] + b"\r" + line[where:]), Breach)
+    assert not isinstance(strict_codec.parse(line), Breach)

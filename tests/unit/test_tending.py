@@ -13,7 +13,7 @@ from headgate.catalog.maintenance import Permission
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.lake import Lake
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import Settings
 from headgate.table.chores import WorkerPolicy
 from headgate.worker import Outcome

@@ -4,7 +4,7 @@ import pytest
 
 from headgate.errors import VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.timestamps import Stamp, monotonic, next_in_commit_timestamp, version_at
+from headgate.protocol.log.timestamps import Stamp, monotonic, next_in_commit_timestamp, version_at
 
 STAMPS = [Stamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 200), (2, 300))]
 

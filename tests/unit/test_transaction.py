@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.errors import ConcurrentWrite
-from headgate.protocol import codec, replay, upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -15,9 +15,10 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.replay import State
-from headgate.protocol.row_work import RowWork
+from headgate.protocol.log import codec, replay
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.row_access import RowWork
 from headgate.table import transaction
 from headgate.table.transaction import Change, Operation, Together, Transaction
 from tests.support import commits
@@ -32,7 +33,9 @@ STATE = replay.start(
 PLAIN = replay.start(commits.commit(0, commits.PROTOCOL, commits.metadata()))
 TRACKED = replay.start(
     commits.commit(
-        0, upgrade.with_features(commits.PROTOCOL, ("rowTracking", "domainMetadata")), commits.metadata()
+        0,
+        protocol_upgrade.with_features(commits.PROTOCOL, ("rowTracking", "domainMetadata")),
+        commits.metadata(),
     )
 )
 COUNTED = commits.add("ours.parquet", stats='{"numRecords":1}')
@@ -119,7 +122,7 @@ def test_a_transaction_says_whether_it_is_stamped() -> None:
 
 
 def test_a_table_that_gets_timestamps_goes_on_after_the_time_of_its_last_file() -> None:
-    upgraded = upgrade.with_features(commits.PROTOCOL, ("inCommitTimestamp",))
+    upgraded = protocol_upgrade.with_features(commits.PROTOCOL, ("inCommitTimestamp",))
     change = Change(Operation("SET TBLPROPERTIES"), (upgraded, STAMPED_METADATA))
 
     txn = transaction.begin(PLAIN, change, world=StillWorld(), file_time=EpochMillis(9_000))
@@ -128,7 +131,7 @@ def test_a_table_that_gets_timestamps_goes_on_after_the_time_of_its_last_file() 
 
 
 def test_the_handlers_it_is_given_merge_domains() -> None:
-    state = replace(PLAIN, protocol=upgrade.with_features(commits.PROTOCOL, ("domainMetadata",)))
+    state = replace(PLAIN, protocol=protocol_upgrade.with_features(commits.PROTOCOL, ("domainMetadata",)))
     mine, theirs = (DomainMetadata(domain="n", configuration=value, removed=False) for value in "12")
     change = Change(Operation("WRITE"), (mine,))
     txn = transaction.begin(

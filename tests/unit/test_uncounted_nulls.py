@@ -5,11 +5,12 @@ import json
 import pyarrow as pa
 import pytest
 
-from headgate.protocol import predicate_sql, skipping
-from headgate.protocol.column_bounds import SLICE
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Column
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.column_bounds import SLICE
+from headgate.protocol.stats.file_bounds import FileBounds
 
 LONG = Primitive("long")
 SCHEMA = Struct((Field("a", LONG), Field("b", Primitive("binary"))))
@@ -48,7 +49,7 @@ def _bounds(texts: list[str | None]) -> FileBounds:
 
 
 def _kept(bounds: FileBounds, sql: str) -> list[bool]:
-    found: list[bool] = skipping.keep(bounds, predicate_sql.parse(sql, SCHEMA)).to_pylist()
+    found: list[bool] = data_skipping.keep(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
     return found
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import codec, names
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Protocol, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table.changes import Range
 from headgate.table.opened import OpenedTable
@@ -18,7 +18,7 @@ from tests.support.versions import paths
 
 def with_line(folder: Path, version: int, *lines: str) -> OpenedTable:
     """An ordinary table with these lines as a further version."""
-    (folder / names.published(Version(version))).write_text("".join(f"{line}\n" for line in lines))
+    (folder / file_names.published(Version(version))).write_text("".join(f"{line}\n" for line in lines))
     return open_filesystem(str(folder))
 
 
@@ -68,7 +68,7 @@ def test_what_only_writers_must_know_refuses_writing(tmp_path: Path, line: str, 
     assert paths(table) == ["theirs"]
     with pytest.raises(UnsupportedFeature, match=named):
         table.commit(append_change(named_file("ours")), base=table.snapshot())
-    assert not (tmp_path / names.published(Version(3))).exists()
+    assert not (tmp_path / file_names.published(Version(3))).exists()
 
 
 BEYOND_US = protocol(3, 7, "quantumFiles", "quantumFiles")
@@ -80,9 +80,9 @@ def test_a_latest_version_beyond_us_does_not_hide_the_older_ones(tmp_path: Path,
     """S328, S329: what counts is what the asked version demands."""
     create_filesystem(locate(str(tmp_path)))
     with_line(tmp_path, 1, codec.encode((add("old"),)).decode().strip())
-    before = locate(str(tmp_path)).head(names.published(Version(1))).modified_ms
+    before = locate(str(tmp_path)).head(file_names.published(Version(1))).modified_ms
     table = with_line(tmp_path, 2, latest)
-    os.utime(tmp_path / names.published(Version(2)), ns=(2 * before * 10**6, 2 * before * 10**6))
+    os.utime(tmp_path / file_names.published(Version(2)), ns=(2 * before * 10**6, 2 * before * 10**6))
 
     assert paths(table, 1) == ["old"]
     assert table.snapshot(timestamp=EpochMillis(before + 1)).version == 1

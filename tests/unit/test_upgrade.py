@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
 from tests.support.commits import metadata
 
@@ -28,15 +28,15 @@ def lists(readers: tuple[str, ...] | None, writers: tuple[str, ...], *, reader: 
     "protocol", [lists(("deletionVectors",), ("deletionVectors",)), lists(MANY_READERS, MANY)]
 )
 def test_a_protocol_that_has_a_feature_stays_the_same(protocol: Protocol) -> None:
-    assert upgrade.with_features(protocol, ("deletionVectors",)) is protocol
+    assert protocol_upgrade.with_features(protocol, ("deletionVectors",)) is protocol
 
 
 def test_a_feature_comes_to_those_that_are_there() -> None:
     before = lists(("timestampNtz",), ("timestampNtz", "appendOnly"))
 
     both = ("deletionVectors", "timestampNtz")
-    assert upgrade.with_features(before, ("deletionVectors",)) == lists(both, ("appendOnly", *both))
-    assert upgrade.with_features(before, ("rowTracking",)) == lists(
+    assert protocol_upgrade.with_features(before, ("deletionVectors",)) == lists(both, ("appendOnly", *both))
+    assert protocol_upgrade.with_features(before, ("rowTracking",)) == lists(
         ("timestampNtz",), ("appendOnly", "domainMetadata", "rowTracking", "timestampNtz")
     )
 
@@ -44,7 +44,7 @@ def test_a_feature_comes_to_those_that_are_there() -> None:
 def test_readers_are_told_of_a_feature_that_only_writers_were_told_of() -> None:
     before = lists((), ("deletionVectors",))
 
-    after = upgrade.with_features(before, ("deletionVectors",))
+    after = protocol_upgrade.with_features(before, ("deletionVectors",))
 
     assert after == lists(("deletionVectors",), ("deletionVectors",))
 
@@ -53,19 +53,19 @@ def test_what_an_old_version_implied_is_named() -> None:
     implied = ("appendOnly", "changeDataFeed", "checkConstraints", "columnMapping")
     others = ("deletionVectors", "generatedColumns", "invariants")
 
-    after = upgrade.with_features(legacy(2, 5), ("deletionVectors",))
+    after = protocol_upgrade.with_features(legacy(2, 5), ("deletionVectors",))
 
     assert after == lists(("columnMapping", "deletionVectors"), (*implied, *others))
-    assert upgrade.with_features(legacy(1, 2), ("domainMetadata",)) == lists(
+    assert protocol_upgrade.with_features(legacy(1, 2), ("domainMetadata",)) == lists(
         None, ("appendOnly", "domainMetadata", "invariants"), reader=1
     )
 
 
 def test_features_are_named_in_order() -> None:
     for protocol in (
-        upgrade.with_features(legacy(1, 1), MANY),
-        upgrade.of_new_table(metadata(), asked=MANY),
-        upgrade.without_feature(lists(MANY_READERS, (*MANY, "rowTracking")), "rowTracking"),
+        protocol_upgrade.with_features(legacy(1, 1), MANY),
+        protocol_upgrade.of_new_table(metadata(), asked=MANY),
+        protocol_upgrade.without_feature(lists(MANY_READERS, (*MANY, "rowTracking")), "rowTracking"),
     ):
         assert protocol == lists(tuple(sorted(MANY_READERS)), tuple(sorted(MANY)))
 
@@ -83,14 +83,14 @@ def test_features_are_named_in_order() -> None:
     ids=["nothing is left", "an old version says it", "no old version does", "of a mapping of columns"],
 )  # fmt: skip
 def test_a_feature_less_leaves_the_weakest_protocol(before: Protocol, dropped: str, after: Protocol) -> None:
-    assert upgrade.without_feature(before, dropped) == after
+    assert protocol_upgrade.without_feature(before, dropped) == after
 
 
 @pytest.mark.parametrize("protocol", [legacy(1, 2), legacy(2, 2), legacy(2, 5), lists((), ("appendOnly",)),
                                       lists(None, ("appendOnly", "invariants"), reader=1)])  # fmt: skip
 def test_a_change_that_needs_nothing_changes_nothing(protocol: Protocol) -> None:
     """Readers are not told to know less either, nor are lists given up."""
-    assert upgrade.of_changed_table(protocol, metadata()) == protocol
+    assert protocol_upgrade.of_changed_table(protocol, metadata()) == protocol
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_a_change_that_needs_nothing_changes_nothing(protocol: Protocol) -> None
 def test_an_old_protocol_is_raised_as_little_as_possible(
     before: Protocol, changed: Metadata, after: Protocol
 ) -> None:
-    assert upgrade.of_changed_table(before, changed) == after
+    assert protocol_upgrade.of_changed_table(before, changed) == after
 
 
 def test_a_column_type_that_shuts_out_readers_must_be_asked_for() -> None:
     with pytest.raises(InvalidRequest, match=r"add_feature\('timestampNtz'\)") as caught:
-        upgrade.of_changed_table(legacy(1, 2), metadata(NTZ))
+        protocol_upgrade.of_changed_table(legacy(1, 2), metadata(NTZ))
 
     assert caught.value.code == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
-    asked = upgrade.of_changed_table(legacy(1, 2), metadata(NTZ), asked=("timestampNtz",))
+    asked = protocol_upgrade.of_changed_table(legacy(1, 2), metadata(NTZ), asked=("timestampNtz",))
     assert asked.reader_features == ("timestampNtz",)

@@ -11,7 +11,7 @@ from typing_extensions import Buffer
 from headgate.catalog.leases import Horizon
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound, UnsupportedFeature
-from headgate.protocol import upgrade
+from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
 from headgate.table import alter, vacuum
@@ -348,7 +348,7 @@ def test_files_of_hadoop_go_with_theirs(table: OpenedTable) -> None:
 def test_a_table_that_cannot_be_written_is_not_cleaned(table: OpenedTable) -> None:
     """U9: a client that does not know a feature cannot know which files it needs."""
     state = table.snapshot().state
-    unknown = upgrade.with_features(state.protocol, ("deletionVectors",))
+    unknown = protocol_upgrade.with_features(state.protocol, ("deletionVectors",))
     unknown = msgspec.structs.replace(
         unknown, writer_features=(*(unknown.writer_features or ()), "filesElsewhere")
     )

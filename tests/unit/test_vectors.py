@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from headgate.errors import CorruptLog
-from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
-from headgate.protocol.vectors import DeletedRows, Inline, Stored
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows, Inline, Stored
 from tests.support import corpora
 
 FILE = UUID("d2c639aa-8816-431a-aaf6-d3fe2512ff61")
@@ -38,7 +38,7 @@ def descriptor(storage: str, text: str, *, offset: int | None = 4) -> DeletionVe
 
 
 def one_file(rows: Iterable[int]) -> tuple[bytes, DeletionVector]:
-    content, (vector,) = vectors.stored([DeletedRows.of(rows)], FILE)
+    content, (vector,) = deletion_vectors.stored([DeletedRows.of(rows)], FILE)
     return content, vector
 
 
@@ -48,32 +48,34 @@ def changed(vector: DeletionVector, **fields: object) -> DeletionVector:
 
 
 def test_the_inline_example_of_the_protocol_is_read() -> None:
-    assert list(vectors.parse_inline(IN_THE_LOG).rows) == ROWS
+    assert list(deletion_vectors.parse_inline(IN_THE_LOG).rows) == ROWS
 
 
 def test_a_last_block_filled_from_the_front_is_read() -> None:
     text = "^Bg9^0rr910000000000iXQKl0rr91000005c8Xg##093"
     vector = DeletionVector(storage_type="i", path_or_inline_dv=text, size_in_bytes=34, cardinality=1)
 
-    assert list(vectors.parse_inline(vector).rows) == [3]
+    assert list(deletion_vectors.parse_inline(vector).rows) == [3]
 
 
 def test_a_relative_vector_is_in_a_file_named_by_its_uuid() -> None:
-    assert vectors.where(descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^")) == Stored(f"ab/{NAME}", 4, absolute=False)
-    assert vectors.where(descriptor("u", "^-aqEH.-t@S}K{vb[*k^")) == Stored(NAME, 4, absolute=False)
+    assert deletion_vectors.where(descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^")) == Stored(
+        f"ab/{NAME}", 4, absolute=False
+    )
+    assert deletion_vectors.where(descriptor("u", "^-aqEH.-t@S}K{vb[*k^")) == Stored(NAME, 4, absolute=False)
 
 
 def test_a_vector_without_an_offset_is_the_first_of_its_file() -> None:
     content, vector = one_file(ROWS)
 
-    found = vectors.parse_stored(changed(vector, offset=None), content)
+    found = deletion_vectors.parse_stored(changed(vector, offset=None), content)
 
     assert list(found.rows) == ROWS
 
 
 def test_an_unknown_storage_type_is_refused() -> None:
     with pytest.raises(CorruptLog, match="storage type 'x'"):
-        vectors.where(descriptor("x", "whatever"))
+        deletion_vectors.where(descriptor("x", "whatever"))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,9 @@ def test_relative_and_absolute_descriptors_of_one_vector_have_one_identity(
 ) -> None:
     relative = descriptor("u", "^-aqEH.-t@S}K{vb[*k^")
 
-    assert vectors.identity(relative, location) == vectors.identity(descriptor("p", absolute), location)
+    assert deletion_vectors.identity(relative, location) == deletion_vectors.identity(
+        descriptor("p", absolute), location
+    )
 
 
 def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
@@ -99,26 +103,28 @@ def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
         descriptor("u", "^-aqEH.-t@S}K{vb[*k^", offset=60),
         descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^"),
         IN_THE_LOG,
-        vectors.inline(DeletedRows.of([1])),
+        deletion_vectors.inline(DeletedRows.of([1])),
     ]
 
-    assert len({vectors.identity(kind, "/t") for kind in kinds}) == len(kinds)
+    assert len({deletion_vectors.identity(kind, "/t") for kind in kinds}) == len(kinds)
 
 
 @given(row_sets)
 def test_rows_survive_the_log(rows: set[int]) -> None:
-    vector = vectors.inline(DeletedRows.of(rows))
+    vector = deletion_vectors.inline(DeletedRows.of(rows))
 
-    assert isinstance(vectors.where(vector), Inline)
-    assert list(vectors.parse_inline(vector).rows) == sorted(rows)
+    assert isinstance(deletion_vectors.where(vector), Inline)
+    assert list(deletion_vectors.parse_inline(vector).rows) == sorted(rows)
 
 
 @given(st.lists(row_sets, max_size=4), st.sampled_from(["", "ab"]))
 def test_rows_survive_a_file_shared_by_several_vectors(sets: list[set[int]], prefix: str) -> None:
-    content, found = vectors.stored([DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix)
+    content, found = deletion_vectors.stored([DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix)
 
-    assert [set(vectors.parse_stored(vector, content).rows) for vector in found] == sets
-    assert {vectors.where(vector).path for vector in found} <= {f"{prefix}/{NAME}" if prefix else NAME}
+    assert [set(deletion_vectors.parse_stored(vector, content).rows) for vector in found] == sets
+    assert {deletion_vectors.where(vector).path for vector in found} <= {
+        f"{prefix}/{NAME}" if prefix else NAME
+    }
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -128,10 +134,13 @@ def test_the_older_form_is_read_in_either_byte_order(order: str) -> None:
     data += b"".join(struct.pack(f"{order}I", len(bucket)) + bucket for bucket in buckets)
 
     vector = DeletionVector(
-        storage_type="i", path_or_inline_dv=vectors._z85_encode(data), size_in_bytes=len(data), cardinality=7
+        storage_type="i",
+        path_or_inline_dv=deletion_vectors._z85_encode(data),
+        size_in_bytes=len(data),
+        cardinality=7,
     )
 
-    assert list(vectors.parse_inline(vector).rows) == [*ROWS, (2 << 32) + 5]
+    assert list(deletion_vectors.parse_inline(vector).rows) == [*ROWS, (2 << 32) + 5]
 
 
 @given(st.sets(st.integers(0, 1000)), st.integers(0, 200))
@@ -157,7 +166,7 @@ def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
 
 
 def test_the_last_row_that_a_file_may_have_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_MOST_ROWS", 100)
+    monkeypatch.setattr(deletion_vectors, "_MOST_ROWS", 100)
 
     assert len(DeletedRows.of([99]).words()) == 2
     with pytest.raises(CorruptLog, match="deletes row 100"):
@@ -191,7 +200,7 @@ def test_a_descriptor_that_does_not_fit_its_file_is_refused(fields: dict[str, in
     content, vector = one_file(ROWS)
 
     with pytest.raises(CorruptLog, match=says):
-        vectors.parse_stored(changed(vector, **fields), content)
+        deletion_vectors.parse_stored(changed(vector, **fields), content)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +216,7 @@ def test_each_kind_of_damage_has_its_code(fields: dict[str, int], code: str) -> 
     content, vector = one_file(ROWS)
 
     with pytest.raises(CorruptLog) as raised:
-        vectors.parse_stored(changed(vector, **fields), content)
+        deletion_vectors.parse_stored(changed(vector, **fields), content)
 
     assert raised.value.code == code
 
@@ -216,34 +225,34 @@ def test_bytes_that_are_not_those_of_the_checksum_are_refused() -> None:
     content, vector = one_file(ROWS)
 
     with pytest.raises(CorruptLog, match="checksum") as raised:
-        vectors.parse_stored(vector, content[:-1] + bytes([content[-1] ^ 1]))
+        deletion_vectors.parse_stored(vector, content[:-1] + bytes([content[-1] ^ 1]))
 
     assert raised.value.code == "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH"
 
 
 def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path() -> None:
-    content, (_, vector) = vectors.stored([DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7))
+    content, (_, vector) = deletion_vectors.stored([DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7))
 
-    moved, absolute = vectors.moved(vector, FILE), vectors.absolute(vector, "s3://b/v.bin")
+    moved, absolute = deletion_vectors.moved(vector, FILE), deletion_vectors.absolute(vector, "s3://b/v.bin")
 
-    assert vectors.where(moved) == Stored(NAME, vector.offset or 0, absolute=False)
-    assert vectors.where(absolute) == Stored("s3://b/v.bin", vector.offset or 0, absolute=True)
-    assert vectors.moved(absolute, FILE) == moved
+    assert deletion_vectors.where(moved) == Stored(NAME, vector.offset or 0, absolute=False)
+    assert deletion_vectors.where(absolute) == Stored("s3://b/v.bin", vector.offset or 0, absolute=True)
+    assert deletion_vectors.moved(absolute, FILE) == moved
     for found in (moved, absolute):
-        assert list(vectors.parse_stored(found, content).rows) == ROWS
+        assert list(deletion_vectors.parse_stored(found, content).rows) == ROWS
 
 
 def test_how_long_a_vector_is_can_be_asked_before_it_is_written() -> None:
-    assert vectors.size_in_bytes(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
+    assert deletion_vectors.size_in_bytes(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
 
 
 def test_a_file_of_another_version_is_refused() -> None:
     content, vector = one_file(ROWS)
 
     with pytest.raises(CorruptLog, match=f"{NAME} is version 2, not version 1"):
-        vectors.parse_stored(vector, b"\x02" + content[1:])
+        deletion_vectors.parse_stored(vector, b"\x02" + content[1:])
     with pytest.raises(CorruptLog, match="is empty, not version 1"):
-        vectors.parse_stored(vector, b"")
+        deletion_vectors.parse_stored(vector, b"")
 
 
 @given(st.data())
@@ -253,20 +262,20 @@ def test_no_damage_to_a_file_goes_unnoticed(data: st.DataObject) -> None:
     byte = data.draw(st.integers(0, 255).filter(lambda value: value != content[at]))
 
     with pytest.raises(CorruptLog):
-        vectors.parse_stored(vector, content[:at] + bytes([byte]) + content[at + 1 :])
+        deletion_vectors.parse_stored(vector, content[:at] + bytes([byte]) + content[at + 1 :])
     with pytest.raises(CorruptLog):
-        vectors.parse_stored(vector, content[:at])
+        deletion_vectors.parse_stored(vector, content[:at])
 
 
 @given(st.data())
 def test_damage_in_the_log_is_refused_or_harmless_but_never_a_crash(data: st.DataObject) -> None:
-    vector = vectors.inline(DeletedRows.of(data.draw(row_sets)))
+    vector = deletion_vectors.inline(DeletedRows.of(data.draw(row_sets)))
     text = vector.path_or_inline_dv
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.characters()) + text[at + 1 :]
 
     try:
-        found = vectors.parse_inline(changed(vector, path_or_inline_dv=damaged))
+        found = deletion_vectors.parse_inline(changed(vector, path_or_inline_dv=damaged))
     except CorruptLog:
         return
 
@@ -290,32 +299,32 @@ def test_text_that_encodes_no_vector_is_refused(text: str, says: str) -> None:
     vector = DeletionVector(storage_type="i", path_or_inline_dv=text, size_in_bytes=4, cardinality=0)
 
     with pytest.raises(CorruptLog, match=says):
-        vectors.parse_inline(vector)
+        deletion_vectors.parse_inline(vector)
 
 
 def test_a_name_that_encodes_no_uuid_is_refused() -> None:
     with pytest.raises(CorruptLog, match="names no deletion vector file"):
-        vectors.where(descriptor("u", "00000"))
+        deletion_vectors.where(descriptor("u", "00000"))
 
 
 def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
-    vector = vectors.inline(DeletedRows.of([1 << 63]))
+    vector = deletion_vectors.inline(DeletedRows.of([1 << 63]))
 
     with pytest.raises(CorruptLog, match="beyond what a file can have"):
-        vectors.parse_inline(vector)
+        deletion_vectors.parse_inline(vector)
 
 
 def test_the_last_row_a_file_can_have_may_be_deleted() -> None:
     last = (1 << 63) - 1
 
-    assert list(vectors.parse_inline(vectors.inline(DeletedRows.of([last]))).rows) == [last]
+    assert list(deletion_vectors.parse_inline(deletion_vectors.inline(DeletedRows.of([last]))).rows) == [last]
 
 
 @pytest.mark.parametrize("size", [35, 36, 41, 44])
 def test_an_inline_vector_has_the_size_that_the_log_says(size: int) -> None:
     """Up to three bytes fill the last block."""
     with pytest.raises(CorruptLog, match="40 bytes") as raised:
-        vectors.parse_inline(changed(IN_THE_LOG, size_in_bytes=size))
+        deletion_vectors.parse_inline(changed(IN_THE_LOG, size_in_bytes=size))
 
     assert raised.value.code == "DELTA_DELETION_VECTOR_SIZE_MISMATCH"
 
@@ -325,28 +334,31 @@ def test_an_inline_vector_has_the_size_that_the_log_says(size: int) -> None:
 def test_a_vector_that_is_cut_off_is_refused(magic: int, rest: bytes) -> None:
     data = struct.pack("<I", magic) + rest
     vector = changed(
-        IN_THE_LOG, path_or_inline_dv=vectors._z85_encode(data), size_in_bytes=len(data), cardinality=0
+        IN_THE_LOG,
+        path_or_inline_dv=deletion_vectors._z85_encode(data),
+        size_in_bytes=len(data),
+        cardinality=0,
     )
 
     with pytest.raises(CorruptLog, match="holds no roaring bitmap"):
-        vectors.parse_inline(vector)
+        deletion_vectors.parse_inline(vector)
 
 
 def test_a_last_block_with_one_character_to_fill_it_is_read() -> None:
-    filled = vectors._z85_encode(b"\x04\x03\x02\x01") + "#0001"
+    filled = deletion_vectors._z85_encode(b"\x04\x03\x02\x01") + "#0001"
 
-    assert vectors._z85_decode(filled, "a vector") == b"\x04\x03\x02\x01\x00\x00\x01"
+    assert deletion_vectors._z85_decode(filled, "a vector") == b"\x04\x03\x02\x01\x00\x00\x01"
 
 
 def test_vectors_in_other_buckets_are_others() -> None:
     one, other = (descriptor("p", f"s3://{bucket}/t/{NAME}") for bucket in ("a", "b"))
 
-    assert vectors.identity(one, "/t") != vectors.identity(other, "/t")
+    assert deletion_vectors.identity(one, "/t") != deletion_vectors.identity(other, "/t")
 
 
 def test_an_inline_vector_is_not_looked_for_in_a_file() -> None:
     with pytest.raises(CorruptLog, match="has no file"):
-        vectors.parse_stored(IN_THE_LOG, b"\x01")
+        deletion_vectors.parse_stored(IN_THE_LOG, b"\x01")
 
 
 @corpora.needs_corpora
@@ -355,11 +367,11 @@ def test_the_vectors_of_others_are_read() -> None:
     read = 0
 
     for table, vector in found:
-        place = vectors.where(vector)
+        place = deletion_vectors.where(vector)
         if isinstance(place, Inline):
-            deleted = vectors.parse_inline(vector)
+            deleted = deletion_vectors.parse_inline(vector)
         elif (table.location / place.path).exists():
-            deleted = vectors.parse_stored(vector, (table.location / place.path).read_bytes())
+            deleted = deletion_vectors.parse_stored(vector, (table.location / place.path).read_bytes())
         else:
             continue
         assert deleted.cardinality == vector.cardinality

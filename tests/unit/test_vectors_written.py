@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark import vectors_written
 from headgate.spark.vectors_written import VectorFiles
 from headgate.storage.locate import locate
@@ -45,10 +45,10 @@ def test_a_commit_has_one_file_for_all_vectors_small_ones_too(table: OpenedTable
 @given(st.lists(st.sets(st.integers(0, 1 << 40), max_size=60), min_size=1, max_size=5))
 def test_what_is_written_is_read_back(rows: list[set[int]]) -> None:
     wanted = [DeletedRows.of(some) for some in rows]
-    content, descriptors = vectors.stored(wanted, vectors.UUID(int=7))
+    content, descriptors = deletion_vectors.stored(wanted, deletion_vectors.UUID(int=7))
 
-    assert [vectors.parse_stored(one, content) for one in descriptors] == wanted
-    assert [vectors.parse_inline(vectors.inline(some)) for some in wanted] == wanted
+    assert [deletion_vectors.parse_stored(one, content) for one in descriptors] == wanted
+    assert [deletion_vectors.parse_inline(deletion_vectors.inline(some)) for some in wanted] == wanted
 
 
 def test_a_commit_that_failed_leaves_no_vector_file(table: OpenedTable) -> None:
@@ -76,7 +76,7 @@ def test_a_file_is_added_again_with_wide_bounds_and_all_else_as_it_was(table: Op
 
 def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> None:
     plain, hiding = named_file("a"), named_file("b")
-    hiding = msgspec.structs.replace(hiding, deletion_vector=vectors.inline(SMALL))
+    hiding = msgspec.structs.replace(hiding, deletion_vector=deletion_vectors.inline(SMALL))
 
     found = vectors_written.hidden_rows(VectorFiles(table), [plain, hiding])
 
@@ -86,7 +86,7 @@ def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> Non
 def test_a_descriptor_names_the_file_as_the_protocol_does(table: OpenedTable) -> None:
     (vector,) = VectorFiles(table).write([LARGE])
 
-    place = vectors.where(vector)
+    place = deletion_vectors.where(vector)
     assert isinstance(vector, DeletionVector)
-    assert isinstance(place, vectors.Stored)
+    assert isinstance(place, deletion_vectors.Stored)
     assert files(table)[0].name == place.path

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headgate.protocol import predicate_sql, whole_matches
-from headgate.protocol.file_bounds import FileBounds
+from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import full_matches
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.table.files import table_of
 from tests.support.tables import named_file
 
@@ -32,7 +33,7 @@ def told(low: int | None, high: int | None, nulls: int | None = 0, records: int 
 def certain(sql: str, stats: str | None, partition: str | None = "1") -> bool:
     add = msgspec.structs.replace(named_file("a"), stats=stats, partition_values={"p": partition})
     bounds = FileBounds(table_of([add]), partition_columns=["p"])
-    found: list[bool] = whole_matches.certain(bounds, predicate_sql.parse(sql, SCHEMA)).to_pylist()
+    found: list[bool] = full_matches.certain(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
     return found[0]
 
 
@@ -82,7 +83,7 @@ def test_what_is_proven_is_true_of_every_row(values: list[int | None], op: str, 
 def test_no_file_is_no_answer() -> None:
     bounds = FileBounds(table_of([]), partition_columns=["p"])
 
-    assert whole_matches.certain(bounds, predicate_sql.parse("id > 1", SCHEMA)) == pa.array([], pa.bool_())
+    assert full_matches.certain(bounds, from_sql.parse("id > 1", SCHEMA)) == pa.array([], pa.bool_())
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_partitions_of_every_type_are_compared_by_value(
     add = msgspec.structs.replace(named_file("a"), partition_values={"p": value})
     bounds = FileBounds(table_of([add]), partition_columns=["p"])
 
-    assert whole_matches.certain(bounds, predicate_sql.parse(sql, schema)).to_pylist() == [proven]
+    assert full_matches.certain(bounds, from_sql.parse(sql, schema)).to_pylist() == [proven]
 
 
 @pytest.mark.parametrize(
@@ -127,9 +128,9 @@ def test_what_is_true_for_more_rows_than_spark_selects_proves_nothing(
     stats = {"numRecords": 3, "minValues": low, "maxValues": high, "nullCount": dict.fromkeys(types, 0)}
     add = msgspec.structs.replace(named_file("a"), stats=msgspec.json.encode(stats).decode())
     schema = Struct(tuple(Field(name, Primitive(kind)) for name, kind in types.items()))
-    predicate = predicate_sql.parse(sql, schema, time_zone=zone)
+    predicate = from_sql.parse(sql, schema, time_zone=zone)
 
-    found = whole_matches.certain(FileBounds(table_of([add]), partition_columns=[]), predicate)
+    found = full_matches.certain(FileBounds(table_of([add]), partition_columns=[]), predicate)
 
     assert found.to_pylist() == [proven]
 

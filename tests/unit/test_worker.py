@@ -15,8 +15,8 @@ from headgate.catalog.api import TableEntry, TableName
 from headgate.catalog.events import Kind
 from headgate.catalog.maintenance import ON_PERMISSION, Maintenance, Permission
 from headgate.errors import CatalogUnavailable, NotAllowed, TableNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.chores import WorkerPolicy
@@ -65,8 +65,8 @@ def test_what_is_due_is_done_once(place: Place) -> None:
     ]
     assert {deed.outcome for deed in deeds} == {DONE}
     assert place.catalog.tail(place.catalog.resolve(NAME).table_id).published == 12
-    assert names.classic_checkpoint(Version(12)).removeprefix(names.LOG) in place.log()
-    assert names.checksum(Version(12)).removeprefix(names.LOG) in place.log()
+    assert file_names.classic_checkpoint(Version(12)).removeprefix(file_names.LOG) in place.log()
+    assert file_names.checksum(Version(12)).removeprefix(file_names.LOG) in place.log()
     assert place.worker().run_once() == ()
 
 
@@ -80,7 +80,7 @@ def test_few_versions_are_published_compacted_and_summed_up_without_a_checkpoint
         ("compact the log", "versions 4 to 7"),
         ("checksum", "version 9"),
     ]
-    assert names.compacted(Version(4), Version(7)).removeprefix(names.LOG) in place.log()
+    assert file_names.compacted(Version(4), Version(7)).removeprefix(file_names.LOG) in place.log()
     assert place.table().verify() == ()
     assert place.rows() == list(range(1, 10))
     assert place.worker().run_once() == ()
@@ -122,7 +122,7 @@ def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
     (deed,) = place.worker().run_once()
 
     assert (deed.chore, deed.outcome) == ("clean up the log", DONE)
-    assert place.log()[0] == names.classic_checkpoint(Version(12)).removeprefix(names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint(Version(12)).removeprefix(file_names.LOG)
     assert place.rows() == list(range(1, 14))
     assert place.worker().run_once() == ()
 
@@ -157,11 +157,11 @@ def test_versions_that_somebody_has_leased_stay(place: Place) -> None:
 
     place.worker().run_once()
 
-    assert place.log()[0] == names.classic_checkpoint(Version(10)).removeprefix(names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint(Version(10)).removeprefix(file_names.LOG)
     assert len(place.table().snapshot(version=14).files.columns) == 14
     place.catalog.leases.release(held)
     place.worker().run_once()
-    assert place.log()[0] == names.classic_checkpoint(Version(30)).removeprefix(names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint(Version(30)).removeprefix(file_names.LOG)
 
 
 def test_a_lease_taken_while_the_cleanup_is_about_to_delete_wins_or_is_refused(place: Place) -> None:
@@ -218,7 +218,7 @@ def test_files_are_vacuumed_once_a_day_if_that_is_permitted(place: Place) -> Non
 
 def staged_by_a_loser(place: Place, version: int, *, days_old: float = 0) -> Path:
     location = Path(place.catalog.resolve(NAME).location)
-    file = location / names.STAGED / names.staged_file(Version(version), LOSER)
+    file = location / file_names.STAGED / file_names.staged_file(Version(version), LOSER)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(b"{}\n")
     moment = (place.world.now_ms() - days_old * DAY_MS) / 1000
@@ -281,8 +281,8 @@ def test_a_writers_lease_keeps_what_it_stages(place: Place) -> None:
 def test_the_place_of_a_table_that_was_never_made_is_deleted_when_its_time_is_over(place: Place) -> None:
     place.worker().run_once()
     staging = place.catalog.stage(TableName("test", "never"))
-    (Path(staging.location) / names.LOG).mkdir(parents=True)
-    (Path(staging.location) / names.published(Version(0))).write_bytes(b"{}\n")
+    (Path(staging.location) / file_names.LOG).mkdir(parents=True)
+    (Path(staging.location) / file_names.published(Version(0))).write_bytes(b"{}\n")
     (Path(staging.location) / "part.parquet").write_bytes(b"rows")
 
     assert place.worker().run_once() == ()
@@ -324,7 +324,7 @@ def test_trouble_with_one_table_is_told_and_the_others_are_tended(place: Place) 
     create_managed(place.catalog, other)
     place.append(2)
     place.append(2, other)
-    stray = Path(place.catalog.resolve(NAME).location) / names.published(Version(1))
+    stray = Path(place.catalog.resolve(NAME).location) / file_names.published(Version(1))
     stray.write_bytes(b"stray")
 
     deeds = place.worker().run_once()
@@ -476,7 +476,7 @@ def survives(folder: Path, number: int, *, performed: bool) -> bool:
         assert interrupted != ()
         assert place.rows() == list(range(1, 7))
         assert place.worker().run_once() == (), number
-        assert place.log()[0] == names.classic_checkpoint(Version(3)).removeprefix(names.LOG)
+        assert place.log()[0] == file_names.classic_checkpoint(Version(3)).removeprefix(file_names.LOG)
         assert not any(LOSER in path for path in place.log())
     return wire.left <= 0
 

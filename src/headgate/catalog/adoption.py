@@ -22,9 +22,9 @@ from headgate.catalog.grants import Principal
 from headgate.catalog.handover import CLAIM_MS, Handover, record
 from headgate.catalog.transfers import Phase, Transfer
 from headgate.errors import NotAllowed, SchemaNotFound, TableExists
-from headgate.protocol import codec
 from headgate.protocol.actions import Commit, TxnId, Version
-from headgate.protocol.property_changes import TABLE_ID
+from headgate.protocol.log import codec
+from headgate.protocol.metadata.alter_properties import TABLE_ID
 
 
 class Coming(Enum):

@@ -6,8 +6,9 @@ from typing import Generic, NewType, Protocol, TypeVar
 
 from typing_extensions import override
 
-from headgate.protocol import actions, names
+from headgate.protocol import actions
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.log import file_names
 
 TableId = NewType("TableId", str)
 Winner_co = TypeVar("Winner_co", covariant=True)
@@ -28,7 +29,7 @@ class Staged:
     """
 
     file_name: str
-    folder: str = names.STAGED
+    folder: str = file_names.STAGED
 
     @property
     def path(self) -> str:
@@ -278,7 +279,7 @@ class KnownChecksum:
 class KnownLog:
     """What the catalog has heard of a log besides commits: hints, which may be out of date."""
 
-    checkpoint: tuple[names.LogFile, ...] = ()
+    checkpoint: tuple[file_names.LogFile, ...] = ()
     """All files of the newest checkpoint that was made known."""
     checksum: Version | None = None
     """The newest version of which a checksum was made known."""

@@ -11,9 +11,9 @@ from headgate.catalog import described
 from headgate.catalog.api import KnownChecksum, TableId
 from headgate.catalog.rules import Head
 from headgate.catalog.store import commits
-from headgate.protocol import checksum
 from headgate.protocol.actions import EpochMillis, TxnId
-from headgate.protocol.checksum import Checksum
+from headgate.protocol.log import version_checksum
+from headgate.protocol.log.version_checksum import Checksum
 
 LARGEST_BYTES = 256 * 1024
 """A larger one is left in its file: whoever opens the table would be sent all of it."""
@@ -23,7 +23,7 @@ def agrees(db: Connection, table_id: TableId, head: Head, heard: KnownChecksum) 
     """Whether the books bear out what a checksum says of a version, as far as they know."""
     if len(heard.content) > LARGEST_BYTES or not head.latest_change <= heard.version <= head.latest:
         return False
-    recorded = checksum.parse(heard.content)
+    recorded = version_checksum.parse(heard.content)
     expected = _expected(db, table_id, heard, recorded) if recorded is not None else None
     return (
         recorded is not None
@@ -31,7 +31,7 @@ def agrees(db: Connection, table_id: TableId, head: Head, heard: KnownChecksum) 
         and recorded.num_files >= 0
         and recorded.table_size_bytes >= 0
         and recorded.in_commit_timestamp_opt is not None
-        and not checksum.compare(recorded, expected)
+        and not version_checksum.compare(recorded, expected)
     )
 
 

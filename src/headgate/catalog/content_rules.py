@@ -14,7 +14,7 @@ from headgate.catalog import inside, system_domains
 from headgate.catalog.action_numbers import LAST_MOMENT, out_of_range
 from headgate.catalog.api import Told
 from headgate.errors import CorruptLog, HeadgateError
-from headgate.protocol import commit_checks, features, properties, stamping, strict, vectors
+from headgate.protocol import table_features
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -29,12 +29,15 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.attempt import BLIND, Attempt
-from headgate.protocol.replay import State
-from headgate.protocol.schema import evolution, wellformed
+from headgate.protocol.conflicts import preconditions
+from headgate.protocol.log import deletion_vectors, in_commit_timestamps, strict_codec, strict_schema
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.strict_codec import Breach
+from headgate.protocol.metadata import table_properties
+from headgate.protocol.schema import evolution
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Primitive
-from headgate.protocol.strict import Breach
+from headgate.protocol.transaction.attempt import BLIND, Attempt
 
 MALFORMED = "HEADGATE_COMMIT_MALFORMED"
 _LONGEST_TXN_ID = 256
@@ -100,7 +103,7 @@ class Proposed:
     def breach(self, action: Action, why: str, code: str | None = None) -> Breach:
         """What is wrong with this action, which is one of the commit's."""
         line = next((n for n, each in enumerate(self.actions, 1) if each is action), 0)
-        return Breach(line, strict.KINDS.get(type(action), ""), why, code)
+        return Breach(line, strict_codec.KINDS.get(type(action), ""), why, code)
 
     def of(self, *kinds: type[Action]) -> Iterator[Action]:
         """The actions of these kinds."""
@@ -198,7 +201,7 @@ def _unidentified(proposed: Proposed) -> Breach | None:
 
 def _as_writers_check(name: str) -> Callable[[Proposed], Breach | None]:
     """A rule that writers of Headgate keep before they propose anything."""
-    row = next(row for row in commit_checks.CHECKS if row.name == name)
+    row = next(row for row in preconditions.CHECKS if row.name == name)
 
     def check(proposed: Proposed) -> Breach | None:
         why = row.breach(proposed.attempt)
@@ -214,14 +217,14 @@ def _as_writers_check(name: str) -> Callable[[Proposed], Breach | None]:
 def _a_way_out(proposed: Proposed) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if isinstance(action, AddFile | RemoveFile | AddCdcFile) and (why := inside.odd(action.path)):
-            return Breach(line, strict.KINDS[type(action)], f"the path {action.path!r} {why}")
+            return Breach(line, strict_codec.KINDS[type(action)], f"the path {action.path!r} {why}")
     return None
 
 
 def _numbers_of_nothing(proposed: Proposed) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if why := out_of_range(action):
-            return Breach(line, strict.KINDS[type(action)], why)
+            return Breach(line, strict_codec.KINDS[type(action)], why)
     return None
 
 
@@ -239,8 +242,8 @@ def _a_vector_that_is_none(proposed: Proposed) -> Breach | None:
         if (vector := action.deletion_vector) is None:
             continue
         try:
-            if isinstance(vectors.where(vector), vectors.Inline):
-                vectors.parse_inline(vector)
+            if isinstance(deletion_vectors.where(vector), deletion_vectors.Inline):
+                deletion_vectors.parse_inline(vector)
         except CorruptLog as exc:
             return proposed.breach(action, exc.message, exc.code)
     return None
@@ -253,13 +256,13 @@ def _has_vectors(proposed: Proposed) -> bool:
 
 def _no_longer_managed(proposed: Proposed) -> Breach | None:
     protocol = proposed.commit.protocol
-    managed = features.find(features.CATALOG_MANAGED)
+    managed = table_features.find(table_features.CATALOG_MANAGED)
     if protocol is None or managed is None:
         return None
     # A table may still be made as Delta 4.0.0 did, under the name the feature had then.
     is_preview = proposed.commit.version == 0 and protocol.has(_PREVIEW)
     for name in (_PREVIEW if is_preview else managed.name, *managed.requires):
-        row = features.find(name)
+        row = table_features.find(name)
         lists = [protocol.writer_features or (), protocol.reader_features or ()]
         if any(name not in listed for listed in lists[: 2 if row is None or row.reader else 1]):
             why = f"it does not name {name}, which a catalog-managed table must have; a table leaves its "
@@ -269,21 +272,23 @@ def _no_longer_managed(proposed: Proposed) -> Breach | None:
 
 def _without_timestamps(proposed: Proposed) -> Breach | None:
     metadata = proposed.commit.metadata
-    if metadata is None or stamping.has_stamps(metadata):
+    if metadata is None or in_commit_timestamps.has_stamps(metadata):
         return None
-    return proposed.breach(metadata, f"{stamping.ENABLED} must stay true on a catalog-managed table")
+    return proposed.breach(
+        metadata, f"{in_commit_timestamps.ENABLED} must stay true on a catalog-managed table"
+    )
 
 
 def _wishes_kept_as_properties(proposed: Proposed) -> Breach | None:
     metadata = proposed_metadata(proposed)
     for key in metadata.configuration:
         lower = key.lower()
-        if lower.startswith(properties.FEATURE) or lower in _WISHES:
+        if lower.startswith(table_properties.FEATURE) or lower in _WISHES:
             return proposed.breach(metadata, f"{key} is a wish about the protocol, not a property")
     return None
 
 
-_WISHES = frozenset({properties.MIN_READER.lower(), properties.MIN_WRITER.lower()})
+_WISHES = frozenset({table_properties.MIN_READER.lower(), table_properties.MIN_WRITER.lower()})
 
 
 def proposed_metadata(proposed: Proposed) -> Metadata:
@@ -293,7 +298,7 @@ def proposed_metadata(proposed: Proposed) -> Metadata:
 
 def _columns_that_make_no_table(proposed: Proposed) -> Breach | None:
     metadata = proposed_metadata(proposed)
-    if odd := wellformed.breach(metadata.schema_string):
+    if odd := strict_schema.breach(metadata.schema_string):
         return proposed.breach(metadata, odd)
     schema = schema_json.parse(metadata.schema_string)
     if twice := evolution.duplicate(schema):

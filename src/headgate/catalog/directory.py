@@ -27,8 +27,8 @@ from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.store import Record
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, EpochMillis, Version
+from headgate.protocol.log import codec, file_names
 from headgate.spelling import did_you_mean
 from headgate.storage import probe
 from headgate.storage.locate import Locate
@@ -153,7 +153,7 @@ class Directory:
         """
         found = self.resolve(name)
         name = found.name
-        probe.require_conditional_puts(self._locate(found.location), names.PROBE)  # else both could win
+        probe.require_conditional_puts(self._locate(found.location), file_names.PROBE)  # else both could win
         with self._database.writing() as db:
             store.lock_names(db)
             entry = self._found(db, name)
@@ -214,7 +214,7 @@ class Directory:
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=staging.table_id)
         try:
             # Where it is, the catalog knows from the id, whatever the client says (T3).
-            content = self._locate(self._absolute(staging.table_id)).read(names.published(zero))
+            content = self._locate(self._absolute(staging.table_id)).read(file_names.published(zero))
         except ObjectNotFound as exc:
             raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
         first = codec.decode(zero, content)

@@ -18,7 +18,7 @@ from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.catalog.store import CONDEMNED, DROPPED, STAGING
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from headgate.storage.locate import Locate
 
@@ -169,8 +169,8 @@ def delete_files(files: Store) -> int:
     The log goes last, its beginning last of all: until then, who finds the folder sees what it was.
     """
     found = [meta.path for meta in files.list_from("")]
-    log = [path for path in found if path.startswith(names.LOG)]
-    for path in (*(path for path in found if not path.startswith(names.LOG)), *reversed(log)):
+    log = [path for path in found if path.startswith(file_names.LOG)]
+    for path in (*(path for path in found if not path.startswith(file_names.LOG)), *reversed(log)):
         files.delete(path)
     return len(found)
 

@@ -23,12 +23,12 @@ from headgate.catalog.stamp_rules import Stamped
 from headgate.catalog.store import KnownTable, Record
 from headgate.clock import World
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 
 CODE = "HEADGATE_EXTERNAL_VERSION"
-SET_ASIDE = f"{names.LOG}_set_aside/"
+SET_ASIDE = f"{file_names.LOG}_set_aside/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Externals:
 
     def set_aside(self, table_id: TableId, files: Store, version: Version, principal: Principal) -> str:
         """Move a file away that is in the place of a version and is none; where it is then."""
-        path = names.published(version)
+        path = file_names.published(version)
         try:
             content = files.read(path)
         except ObjectNotFound as exc:
@@ -176,13 +176,13 @@ def _check_no_version(db: Connection, table_id: TableId, version: Version, conte
     ratified = store.digests(db, table_id, Version(version - 1), version).get(version)
     if version <= known.head.published or ratified == ratify.fingerprint(content):
         raise InvalidRequest(
-            f"{names.published(version)} is version {version} of the table, as it was ratified: it stays"
+            f"{file_names.published(version)} is version {version} of the table, as it was ratified: it stays"
         )
 
 
 def _blocked(version: Version, refused: HeadgateError) -> NotAllowed:
     return NotAllowed(
-        f"{names.published(version)} was published without the catalog, nobody knows by whom, and is "
+        f"{file_names.published(version)} was published without the catalog, nobody knows by whom, and is "
         f"refused: {refused.message}. Until somebody decides, nothing is committed to the table: look at the "
         f"file, and accept it with lake.accept_version(table, {version}) or have it moved away with "
         f"lake.set_aside_version(table, {version})",

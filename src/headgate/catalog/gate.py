@@ -18,8 +18,8 @@ from headgate.catalog.policy import Review, Standing
 from headgate.catalog.store import KnownTable
 from headgate.catalog.validate import Checked
 from headgate.errors import CommitRefused, HeadgateError, TooManyUnpublished, UserError
-from headgate.protocol import domains
 from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.domains import rules
 
 _ELSEWHERE = select(store.commits.c.txn_id).where(
     store.commits.c.txn_id.in_(bindparam("txns", expanding=True)),
@@ -151,7 +151,7 @@ def _after(told: Told, commit: Commit) -> Told:
         told,
         protocol=commit.protocol or told.protocol,
         metadata=commit.metadata or told.metadata,
-        domains=None if told.domains is None else domains.after(told.domains, commit.domains),
+        domains=None if told.domains is None else rules.after(told.domains, commit.domains),
     )
 
 

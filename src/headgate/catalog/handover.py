@@ -17,8 +17,8 @@ from headgate.catalog.store import Record
 from headgate.catalog.transfers import Phase, Transfer
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Commit, EpochMillis
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from headgate.storage.locate import Locate
 
@@ -76,14 +76,14 @@ class Handover:
     def decisive(self, transfer: Transfer) -> bytes | None:
         """The version of the log that decides, if it is there."""
         try:
-            return self.files(transfer).read(names.published(transfer.target))
+            return self.files(transfer).read(file_names.published(transfer.target))
         except ObjectNotFound:
             return None
 
     def is_passed(self, transfer: Transfer) -> bool:
         """Whether the log goes on after the version that decides, which may no longer be there itself."""
-        listed = self.files(transfer).list_from(names.LOG, after=names.published(transfer.target))
-        found = (names.parse(item.path, size=item.size) for item in listed)
+        listed = self.files(transfer).list_from(file_names.LOG, after=file_names.published(transfer.target))
+        found = (file_names.parse(item.path, size=item.size) for item in listed)
         return any(file is not None and file.version > transfer.target for file in found)
 
 

@@ -10,12 +10,12 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote
 
-from headgate.protocol import names
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, DeletionVector, RemoveFile
+from headgate.protocol.log import file_names
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_=.~/-]*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_LOG = names.LOG.rstrip("/")
+_LOG = file_names.LOG.rstrip("/")
 _UUID_CHARACTERS = 20
 _LONGEST = 4096
 _ABSOLUTE = "is not relative to the table"

@@ -14,7 +14,7 @@ from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.catalog.groups import group_members
 from headgate.catalog.ratify import fingerprint
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.findings import Finding, found
+from headgate.protocol.integrity_findings import Finding, found
 
 BOOKS = "the catalog's database"
 

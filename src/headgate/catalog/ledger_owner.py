@@ -17,8 +17,9 @@ from headgate.errors import (
     HeadgateError,
     InvalidRequest,
 )
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names
 
 TABLE_ID = "tableId"
 
@@ -54,7 +55,7 @@ class LedgerOwner:
     def commit(
         self, table: OwnedTable, proposal: OwnedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
-        if names.staged_version(proposal.staged.file_name) != proposal.version:
+        if file_names.staged_version(proposal.staged.file_name) != proposal.version:
             raise InvalidRequest(
                 f"{proposal.staged.file_name!r} is not the name of a staged version {proposal.version}"
             )
@@ -130,7 +131,7 @@ class LedgerOwner:
 
 
 def _releases(proposal: OwnedProposal) -> bool:
-    was, is_now = (coordination.of(told.metadata) for told in (proposal.before, proposal.after))
+    was, is_now = (coordinated_commits.of(told.metadata) for told in (proposal.before, proposal.after))
     return was is not None and is_now is None
 
 

@@ -20,8 +20,8 @@ from headgate.catalog.events import Happened
 from headgate.catalog.grants import OWNER, On, Principal, Privilege, Scope
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed
-from headgate.protocol import rearrangement
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features import rearrangement
+from headgate.protocol.features.rearrangement import Thresholds
 
 _LOG = logging.getLogger(__name__)
 

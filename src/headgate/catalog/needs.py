@@ -13,7 +13,6 @@ from itertools import chain
 
 from headgate.catalog.api import Told
 from headgate.catalog.grants import Privilege
-from headgate.protocol import domains, identity
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -24,6 +23,8 @@ from headgate.protocol.actions import (
     Protocol,
     RemoveFile,
 )
+from headgate.protocol.domains import rules
+from headgate.protocol.features import identity_columns
 from headgate.protocol.schema import evolution
 
 Need = tuple[Privilege, Action]
@@ -65,7 +66,7 @@ def alterations(actions: tuple[Action, ...], before: Told | None) -> Iterator[Ne
                 yield from _of_metadata(action, before, actions)
             case Protocol() if before is None or action != before.protocol:
                 yield Privilege.ALTER_PROTOCOL, action
-            case DomainMetadata(domain=domains.ROW_TRACKING, removed=False):
+            case DomainMetadata(domain=rules.ROW_TRACKING, removed=False):
                 continue  # follows from the files that are added
             case DomainMetadata():
                 yield Privilege.ALTER_PROPERTIES, action
@@ -108,7 +109,7 @@ def _of_metadata(after: Metadata, before: Told | None, actions: tuple[Action, ..
         yield Privilege.ALTER_SCHEMA, after
         yield Privilege.ALTER_PROPERTIES, after
         return
-    if identity.moves_marks_on(before.metadata, after):
+    if identity_columns.moves_marks_on(before.metadata, after):
         yield Privilege.APPEND, after  # as whoever gives values to new rows does
         return
     if _columns(before.metadata) != _columns(after):

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from headgate.catalog.api import TableId, Told
-from headgate.protocol import partitioning
 from headgate.protocol.actions import AddFile, Version
-from headgate.protocol.partitioning import Partitioning
+from headgate.protocol.schema import partitioning
+from headgate.protocol.schema.partitioning import Partitioning
 
 _MOST_TABLES = 10_000
 

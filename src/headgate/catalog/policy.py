@@ -14,7 +14,6 @@ from headgate.catalog.agreements import COLUMN_NAMES, FREEZE, MAX_BYTES, MAX_FIL
 from headgate.catalog.api import TableId, Told
 from headgate.catalog.grants import OWNER, Principal, Privilege
 from headgate.errors import CommitRefused
-from headgate.protocol import domains, row_tracking, strict
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -25,6 +24,9 @@ from headgate.protocol.actions import (
     TxnId,
 )
 from headgate.protocol.actions import Protocol as ProtocolAction
+from headgate.protocol.domains import rules
+from headgate.protocol.features import row_tracking
+from headgate.protocol.log import strict_codec
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Struct
 
@@ -75,7 +77,7 @@ class Review:
     def refuse(self, reason: str, action: Action | None = None) -> "Refusal":
         """A refusal for this reason, because of this action or of all of them."""
         line = next((n for n, each in enumerate(self.actions, 1) if each is action), 0)
-        return Refusal(reason, line, strict.KINDS.get(type(action), "") if action is not None else "")
+        return Refusal(reason, line, strict_codec.KINDS.get(type(action), "") if action is not None else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _has_given_ids(review: Review, add: AddFile) -> bool:
     if add.base_row_id is None:
         return False
     known = (review.before.domains if review.before is not None else None) or {}
-    mark = known.get(domains.ROW_TRACKING)
+    mark = known.get(rules.ROW_TRACKING)
     return mark is not None and add.base_row_id <= row_tracking.marked(mark)
 
 

@@ -15,8 +15,8 @@ from headgate.catalog.event_log import EventLog
 from headgate.catalog.events import Happened, Kind
 from headgate.catalog.grants import OWNER, Principal
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage import together
 from headgate.storage.api import Store
 
@@ -27,7 +27,7 @@ STRAY = "DELTA_TXN_LOG_FAILED_INTEGRITY"
 
 def place(files: Store, version: Version, content: bytes) -> None:
     """Make ``content`` the published file of its version, or see that it is; ``CorruptLog`` if another is."""
-    path = names.published(version)
+    path = file_names.published(version)
     try:
         files.put_if_absent(path, content)
     except ObjectExists as exc:
@@ -41,7 +41,7 @@ def place_all(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             place(files, version, content)
         return
-    versions = {names.published(version): (version, content) for version, content in contents}
+    versions = {file_names.published(version): (version, content) for version, content in contents}
     try:
         files.put_in_order([(path, content) for path, (_, content) in versions.items()])
     except ObjectExists as exc:
@@ -49,7 +49,7 @@ def place_all(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
 
 
 def _differs(version: Version) -> CorruptLog:
-    path = names.published(version)
+    path = file_names.published(version)
     return CorruptLog(
         f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
         "find out who wrote it, move it away and publish again",
@@ -70,7 +70,7 @@ def check_content(commit: RatifiedCommit, content: bytes) -> bytes:
 
 
 def _path(commit: RatifiedCommit) -> str:
-    return commit.where.path if isinstance(commit.where, Staged) else names.published(commit.version)
+    return commit.where.path if isinstance(commit.where, Staged) else file_names.published(commit.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +181,13 @@ def _believed(files: Store, digests: Mapping[Version, str]) -> tuple[Version | N
 
 def _fingerprint(files: Store, version: Version) -> str | None:
     try:
-        return ratify.fingerprint(files.read(names.published(version)))
+        return ratify.fingerprint(files.read(file_names.published(version)))
     except ObjectNotFound:
         return None
 
 
 def _stray(version: Version, found: str) -> CorruptLog:
-    path = names.published(version)
+    path = file_names.published(version)
     return CorruptLog(
         f"the published file of version {version} differs from what was ratified; the catalog keeps its own "
         "copy and readers use that: remove the stray file and publish again",

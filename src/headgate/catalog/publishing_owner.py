@@ -22,8 +22,9 @@ from headgate.errors import (
     ObjectNotFound,
     StorageUnavailable,
 )
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.storage import probe
 
 
@@ -62,9 +63,9 @@ class PublishingOwner:
         if not owner_rules.is_next(record, proposal.version):
             return Lost(())
         self._require_previous(table, proposal.version)
-        probe.require_conditional_puts(table.store, names.PROBE)
+        probe.require_conditional_puts(table.store, file_names.PROBE)
         try:
-            table.store.put_if_absent(names.published(proposal.version), proposal.content)
+            table.store.put_if_absent(file_names.published(proposal.version), proposal.content)
         except StorageUnavailable as exc:
             return Unknown(exc.message)
         except ObjectExists:
@@ -105,7 +106,7 @@ class PublishingOwner:
 
     def _published(self, table: OwnedTable, version: Version) -> tuple[RatifiedCommit, bool] | None:
         """The version as the log has it, and whether it releases the table; None if it is not there."""
-        path = names.published(version)
+        path = file_names.published(version)
         try:
             commit = codec.decode(version, table.store.read(path))
         except ObjectNotFound:
@@ -113,8 +114,8 @@ class PublishingOwner:
         info = commit.info
         txn_id = info.txn_id if info is not None and info.txn_id is not None else TxnId(path)
         stamp = info.in_commit_timestamp if info is not None else None
-        where = Staged(path.removeprefix(names.LOG), names.LOG)
-        releases = commit.metadata is not None and coordination.of(commit.metadata) is None
+        where = Staged(path.removeprefix(file_names.LOG), file_names.LOG)
+        releases = commit.metadata is not None and coordinated_commits.of(commit.metadata) is None
         return RatifiedCommit(version, txn_id, stamp or EpochMillis(0), where), releases
 
     def _ratified(self, table: OwnedTable, txn_id: TxnId) -> RatifiedCommit | None:
@@ -126,7 +127,7 @@ class PublishingOwner:
 
     def _require_previous(self, table: OwnedTable, version: Version) -> None:
         try:
-            table.store.head(names.published(Version(version - 1)))
+            table.store.head(file_names.published(Version(version - 1)))
         except ObjectNotFound as exc:
             raise InvalidRequest(
                 f"version {version} cannot be created: version {version - 1} is not published",

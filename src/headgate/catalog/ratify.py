@@ -30,7 +30,7 @@ from headgate.errors import (
     TooManyUnpublished,
 )
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
-from headgate.protocol.timestamps import next_in_commit_timestamp
+from headgate.protocol.log.timestamps import next_in_commit_timestamp
 
 Answer = Ratified | Lost[RatifiedCommit] | Unknown | HeadgateError
 """An error is an answer too, for one proposal: it is raised to whoever made that one."""

@@ -22,9 +22,9 @@ from headgate.catalog.events import Happened, Kind
 from headgate.catalog.handover import FREEZE_MS, Handover, record
 from headgate.catalog.transfers import Phase, Transfer
 from headgate.errors import ConcurrentWrite, InvalidRequest, ObjectExists, StorageUnavailable
-from headgate.protocol import codec, names
 from headgate.protocol.actions import CommitInfo, TxnId
-from headgate.protocol.timestamps import next_in_commit_timestamp
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.timestamps import next_in_commit_timestamp
 
 WITHDRAWN = "RELEASE WITHDRAWN"
 _LOOKS = 3
@@ -155,7 +155,7 @@ class Releases:
                 return Leaving.OPEN  # it was dropped meanwhile: if it comes back, whoever uses it comes here
             # Whoever was first is told by the next look, so no answer is needed.
             with suppress(ObjectExists, StorageUnavailable):
-                self._handover.files(leaving).put_if_absent(names.published(leaving.target), withdrawal)
+                self._handover.files(leaving).put_if_absent(file_names.published(leaving.target), withdrawal)
         return Leaving.OPEN
 
     def _settle_last(self, leaving: Transfer, content: bytes) -> Leaving:

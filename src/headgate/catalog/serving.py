@@ -24,7 +24,7 @@ from headgate.catalog.api import CommitRecord, KnownChecksum, KnownLog, TableId,
 from headgate.catalog.rules import Head
 from headgate.catalog.store import commits
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.names import LogFile
+from headgate.protocol.log.file_names import LogFile
 
 log_hints = Table(
     "log_hints",

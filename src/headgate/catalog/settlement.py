@@ -12,8 +12,8 @@ from headgate.catalog.ledger import Ledger
 from headgate.catalog.owner import OwnedTable
 from headgate.catalog.owner_rules import Record
 from headgate.errors import CatalogUnavailable, ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 
 
@@ -60,7 +60,7 @@ def _content(store: Store, staged: Staged) -> bytes | None:
 
 def _published(store: Store, version: Version, content: bytes) -> bool:
     """Publish the version, if there is none; whether it is what was settled on."""
-    path = names.published(version)
+    path = file_names.published(version)
     try:
         return store.read(path) == content
     except ObjectNotFound:

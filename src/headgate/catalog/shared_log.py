@@ -43,8 +43,8 @@ from headgate.errors import (
     StorageUnavailable,
     UserError,
 )
-from headgate.protocol import names
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 
@@ -120,7 +120,7 @@ class SharedLogs:
         if wanted is not None and wanted < version:
             return True
         try:
-            content = self.files(known.location).read(names.published(version))
+            content = self.files(known.location).read(file_names.published(version))
             candidate = external.candidate(table_id, version, content)
         except (ObjectNotFound, UserError, CorruptLog):
             return False
@@ -180,7 +180,7 @@ class SharedLogs:
 
     def _goes_on(self, location: str, latest: Version) -> bool:
         try:
-            self.files(location).head(names.published(Version(latest + 1)))
+            self.files(location).head(file_names.published(Version(latest + 1)))
         except StorageError:
             return False
         return True
@@ -204,9 +204,9 @@ class SharedLogs:
     def _no_version(self, location: str, version: Version) -> HeadgateError:
         """Why there is nothing to take in."""
         try:
-            self.files(location).head(names.published(version))
+            self.files(location).head(file_names.published(version))
         except ObjectNotFound:
-            return InvalidRequest(f"there is no {names.published(version)} to accept")
+            return InvalidRequest(f"there is no {file_names.published(version)} to accept")
         return _occupied(version)
 
     def propose(self, candidate: Candidate) -> Ratified | Lost[RatifiedCommit] | Unknown:
@@ -264,7 +264,7 @@ class SharedLogs:
             return False
         folder = self._folders[location]
         if folder is not None:
-            return folder.exists(names.published(version))
+            return folder.exists(file_names.published(version))
         found = self._goes_on(location, Version(version - 1))
         if not found:
             self._looked.add(location)
@@ -273,7 +273,7 @@ class SharedLogs:
 
 def _create(files: Store, version: Version, content: bytes) -> bool:
     """Create the published file of a version; whether it has this content, from now or from before."""
-    path = names.published(version)
+    path = file_names.published(version)
     try:
         files.put_if_absent(path, content)
     except ObjectExists:
@@ -305,7 +305,7 @@ def _unknown(candidate: Candidate) -> Origin:
 
 def _occupied(version: Version) -> CorruptLog:
     return CorruptLog(
-        f"{names.published(version)} exists and is no commit of this table, so version {version} cannot be "
-        "created: find out who wrote it, move it away and try again",
+        f"{file_names.published(version)} exists and is no commit of this table, so version {version} cannot "
+        "be created: find out who wrote it, move it away and try again",
         code="DELTA_TXN_LOG_FAILED_INTEGRITY", version=version,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from headgate.catalog.validate import MOST_STAGED_BYTES
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.storage import unlinked
 from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
@@ -10,7 +10,7 @@ from headgate.storage.local import LocalStore
 
 def read(files: Store, file_name: str) -> bytes:
     """The content of a staged commit of the table with these files; its name was checked before."""
-    path = names.STAGED + file_name
+    path = file_names.STAGED + file_name
     try:
         content = (
             unlinked.read(files.root, path, most=MOST_STAGED_BYTES)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from headgate.catalog.content_rules import MALFORMED
 from headgate.errors import InvalidRequest
-from headgate.protocol import timestamps
 from headgate.protocol.actions import EpochMillis
+from headgate.protocol.log import timestamps
 
 _LAST_OF_THE_CLOCK = 253_370_764_799_999
 """The end of the year 9998; only what must follow a later one is later, so that no commit is the last."""

@@ -5,8 +5,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from headgate.protocol import domains, row_tracking
 from headgate.protocol.actions import AddFile, DomainMetadata
+from headgate.protocol.domains import rules
+from headgate.protocol.features import row_tracking
 
 
 class _Clustering(msgspec.Struct, frozen=True, rename="camel"):
@@ -15,7 +16,7 @@ class _Clustering(msgspec.Struct, frozen=True, rename="camel"):
 
 def breach(action: DomainMetadata, adds: Sequence[AddFile]) -> str | None:
     """Why a commit that adds these files must not say this; None if it may, or the domain is a user's."""
-    if not domains.is_reserved(action.domain):
+    if not rules.is_reserved(action.domain):
         return None
     check = _CHECKS.get(action.domain)
     if check is None:
@@ -42,6 +43,6 @@ def _wrong_clustering(action: DomainMetadata, _: Sequence[AddFile]) -> str | Non
 
 
 _CHECKS: Mapping[str, Callable[[DomainMetadata, Sequence[AddFile]], str | None]] = MappingProxyType(
-    {domains.ROW_TRACKING: _wrong_mark, "delta.clustering": _wrong_clustering}
+    {rules.ROW_TRACKING: _wrong_mark, "delta.clustering": _wrong_clustering}
 )
 """The domains of Delta itself that clients write, and what is wrong with what one says."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from headgate.catalog import inside
 from headgate.catalog.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
 from headgate.errors import HeadgateError
-from headgate.protocol import commit_checks, domains, features, identity, row_tracking, strict
+from headgate.protocol import table_features
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -18,11 +18,15 @@ from headgate.protocol.actions import (
     Protocol,
     RemoveFile,
 )
-from headgate.protocol.properties import STAMPS
-from headgate.protocol.property_changes import CATALOG_KEPT
-from headgate.protocol.schema import evolution, mapping
+from headgate.protocol.conflicts import preconditions
+from headgate.protocol.domains import rules
+from headgate.protocol.features import identity_columns, row_tracking
+from headgate.protocol.log import strict_codec
+from headgate.protocol.log.strict_codec import Breach
+from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
+from headgate.protocol.metadata.table_properties import STAMPS
+from headgate.protocol.schema import column_mapping, evolution
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.strict import Breach
 
 KEPT = STAMPS | CATALOG_KEPT
 """The properties that a catalog depends on, which no commit changes."""
@@ -105,7 +109,7 @@ def _brings_columns(proposed: Proposed) -> bool:
 
 def _layout(metadata: Metadata) -> tuple[object, ...]:
     highest = metadata.configuration.get(evolution.MAX_ID)
-    return metadata.schema_string, metadata.partition_columns, mapping.mode(metadata), highest
+    return metadata.schema_string, metadata.partition_columns, column_mapping.mode(metadata), highest
 
 
 def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
@@ -114,13 +118,13 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
     if protocol is None or metadata is None or written is None:
         return None
     try:
-        features.check_maintainable(protocol, metadata)
+        table_features.check_maintainable(protocol, metadata)
     except HeadgateError as exc:
         return proposed.breach(written, exc.message, exc.code)
-    named = features.named(protocol)
+    named = table_features.named(protocol)
     if why := _listed_wrongly(protocol):
         return proposed.breach(written, why)
-    for feature in features.FEATURES:
+    for feature in table_features.FEATURES:
         listed = not named.isdisjoint({feature.name, *feature.formerly})
         if feature.needed(metadata) and feature.used(metadata) and not listed:
             return proposed.breach(
@@ -136,7 +140,7 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
 def _listed_wrongly(protocol: Protocol) -> str | None:
     """A feature that the protocol names to others than those who must know it."""
     readers, writers = protocol.reader_features or (), protocol.writer_features or ()
-    for feature in features.FEATURES:
+    for feature in table_features.FEATURES:
         if feature.reader and feature.name in writers and feature.name not in readers:
             return f"the protocol names {feature.name} to writers alone, and readers must know it too"
         if not feature.reader and feature.name in readers:
@@ -155,14 +159,14 @@ def _used(proposed: Proposed) -> Iterator[tuple[Action, str, tuple[str, ...]]]:
             case AddCdcFile():
                 yield action, "changed rows", ("changeDataFeed",)
             case DomainMetadata():
-                yield action, "a metadata domain", (domains.FEATURE,)
+                yield action, "a metadata domain", (rules.FEATURE,)
             case _:
                 continue
 
 
 def _without_its_feature(proposed: Proposed) -> Breach | None:
     protocol = proposed.protocol or Protocol(min_reader_version=3, min_writer_version=7)
-    named = features.named(protocol)
+    named = table_features.named(protocol)
     for action, what, allowing in _used(proposed):
         if named.isdisjoint(allowing):
             return proposed.breach(action, f"it has {what}, and the protocol does not name {allowing[0]}")
@@ -172,7 +176,7 @@ def _without_its_feature(proposed: Proposed) -> Breach | None:
 def _domains_twice(proposed: Proposed) -> Breach | None:
     try:
         if proposed.protocol is not None:
-            domains.check_commit(proposed.protocol, proposed.commit.domains)
+            rules.check_commit(proposed.protocol, proposed.commit.domains)
     except HeadgateError as exc:
         return proposed.breach(proposed.commit.domains[-1], exc.message, exc.code)
     return None
@@ -180,18 +184,18 @@ def _domains_twice(proposed: Proposed) -> Breach | None:
 
 def _numbers_rows(proposed: Proposed) -> bool:
     known = proposed.before is not None and proposed.before.domains is not None
-    if any(each.domain == domains.ROW_TRACKING for each in proposed.commit.domains):
+    if any(each.domain == rules.ROW_TRACKING for each in proposed.commit.domains):
         return known
     tracks = proposed.protocol is not None and row_tracking.is_supported(proposed.protocol)
     return known and tracks and any(add.base_row_id is not None for add in proposed.commit.adds)
 
 
 def _row_ids_given_again(proposed: Proposed) -> Breach | None:
-    said = next((each for each in proposed.commit.domains if each.domain == domains.ROW_TRACKING), None)
+    said = next((each for each in proposed.commit.domains if each.domain == rules.ROW_TRACKING), None)
     if said is not None and said.removed:
         return _mark_lost(proposed, said)
     known = (proposed.before.domains if proposed.before is not None else None) or {}
-    last = known.get(domains.ROW_TRACKING)
+    last = known.get(rules.ROW_TRACKING)
     before = row_tracking.NO_MARK if last is None else row_tracking.marked(last)
     mark = before if said is None else row_tracking.marked(said)
     highest = max(before, row_tracking.highest_given(proposed.commit.adds))
@@ -229,12 +233,14 @@ def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
 def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
     info = proposed.commit.info
     tags = (info.tags if info is not None else None) or {}
-    if str(tags.get(identity.TAG)).lower() != "true":
+    if str(tags.get(identity_columns.TAG)).lower() != "true":
         return None
     before, after = _changed(proposed)
-    if before == after or identity.moves_marks_only(before, after):
+    if before == after or identity_columns.moves_marks_only(before, after):
         return None
-    why = f"the tag {identity.TAG} says that it only moves marks of identity columns, and it does more"
+    why = (
+        f"the tag {identity_columns.TAG} says that it only moves marks of identity columns, and it does more"
+    )
     return proposed.breach(after, f"{why}: writers that trust the tag would not look at it")
 
 
@@ -254,14 +260,14 @@ def _files_of_others(proposed: Proposed) -> Breach | None:
         for path in inside.paths((action,)):
             if inside.is_outside(path) and not inside.is_granted(path, proposed.sources):
                 why = f"{path!r} is outside the table, which was not granted files from there"
-                return Breach(line, strict.KINDS[type(action)], why)
+                return Breach(line, strict_codec.KINDS[type(action)], why)
     return None
 
 
 _ASKED_ALREADY = ("one-protocol-one-metadata", "files-once", "applications-once", "stored-expressions")
 
 
-def _as_writers_check(check: commit_checks.Check) -> Callable[[Proposed], Breach | None]:
+def _as_writers_check(check: preconditions.Check) -> Callable[[Proposed], Breach | None]:
     def breach(proposed: Proposed) -> Breach | None:
         why = check.breach(proposed.attempt)
         return None if why is None else Breach(0, "", why, check.code)
@@ -289,7 +295,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "identity-tag", _changes_known_metadata, _changes_said_to_be_marks,
-        f"what the tag `{identity.TAG}` says moves marks of identity columns does nothing else",
+        f"what the tag `{identity_columns.TAG}` says moves marks of identity columns does nothing else",
     ),
     Rule(
         "protocol-fits", _changes_table, _protocol_and_metadata_apart,
@@ -316,7 +322,7 @@ RULES: tuple[Rule, ...] = (
             row.name, _knows_table, _as_writers_check(row),
             "as its writer checks it ([conflicts](conflicts.md))", row.code,
         )
-        for row in commit_checks.CHECKS
+        for row in preconditions.CHECKS
         if row.name not in _ASKED_ALREADY
     ),
 )  # fmt: skip

@@ -11,8 +11,10 @@ from headgate.catalog.content_rules import (
     writes_domains,
     writes_metadata,
 )
-from headgate.protocol import domains, stored_expressions, strict
-from headgate.protocol.strict import Breach
+from headgate.protocol.domains import rules
+from headgate.protocol.log import strict_codec
+from headgate.protocol.log.strict_codec import Breach
+from headgate.protocol.metadata import stored_expressions
 
 SECRET = "HEADGATE_SECRET_IN_LOG"
 
@@ -25,8 +27,8 @@ def _text_that_must_not_be_evaluated(proposed: Proposed) -> Breach | None:
 
 def _a_domain_too_deep(proposed: Proposed) -> Breach | None:
     for action in proposed.commit.domains:
-        if strict.is_too_deep(action.configuration):
-            why = f"the domain {action.domain!r} is nested more than {strict.DEEPEST} levels deep"
+        if strict_codec.is_too_deep(action.configuration):
+            why = f"the domain {action.domain!r} is nested more than {strict_codec.DEEPEST} levels deep"
             return proposed.breach(action, why)
     return None
 
@@ -40,7 +42,7 @@ def _secret_in_a_domain(proposed: Proposed) -> Breach | None:
 
 def _key_of_delta_in_a_domain(proposed: Proposed) -> Breach | None:
     for action in proposed.commit.domains:
-        found = () if action.removed else domains.reserved_keys(action.domain, action.configuration)
+        found = () if action.removed else rules.reserved_keys(action.domain, action.configuration)
         if found:
             why = f"the key {found[0]!r} of the domain {action.domain!r} belongs to Delta itself"
             return proposed.breach(action, why, "HEADGATE_DOMAIN_RESERVED")
@@ -55,7 +57,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "domains-nested", writes_domains, _a_domain_too_deep,
-        f"the JSON of a metadata domain is nested at most {strict.DEEPEST} levels",
+        f"the JSON of a metadata domain is nested at most {strict_codec.DEEPEST} levels",
     ),
     Rule(
         "reserved-keys-in-domains", writes_domains, _key_of_delta_in_a_domain,

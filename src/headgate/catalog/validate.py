@@ -14,9 +14,9 @@ from headgate.catalog import content_rules, inside, table_rules, text_rules
 from headgate.catalog.api import Inline, Proposal, Staged, Told
 from headgate.catalog.content_rules import MALFORMED, Proposed, Rule, first_breach
 from headgate.errors import InvalidRequest
-from headgate.protocol import names, strict
 from headgate.protocol.actions import Action, AddFile, Commit, EpochMillis, TxnId, Version, sort
-from headgate.protocol.strict import Breach
+from headgate.protocol.log import file_names, strict_codec
+from headgate.protocol.log.strict_codec import Breach
 
 MOST_INLINE_BYTES = 16 * 1024 * 1024
 """What a proposal may hold; a larger commit is staged."""
@@ -29,7 +29,7 @@ _NAME_RULE = "<20-digit version>.<uuid>.json"
 def check_name(proposal: Proposal) -> None:
     """Refuse a staged file whose name is not that of a staged commit of the proposed version (T1, T2)."""
     match proposal.content:
-        case Staged(file_name) if names.staged_version(file_name) != proposal.target:
+        case Staged(file_name) if file_names.staged_version(file_name) != proposal.target:
             raise InvalidRequest(
                 f"{file_name!r} is not the name of a staged commit of version {proposal.target}: "
                 f"it must be {_NAME_RULE}",
@@ -102,7 +102,7 @@ def _checked(txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, chan
 
 
 def _parsed(content: bytes) -> tuple[Action, ...]:
-    found = strict.parse(content)
+    found = strict_codec.parse(content)
     if isinstance(found, Breach):
         raise _refusal(PARSED, found)
     return found
@@ -129,8 +129,8 @@ PARSED = Rule(
     "ndjson",
     content_rules.always,
     lambda _: None,
-    f"every line is one action of a known kind, nested at most {strict.DEEPEST} levels, without a name twice "
-    "or a number that readers cannot hold, and statistics are JSON objects",
+    f"every line is one action of a known kind, nested at most {strict_codec.DEEPEST} levels, without a name "
+    "twice or a number that readers cannot hold, and statistics are JSON objects",
 )
 """The rule that makes all others possible; it is asked by parsing."""
 

@@ -11,7 +11,7 @@ from headgate import path_table
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
-from headgate.protocol.findings import Finding, Severity
+from headgate.protocol.integrity_findings import Finding, Severity
 from headgate.table.integrity import Report
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold"}

@@ -10,8 +10,8 @@ from headgate.cli import console, folder, summaries
 from headgate.cli.console import Column
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import VersionSummary
-from headgate.protocol import operation_metrics
-from headgate.protocol.operation_metrics import FILES, ROWS, Count
+from headgate.protocol.stats import operation_metrics
+from headgate.protocol.stats.operation_metrics import FILES, ROWS, Count
 
 _COLUMNS = (
     Column("version", right=True, style="bold"),

@@ -9,10 +9,10 @@ from headgate.catalog.api import Inline, Staged, TableEntry, Tail
 from headgate.cli import console
 from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError
-from headgate.protocol import stats
 from headgate.protocol.actions import Protocol
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import describe
+from headgate.protocol.stats import file_stats
 from headgate.table.history import HistoryEntry
 from headgate.table.snapshot import Snapshot
 
@@ -185,7 +185,7 @@ def _rows(snapshot: Snapshot) -> int | None:
     for text, vector in zip(
         files["stats"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True
     ):  # fmt: skip
-        rows = stats.row_count(text)
+        rows = file_stats.row_count(text)
         if rows is None:
             return None
         total += rows - (vector["cardinality"] if vector else 0)

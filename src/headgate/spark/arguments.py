@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.rearrangement import Thresholds
+from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import Settings
 from headgate.spelling import did_you_mean
 

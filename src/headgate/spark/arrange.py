@@ -13,13 +13,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import SchemaMismatch
-from headgate.protocol import identity
 from headgate.protocol.actions import Metadata
-from headgate.protocol.schema import enforce, mapping
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
+from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.protocol.stored_expressions import DEFAULT, GENERATED
 from headgate.spark import checks, columns, fitting, partition_folders, stored_sql, texts
 from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
@@ -57,7 +57,7 @@ def arrange(
     schema = schema_json.parse(metadata.schema_string)
     logical = _logical(df, schema, extra)
     rules = (*(checks.rules(schema, metadata) if checked else ()), *rules)
-    mode = mapping.mode(metadata)
+    mode = column_mapping.mode(metadata)
     partitioned = _partition_columns(schema, metadata, mode)
     folders = {column.name for column in partitioned}
     written = [field for field in without_void(schema).fields if field.name not in folders]
@@ -79,7 +79,7 @@ def arrange(
 
 def _check_stored(written: Sequence[Field]) -> None:
     """Refuse rows of which files could store nothing, or no reader would read what they store."""
-    enforce.check_depth(written)
+    enforcement.check_depth(written)
     empty = [field.name for field in written if _is_empty(field.type)]
     if empty or not written:
         raise SchemaMismatch(
@@ -116,7 +116,9 @@ def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame
     kept = [spark_schema.column(field.name) for field in extra]
     chosen = [given(field, incoming) for field in wanted.fields]
     voids = [F.lit(None).alias(field.name) for field in schema.fields if field.type == _VOID]
-    absent = {name: of for name, of in identity.columns(wanted).items() if incoming.find(name) is None}
+    absent = {
+        name: of for name, of in identity_columns.columns(wanted).items() if incoming.find(name) is None
+    }
     rows = spark_identity.filled(df.select(*chosen, *voids, *kept), absent)
     computed = {
         field.name: stored_sql.generated(field).cast(columns.spark_type(field.type))
@@ -140,11 +142,11 @@ def given(field: Field, incoming: Struct) -> Column:
 
 def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[PartitionColumn, ...]:
     found = [(schema.find(name), name) for name in metadata.partition_columns]
-    stored = [mapping.physical_name(field, mode) for field in schema.fields]
+    stored = [column_mapping.physical_name(field, mode) for field in schema.fields]
     return tuple(
         PartitionColumn(
             field.name,
-            physical := mapping.physical_name(field, mode),
+            physical := column_mapping.physical_name(field, mode),
             field.type,
             partition_folders.folder_name(position, physical, stored, mapped=mode is not Mode.NONE),
         )
@@ -170,9 +172,9 @@ def _stored_column(field: Field, mode: Mode, column: Column | None = None) -> Co
 
 def _stored(field: Field, mode: Mode) -> Field:
     identity: Mapping[str, Any] = {}
-    if mode is not Mode.NONE and (number := mapping.field_id(field)) is not None:
+    if mode is not Mode.NONE and (number := column_mapping.field_id(field)) is not None:
         identity = {_FIELD_ID: number}
-    name = mapping.physical_name(field, mode)
+    name = column_mapping.physical_name(field, mode)
     return Field(name, _stored_type(field.type, mode), metadata=identity)
 
 

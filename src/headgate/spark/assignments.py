@@ -13,9 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import NullType
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity, predicates
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
+from headgate.protocol.predicates import tree
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.stored_expressions import DEFAULT, GENERATED
 from headgate.spark import columns, stored_sql
 from headgate.spark import identity as spark_identity
 
@@ -36,7 +37,7 @@ def updated(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, 
     given = _assigned(schema, values, alias)
     for field in schema.fields:
         if _of(given, field):
-            identity.check_not_updated(field)
+            identity_columns.check_not_updated(field)
     return {
         field.name: _updated(field, _column(alias, field.name), _of(given, field))
         for field in schema.fields
@@ -53,10 +54,10 @@ def inserted(schema: Struct, values: Values, *, alias: str = "", number: str) ->
     new: dict[str, Column] = {}
     for field in schema.fields:
         if own := _of(given, field):
-            identity.check_not_given(field)
+            identity_columns.check_not_given(field)
             new[field.name] = _updated(field, F.lit(None).cast(columns.spark_type(field.type)), own)
-        elif identity.is_identity(field):
-            new[field.name] = spark_identity.value(field.name, identity.of(field), number)
+        elif identity_columns.is_identity(field):
+            new[field.name] = spark_identity.value(field.name, identity_columns.of(field), number)
         elif DEFAULT in field.metadata:
             new[field.name] = stored_sql.default(field)
     return new
@@ -104,7 +105,7 @@ def _resolved(schema: Struct, name: str, alias: str) -> tuple[str, ...]:
     for depth, part in enumerate(parts):
         field = inside.find(part)
         if field is None:
-            predicates.resolve(schema, parts)  # says which columns there are
+            tree.resolve(schema, parts)  # says which columns there are
             raise InvalidRequest(f"there is no column {name!r}", code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
         found.append(field.name)
         if depth + 1 < len(parts):

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StructType
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol.predicates import Predicate
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.vectors import DeletedRows
 from headgate.spark import binders, columns, deleted, file_index, origins, row_filter
 from headgate.spark import schema as spark_schema
 from headgate.spark.binders import Asked, Scanned, Skipping

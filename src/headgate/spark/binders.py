@@ -20,10 +20,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import skipping
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Unknown
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.predicates.tree import Unknown
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark import deleted, file_index, internal_names, jvm_words, manifest, pushed, sessions
 from headgate.spark.file_index import ROW_INDEX, Listing
 from headgate.spark.internal_names import InternalNames
@@ -98,7 +98,7 @@ class Skipping:
         asked = pushed.predicate(question, pushed.columns_of(self.columns.schema, piece.layout))
         if isinstance(asked, Unknown):
             return None
-        kept = skipping.keep(self._bounds(), asked)
+        kept = data_skipping.keep(self._bounds(), asked)
         return bytes(kept.take(piece.positions).cast(pa.uint8()).to_numpy())
 
 

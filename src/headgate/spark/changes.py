@@ -12,12 +12,13 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import CorruptLog
-from headgate.protocol import stats, vectors
 from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
 from headgate.protocol.file_key import path_key
-from headgate.protocol.schema import mapping
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.stats import file_stats
 from headgate.spark import deleted, footers, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.layouts import Columns
@@ -66,14 +67,14 @@ def _constants(columns: Columns, file: AddFile) -> frozenset[str]:
     return frozenset(
         field.name
         for field in columns.schema.fields
-        if mapping.physical_name(field, columns.mode) in file.partition_values
+        if column_mapping.physical_name(field, columns.mode) in file.partition_values
     )
 
 
 def _marked() -> Iterator[Field]:
     """The three columns, under their own names in files and in the log."""
     for field in (*_ADDED, _STAMP):
-        yield replace(field, metadata=mapping.named_as_it_is(field.name))
+        yield replace(field, metadata=column_mapping.named_as_it_is(field.name))
 
 
 def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFile]:
@@ -111,7 +112,7 @@ def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
 
 
 def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
-    count = stats.row_count(file.stats)
+    count = file_stats.row_count(file.stats)
     if count is None:  # who shows all rows of a file again need not say how many there are
         footer = footers.read(*places.find(table.store, table.location, file.path))
         if footer is None:
@@ -121,7 +122,7 @@ def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVe
                 code="DELTA_STATE_RECOVER_ERROR",
             )
         count = footer.num_rows
-    return vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
+    return deletion_vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
 
 
 def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:

@@ -13,9 +13,9 @@ from pyspark.sql import functions as F
 
 from headgate.errors import ConstraintViolated
 from headgate.protocol.actions import Metadata
-from headgate.protocol.properties import CONSTRAINT
+from headgate.protocol.metadata.stored_expressions import GENERATED, INVARIANT
+from headgate.protocol.metadata.table_properties import CONSTRAINT
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
-from headgate.protocol.stored_expressions import GENERATED, INVARIANT
 from headgate.spark import columns, failures, stored_sql
 from headgate.spark import schema as spark_schema
 

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType as SparkType
 from pyspark.sql.types import StructType
 
-from headgate.protocol.schema import mapping
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import internal_names
 from headgate.spark import schema as spark_schema
@@ -33,7 +33,7 @@ def visible(schema: Struct) -> Struct:
 
 def is_stored_as(schema: Struct, layout: Struct) -> bool:
     """Whether files of ``layout`` have just the columns of ``schema``."""
-    return not _has_void(layout) and mapping.physical(schema, Mode.NONE) == layout
+    return not _has_void(layout) and column_mapping.physical(schema, Mode.NONE) == layout
 
 
 def to_read(layout: Struct) -> StructType:

@@ -7,11 +7,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType
 
 from headgate.errors import ConstraintViolated, InvalidRequest
-from headgate.protocol import features, stored_expressions, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Version
-from headgate.protocol.attempt import Reads
-from headgate.protocol.properties import CONSTRAINT
-from headgate.protocol.sql_functions import Place
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.metadata.sql_functions import Place
+from headgate.protocol.metadata.table_properties import CONSTRAINT
+from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import failures, scan, spark_messages, stored_sql
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -93,8 +94,8 @@ def _commit(
     table: OpenedTable, base: Snapshot, operation: Operation, properties: dict[str, str], *, reads: Reads
 ) -> Version:
     metadata = msgspec.structs.replace(base.state.metadata, configuration=properties)
-    protocol = upgrade.of_changed_table(base.state.protocol, metadata)
-    features.check_writable(protocol, metadata)
+    protocol = protocol_upgrade.of_changed_table(base.state.protocol, metadata)
+    table_features.check_writable(protocol, metadata)
     actions: tuple[Action, ...] = (metadata,)
     if protocol != base.state.protocol:
         actions = (protocol, metadata)

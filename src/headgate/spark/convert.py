@@ -17,9 +17,9 @@ from pyspark.sql.types import StructType
 from headgate.catalog.owner import FindOwner
 from headgate.clock import World
 from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNotFound
-from headgate.protocol import partitions
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 from headgate.spark import defaults, footers, parquet_schema, schema
 from headgate.storage.api import ObjectMeta, Store
@@ -234,7 +234,7 @@ def _add(file: _Found, partitioned: Iterable[Field]) -> AddFile:
 def _value(text: str, field: Field, file: _Found) -> str | None:
     value = None if text in ("", _NULL) else unquote(text)
     try:
-        canonical = partitions.canonical(value, field.type)
+        canonical = partition_values.canonical(value, field.type)
         if canonical is None or field.type not in _MOMENTS:
             return canonical
         moment = datetime.fromisoformat(canonical.removesuffix("Z")).isoformat(timespec="microseconds")

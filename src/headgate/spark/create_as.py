@@ -10,9 +10,10 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle, identity
-from headgate.protocol.metadata import plan_metadata
-from headgate.protocol.schema import enforce
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.implicit_changes import plan_metadata
+from headgate.protocol.schema import enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import failures, files, once, replacing, write
 from headgate.spark import identity as spark_identity
@@ -53,17 +54,17 @@ def first_commit(
             "since out"
         )
     opening = _opening(site, definition, managed=managed)
-    enforce.check_present(write.incoming(df), schema_json.parse(opening.metadata.schema_string))
+    enforcement.check_present(write.incoming(df), schema_json.parse(opening.metadata.schema_string))
     spark_identity.check_given(df, opening.metadata)
     live = {domain.domain: domain for domain in opening.domains}
     written = files.write_files(
         df,
         site,
         opening.metadata,
-        clustering=domain_lifecycle.clustering_columns(live),
+        clustering=lifecycle.clustering_columns(live),
         options=replace(options.files, rules=replacing.rules(options)),
     )
-    opening = replace(opening, metadata=identity.marked(opening.metadata, written.farthest))
+    opening = replace(opening, metadata=identity_columns.marked(opening.metadata, written.farthest))
     parameters = {
         "isManaged": str(managed).lower(),
         "partitionBy": msgspec.json.encode(list(opening.metadata.partition_columns)).decode(),

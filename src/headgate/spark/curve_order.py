@@ -16,7 +16,7 @@ import msgspec
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol.curves import Curve
+from headgate.protocol.features.space_filling_curves import Curve
 from headgate.spark import internal_names, origins, partition_keys
 from headgate.spark import schema as spark_schema
 from headgate.spark.internal_names import InternalNames

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from headgate.protocol import session_defaults
-from headgate.protocol.coordination import DEFAULTS
+from headgate.protocol.features.coordinated_commits import DEFAULTS
+from headgate.protocol.metadata import session_defaults
 from headgate.spark import sessions
 
 

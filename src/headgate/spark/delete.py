@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.protocol.actions import AddFile
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
-from headgate.protocol.predicates import Always
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.predicates.tree import Always
 from headgate.spark import again, edits, expressions, failures, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result

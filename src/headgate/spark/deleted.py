@@ -9,9 +9,9 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol import vectors
 from headgate.protocol.actions import DeletionVector
-from headgate.protocol.vectors import DeletedRows, Inline, Stored
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows, Inline, Stored
 from headgate.spark import schema as spark_schema
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.jvm_words import At
@@ -24,7 +24,7 @@ _HALF = 32
 
 def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) -> list[DeletedRows]:
     """The rows each vector deletes, none if there is no vector; a file that holds several is read once."""
-    found = [None if vector is None else vectors.where(vector) for vector in wanted]
+    found = [None if vector is None else deletion_vectors.where(vector) for vector in wanted]
     files = {(place.path, place.absolute) for place in found if isinstance(place, Stored)}
 
     def content(file: tuple[str, bool]) -> bytes:
@@ -39,8 +39,8 @@ def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) 
         if vector is None or place is None:
             return DeletedRows.of(())
         if isinstance(place, Inline):
-            return vectors.parse_inline(vector)
-        return vectors.parse_stored(vector, contents[place.path, place.absolute])
+            return deletion_vectors.parse_inline(vector)
+        return deletion_vectors.parse_stored(vector, contents[place.path, place.absolute])
 
     return [rows(vector, place) for vector, place in zip(wanted, found, strict=True)]
 

@@ -5,8 +5,11 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import ObjectNotFound
-from headgate.protocol import clustering, domain_lifecycle, features, names
+from headgate.protocol import table_features
 from headgate.protocol.actions import EpochMillis
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering
+from headgate.protocol.log import file_names
 from headgate.spark import state
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -40,7 +43,7 @@ def frame(
     """One row: the table at this version, which was committed at this moment."""
     metadata, protocol = snapshot.state.metadata, snapshot.state.protocol
     files, size = _totals(spark, table, snapshot)
-    clustered = domain_lifecycle.clustering_columns(snapshot.state.domains)
+    clustered = lifecycle.clustering_columns(snapshot.state.domains)
     row = {
         "format": "delta",
         "id": metadata.id,
@@ -56,7 +59,7 @@ def frame(
         "properties": list(metadata.configuration.items()),
         "minReaderVersion": protocol.min_reader_version,
         "minWriterVersion": protocol.min_writer_version,
-        "tableFeatures": sorted(features.supported(protocol)),
+        "tableFeatures": sorted(table_features.supported(protocol)),
     }
     return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
 
@@ -69,7 +72,7 @@ def _modified(table: OpenedTable, snapshot: Snapshot, committed: EpochMillis) ->
     if snapshot.state.protocol.is_catalog_managed:
         return committed
     try:
-        return table.store.head(names.published(snapshot.version)).modified_ms
+        return table.store.head(file_names.published(snapshot.version)).modified_ms
     except ObjectNotFound:
         return committed
 

@@ -12,7 +12,7 @@ from enum import IntEnum
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark import checkpoints, matches, targets
 from headgate.spark import schema as spark_schema
 from headgate.spark.matches import Found

@@ -13,8 +13,8 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.sql import Column, SparkSession
 
-from headgate.protocol import predicate_sql
-from headgate.protocol.predicates import Predicate, Unknown
+from headgate.protocol.predicates import from_sql
+from headgate.protocol.predicates.tree import Predicate, Unknown
 from headgate.protocol.schema.types import Struct
 from headgate.spark import connect_columns, sql_forms
 
@@ -46,7 +46,7 @@ def predicate(
     if sql is None or is_in_another_dialect(sql, spark):
         return Unknown(str(condition))
     time_zone = spark.conf.get("spark.sql.session.timeZone") or ""
-    return predicate_sql.parse(sql, schema, time_zone=time_zone, alias=alias)
+    return from_sql.parse(sql, schema, time_zone=time_zone, alias=alias)
 
 
 def is_in_another_dialect(sql: str, spark: SparkSession) -> bool:

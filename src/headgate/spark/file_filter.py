@@ -1,6 +1,6 @@
 """Which files can hold rows that a predicate selects, as a condition that Spark evaluates.
 
-It says no more than ``protocol/skipping``: bounds that cannot be read prove nothing, here too, and
+It says no more than ``protocol/stats/data_skipping``: bounds that cannot be read prove nothing, here too, and
 are at least as wide. So what passes is looked at once more in process, and only there exactly.
 """
 
@@ -16,9 +16,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType, TimestampType
 
-from headgate.protocol import predicates, stats
-from headgate.protocol.comparisons import HIGHEST, precision_and_scale
-from headgate.protocol.predicates import (
+from headgate.protocol.predicates import tree
+from headgate.protocol.predicates.comparisons import HIGHEST, precision_and_scale
+from headgate.protocol.predicates.tree import (
     Always,
     And,
     Compare,
@@ -34,8 +34,9 @@ from headgate.protocol.predicates import (
     Unknown,
     Value,
 )
-from headgate.protocol.schema import mapping
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Primitive
+from headgate.protocol.stats import file_stats
 from headgate.spark.layouts import Columns
 
 Path = tuple[str, ...]
@@ -73,7 +74,7 @@ class FileFilter:
     @property
     def leaves(self) -> tuple[Path, ...]:
         """The statistics it needs, by their keys; none if partition values suffice."""
-        stored = [column for column in predicates.columns(self.predicate) if not self._is_partition(column)]
+        stored = [column for column in tree.columns(self.predicate) if not self._is_partition(column)]
         found = [(section, *self._physical(column)) for column in stored for section in _SECTIONS]
         return tuple(dict.fromkeys((_RECORDS, *found))) if found else ()
 
@@ -94,14 +95,16 @@ class FileFilter:
             lambda found: self._may_match(self.predicate, _known(leaves, found, parsed)),
         )
 
-    def _is_partition(self, column: predicates.Column) -> bool:
+    def _is_partition(self, column: tree.Column) -> bool:
         named = {name.lower() for name in self.columns.partitioned_by}
         return len(column.path) == 1 and column.path[0].lower() in named
 
-    def _physical(self, column: predicates.Column) -> Path:
-        return mapping.physical_paths(self.columns.schema, self.columns.mode).get(column.path, column.path)
+    def _physical(self, column: tree.Column) -> Path:
+        return column_mapping.physical_paths(self.columns.schema, self.columns.mode).get(
+            column.path, column.path
+        )
 
-    def _bounds(self, column: predicates.Column, known: Mapping[Path, Column]) -> _Bounds:
+    def _bounds(self, column: tree.Column, known: Mapping[Path, Column]) -> _Bounds:
         path = self._physical(column)
         if self._is_partition(column):
             text = F.try_element_at(F.col("partition_values"), F.lit(path[-1]))
@@ -109,7 +112,7 @@ class FileFilter:
             value = _typed(text, column, zone="Z")
             return _Bounds(*_around(value, column), absent, ~absent)
         low, high, nulls = (known[section, *path] for section in _SECTIONS)
-        if not (stats.has_bounds(column.type) or column.type == Primitive("boolean")):
+        if not (file_stats.has_bounds(column.type) or column.type == Primitive("boolean")):
             low = high = F.lit(None).cast("string")
         missing, records = _counted(nulls), _counted(known[_RECORDS])
         return _Bounds(
@@ -178,7 +181,7 @@ def _known(leaves: Iterable[Path], found: Column, parsed: StructType | None) -> 
     return known
 
 
-def _typed(text: Column, column: predicates.Column, *, zone: str = "") -> Column:
+def _typed(text: Column, column: tree.Column, *, zone: str = "") -> Column:
     """The text as what it is compared as, null if it is not legible; days and microseconds as numbers."""
     match column.type:
         case Primitive("boolean"):
@@ -214,13 +217,13 @@ def _number(value: Column) -> Column:
     return F.when(F.abs(value) < float("inf"), value)
 
 
-def _lower(value: Column, column: predicates.Column) -> Column:
+def _lower(value: Column, column: tree.Column) -> Column:
     if _is_moment(column):  # before 1970 a writer that cuts towards zero cuts upwards, at most to 1970
         return F.when(value <= 0, F.try_subtract(value, F.lit(_CUT_MICROS))).otherwise(value)
     return _around(value, column)[0]
 
 
-def _upper(value: Column, column: predicates.Column) -> Column:
+def _upper(value: Column, column: tree.Column) -> Column:
     if column.type == Primitive("string"):
         return _upper_text(value)
     if _is_moment(column):  # cut down to milliseconds (spec: per-file-statistics)
@@ -237,7 +240,7 @@ def _upper_text(value: Column) -> Column:
     return F.when(F.octet_length(value) >= _MAYBE_CUT, F.concat(sure, F.lit(HIGHEST))).otherwise(value)
 
 
-def _around(value: Column, column: predicates.Column) -> tuple[Column, Column]:
+def _around(value: Column, column: tree.Column) -> tuple[Column, Column]:
     """How far a value may be off: as a double is from a decimal, or as a float is that was printed."""
     if column.was_float:
         slack = F.abs(value) * _FLOAT_SLACK + _TINY
@@ -250,7 +253,7 @@ def _around(value: Column, column: predicates.Column) -> tuple[Column, Column]:
     return value, value
 
 
-def _is_moment(column: predicates.Column) -> bool:
+def _is_moment(column: tree.Column) -> bool:
     return column.type in (Primitive("timestamp"), Primitive("timestamp_ntz"))
 
 

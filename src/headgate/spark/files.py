@@ -17,11 +17,11 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
-from headgate.protocol import identity
 from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata, TxnId
-from headgate.protocol.indexed import physical_paths
-from headgate.protocol.schema.mapping import Path
+from headgate.protocol.features import identity_columns
+from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
+from headgate.protocol.stats.indexed_columns import physical_paths
 from headgate.spark import (
     arrange,
     checks,
@@ -135,7 +135,7 @@ def write_files(
     a row breaks a rule of the table; then no file is left.
     """
     folder = table.new_folder()
-    if options.optimize and identity.PREFIX in metadata.schema_string:
+    if options.optimize and identity_columns.PREFIX in metadata.schema_string:
         # Values are given behind every shuffle, so that a task which is run again gives the same.
         df, options = _balanced(df, metadata), replace(options, optimize=False)
     arranged = arrange.arrange(df, metadata, extra=extra, rules=options.rules)

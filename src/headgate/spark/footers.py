@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.protocol import stats
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, leaves
-from headgate.protocol.stats import ColumnStats
+from headgate.protocol.stats import file_stats
+from headgate.protocol.stats.file_stats import ColumnStats
 from headgate.storage.api import Store
 
 _TAIL = 64 * 1024
@@ -48,12 +48,12 @@ def render_stats(
     """
     columns = [leaf for field in schema.fields for leaf in _parquet_leaves((field.name,), field.type)]
     if len(columns) != footer.num_columns:
-        return stats.render(footer.num_rows, ())
+        return file_stats.render(footer.num_rows, ())
     if indexed is None:
-        indexed = {path for path, _ in islice(leaves(schema), stats.INDEXED_COLUMNS)}
+        indexed = {path for path, _ in islice(leaves(schema), file_stats.INDEXED_COLUMNS)}
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     rebased = any(key in (footer.metadata or {}) for key in _REBASED)
-    return stats.render(
+    return file_stats.render(
         footer.num_rows,
         (
             _column_stats([group.column(position) for group in groups], leaf, rebased=rebased)
@@ -82,7 +82,7 @@ def _column_stats(chunks: Sequence[pq.ColumnChunkMetaData], leaf: Leaf, *, rebas
     nulls = _nulls(chunks)
     # Legacy calendars shift old dates in the file but not in the table.
     shifted = rebased and data_type.name in ("date", "timestamp")
-    if shifted or not stats.has_bounds(data_type):
+    if shifted or not file_stats.has_bounds(data_type):
         return ColumnStats(path, data_type, nulls=nulls)
     bounds = [_bounds(chunk, data_type) for chunk in chunks if not _all_null(chunk)]
     if not bounds or any(bound is None for pair in bounds for bound in pair):

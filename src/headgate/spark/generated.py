@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.stored_expressions import GENERATED
 from headgate.spark import arrange, columns, stored_sql
 from headgate.spark import schema as spark_schema
 from headgate.spark.edits import UPDATES, Kind

@@ -16,11 +16,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity
 from headgate.protocol.actions import Metadata
-from headgate.protocol.identity import Identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.spark import failures, internal_names
 from headgate.spark import schema as spark_schema
@@ -53,7 +53,7 @@ def identity_column(
     are unique and go on in the direction of the step; there may be gaps between them.
     """
     said = dict(Identity(generator.start, generator.step, allows_explicit=by_default).written())
-    identity.of(Field(name, Primitive("long"), metadata=said))
+    identity_columns.of(Field(name, Primitive("long"), metadata=said))
     return StructField(name, LongType(), nullable, said if comment is None else {**said, "comment": comment})
 
 
@@ -67,7 +67,7 @@ def placed(rows: DataFrame, own: InternalNames) -> DataFrame:
     number, a, b = own.number, own.digits_a, own.digits_b
     partition = f"(shiftright({number}, {_PARTITION_BITS}) + 1L)"
     row = f"({number} & {(1 << _PARTITION_BITS) - 1}L)"
-    run = f"(shiftright({row}, {identity.RUN}) + 1L)"
+    run = f"(shiftright({row}, {identity_columns.RUN}) + 1L)"
     # Half way to the next number, a logarithm is never so near a whole one that rounding could matter.
     digits = {
         name: F.expr(f"CAST(log2(CAST({counted} AS DOUBLE) + 0.5D) AS INT)")
@@ -75,16 +75,16 @@ def placed(rows: DataFrame, own: InternalNames) -> DataFrame:
     }
     before = f"(CAST(2 * {a} + {b} - 1 AS BIGINT) * shiftleft(1L, {a} + {b}) + 1L)"
     in_box = f"(({partition} - shiftleft(1L, {a})) * shiftleft(1L, {b}) + {run} - shiftleft(1L, {b}))"
-    within = f"({row} & {(1 << identity.RUN) - 1}L)"
-    place = F.expr(f"shiftleft({before} + {in_box}, {identity.RUN}) + {within}")
+    within = f"({row} & {(1 << identity_columns.RUN) - 1}L)"
+    place = F.expr(f"shiftleft({before} + {in_box}, {identity_columns.RUN}) + {within}")
     return rows.withColumns(digits).withColumn(number, place).drop(a, b)
 
 
 def value(name: str, of: Identity, number: str) -> Column:
     """The value of an identity column for rows that are ``numbered``, under that name."""
-    most = min(of.left, identity.LARGEST // abs(of.step)) - 1
+    most = min(of.left, identity_columns.LARGEST // abs(of.step)) - 1
     if most < 0:
-        raise identity.exhausted(of, name)
+        raise identity_columns.exhausted(of, name)
     told = f"HEADGATE_IDENTITY[{name}]HEADGATE"
     place = F.col(number)
     given = F.lit(of.following).cast("bigint") + F.lit(of.step).cast("bigint") * place
@@ -110,14 +110,14 @@ def violation(failure: Exception) -> InvalidRequest | None:
     return InvalidRequest(
         f"the identity column {found[1]!r} has fewer values left, up to the end of BIGINT, than the rows "
         "take; nothing was committed: replace the column by one that starts elsewhere",
-        code=identity.EXHAUSTED, column=found[1],
+        code=identity_columns.EXHAUSTED, column=found[1],
     )  # fmt: skip
 
 
 def check_given(rows: DataFrame, metadata: Metadata) -> None:
     """Refuse rows that bring values for a column that is GENERATED ALWAYS."""
-    if identity.PREFIX in metadata.schema_string:
-        identity.check_given(spark_schema.of_frame(rows), schema_json.parse(metadata.schema_string))
+    if identity_columns.PREFIX in metadata.schema_string:
+        identity_columns.check_given(spark_schema.of_frame(rows), schema_json.parse(metadata.schema_string))
 
 
 def farthest(
@@ -127,13 +127,13 @@ def farthest(
 
     A column that is null everywhere has none.
     """
-    columns = identity.columns_of(metadata)
+    columns = identity_columns.columns_of(metadata)
     if not columns or not footers:
         return {}
-    mode, schema = mapping.mode(metadata), schema_json.parse(metadata.schema_string)
+    mode, schema = column_mapping.mode(metadata), schema_json.parse(metadata.schema_string)
     found = {}
     for name, of in columns.items():
-        stored = mapping.physical_name(_field(schema, name), mode)
+        stored = column_mapping.physical_name(_field(schema, name), mode)
         bounds = [_bounds(footer, stored) for footer in footers]
         if any(bound is None for bound in bounds):
             column = spark_schema.column(stored)

@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest, MetadataChanged
-from headgate.protocol import identity
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.attempt import Reads
-from headgate.protocol.identity import Identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.features.identity_columns import Identity
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_path import format_path, parse_path
+from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import failures, files, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.files import Written
@@ -32,7 +32,7 @@ class Reserved:
 
     def starting(self, metadata: Metadata) -> Metadata:
         """The metadata as it was when they were reserved, so that who gives values gives these."""
-        return identity.with_marks(metadata, self.before) if self.before else metadata
+        return identity_columns.with_marks(metadata, self.before) if self.before else metadata
 
     def check(self, table: OpenedTable, written: Written) -> None:
         """That the rows took no more than these; if a query gives other rows each time, they may have."""
@@ -63,7 +63,7 @@ def outrun(conflict: MetadataChanged, rows: DataFrame, before: Metadata, after: 
     Of a column for which the rows bring values nothing is reserved: its mark just moves again.
     """
     brought = spark_schema.present(rows)
-    was, now = identity.columns_of(before), identity.columns_of(after)
+    was, now = identity_columns.columns_of(before), identity_columns.columns_of(after)
     counts = {
         name: (now[name].following - known.following) // known.step
         for name, known in was.items()
@@ -84,12 +84,12 @@ def reserve(table: OpenedTable, lost: Outrun) -> Reserved:
     for _ in range(table.settings.max_attempts):
         base = table.snapshot()
         before = base.state.metadata
-        columns = identity.columns_of(before)
+        columns = identity_columns.columns_of(before)
         if not counts.keys() <= columns.keys():
             break
         after = {name: columns[name].beyond(count) for name, count in counts.items()}
         marks = {name: of.mark for name, of in after.items()}
-        change = Change(Operation(_RESERVE), (identity.with_marks(before, marks),))
+        change = Change(Operation(_RESERVE), (identity_columns.with_marks(before, marks),))
         try:
             table.commit(change, base=base)
         except MetadataChanged:
@@ -108,19 +108,19 @@ def sync(spark: SparkSession, table: OpenedTable, column: str, *, may_lower: boo
     base = table.snapshot()
     before = base.state.metadata
     field = schema_json.parse(before.schema_string).find(path[0])
-    if len(path) > 1 or field is None or not identity.is_identity(field):
+    if len(path) > 1 or field is None or not identity_columns.is_identity(field):
         raise InvalidRequest(
             f"{format_path(path)} is no identity column of the table, so it has no mark to set: name one "
             "that is",
             code="DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN", column=format_path(path),
         )  # fmt: skip
-    known = identity.of(field)
+    known = identity_columns.of(field)
     last = F.max if known.step > 0 else F.min
     row = scan.read(spark, table, base).agg(last(spark_schema.column(field.name))).first()
     if row is None or row[0] is None:
         return base.version
     after = (replace(known, mark=None) if may_lower else known).covering(row[0])
-    metadata = identity.with_marks(before, {field.name: after.mark})
+    metadata = identity_columns.with_marks(before, {field.name: after.mark})
     if metadata == before:
         return base.version
     told = msgspec.json.encode({"name": format_path(path), "highWaterMark": after.mark}).decode()

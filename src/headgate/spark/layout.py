@@ -7,14 +7,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import cubes, curves, indexed, packing
 from headgate.protocol.actions import AddFile
-from headgate.protocol.cubes import Member
-from headgate.protocol.curves import Curve
-from headgate.protocol.domain_lifecycle import Column as Clustered
-from headgate.protocol.schema import mapping
+from headgate.protocol.domains.lifecycle import Column as Clustered
+from headgate.protocol.features import bin_packing, space_filling_curves, zcubes
+from headgate.protocol.features.space_filling_curves import Curve
+from headgate.protocol.features.zcubes import Member
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.column_path import Path, format_path, parse_path
 from headgate.protocol.schema.types import leaves
+from headgate.protocol.stats import indexed_columns
 from headgate.spark import curve_order, targets
 from headgate.spark.rearrange import Work
 from headgate.spark.targets import Target
@@ -23,13 +24,13 @@ from headgate.spark.targets import Target
 def by_z_order(target: Target, names: Sequence[str]) -> list[Work]:
     """All files of the target, each partition by itself, in a Z-order of these columns."""
     columns = [_column(path) for path in _checked(target, names)]
-    partitions = packing.of_partitions(
+    partitions = bin_packing.of_partitions(
         [dict(values) for values in target.files["partition_values"].to_pylist()]
     )
     positions: dict[object, list[int]] = {}
     for position, partition in enumerate(partitions):
         positions.setdefault(partition, []).append(position)
-    curve = curves.z_order(len(columns))
+    curve = space_filling_curves.z_order(len(columns))
     return [_work(target, some, columns, curve) for some in positions.values()]
 
 
@@ -38,16 +39,16 @@ def by_clustering(target: Target, clustered: tuple[Clustered, ...], *, full: boo
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths)
     members = [
-        Member(position, adds[path].size, cubes.cube(adds[path], clustered))
+        Member(position, adds[path].size, zcubes.cube(adds[path], clustered))
         for position, path in enumerate(paths)
     ]
-    chosen = cubes.chosen(members, packing.target_bytes(target.metadata), all_of_them=full)
+    chosen = zcubes.chosen(members, bin_packing.target_bytes(target.metadata), all_of_them=full)
     if not chosen:
         return []
     logical = {theirs: ours for ours, theirs in _physical(target).items()}
     columns = [_column(logical.get(path, path)) for path in clustered]
-    tags = cubes.tags(target.table.world.uuid(), clustered)
-    work = _work(target, chosen, columns, curves.hilbert(len(columns)))
+    tags = zcubes.tags(target.table.world.uuid(), clustered)
+    work = _work(target, chosen, columns, space_filling_curves.hilbert(len(columns)))
     return [Work(work.positions, work.arrange, tags)]
 
 
@@ -55,7 +56,7 @@ def _work(target: Target, positions: Sequence[int], columns: Sequence[Column], c
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths[position] for position in positions).values()
     size = sum(add.size for add in adds)
-    files = max(1, round(size / packing.target_bytes(target.metadata)))
+    files = max(1, round(size / bin_packing.target_bytes(target.metadata)))
     arrange = partial(_arranged, by=columns, curve=curve, files=files, total=_rows(list(adds)))
     return Work(positions, arrange)
 
@@ -78,7 +79,7 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
     """The columns of these names, if they are in the files with statistics to skip by."""
     partitioned = {name.lower() for name in target.metadata.partition_columns}
     stored = {tuple(part.lower() for part in ours): theirs for ours, theirs in _physical(target).items()}
-    with_statistics = indexed.physical_paths(target.metadata)
+    with_statistics = indexed_columns.physical_paths(target.metadata)
     found = []
     for path in map(parse_path, names):
         lower = tuple(part.lower() for part in path)
@@ -96,7 +97,7 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
         if stored[lower] not in with_statistics:
             raise InvalidRequest(
                 f"there are no statistics of {format_path(path)} to skip files by: cluster by others, or "
-                f"have it among the columns of {indexed.NAMED}",
+                f"have it among the columns of {indexed_columns.NAMED}",
                 code="DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS",
             )
         found.append(path)
@@ -106,7 +107,7 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
 def _physical(target: Target) -> dict[Path, Path]:
     """For every column its path in the files."""
     schema = target.columns.schema
-    mapped = mapping.physical_paths(schema, target.columns.mode)
+    mapped = column_mapping.physical_paths(schema, target.columns.mode)
     return {path: mapped.get(path, path) for path, _ in leaves(schema)}
 
 

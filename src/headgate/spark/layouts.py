@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.errors import CorruptLog, ObjectNotFound, UnsupportedFeature
-from headgate.protocol import features
-from headgate.protocol.schema import mapping
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol import table_features
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import footers, internal_names, parquet_schema
 from headgate.spark.internal_names import InternalNames
@@ -50,7 +50,7 @@ class Columns:
     @property
     def usual(self) -> Struct:
         """The layout of a file of which only the log is known."""
-        return self.layout(mapping.physical(self.schema, self.mode))
+        return self.layout(column_mapping.physical(self.schema, self.mode))
 
     def layout(self, stored: Struct) -> Struct:
         """The layout of a file that stores the columns of the table so."""
@@ -68,7 +68,9 @@ class Columns:
     def must_ask_files(self) -> bool:
         """Whether names or types differ between files in a way that Spark cannot cope with."""
         # Spark reads most types of older files as wider ones, but not every integer as a decimal.
-        return self.mode is Mode.ID or any(_was_integer(field) for field in features.fields_of(self.schema))
+        return self.mode is Mode.ID or any(
+            _was_integer(field) for field in table_features.fields_of(self.schema)
+        )
 
     def is_constant(self, field: Field) -> bool:
         """Whether a column has one value per file, which is in the log."""
@@ -120,7 +122,7 @@ def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: Mode, path:
     for field in fields:
         found = _find(field, file, mode, path)
         parts.append(
-            Field(mapping.physical_name(field, mode), VOID)
+            Field(column_mapping.physical_name(field, mode), VOID)
             if found is None
             else Field(found.name, _type(field.type, found.type, mode, path))
         )
@@ -128,12 +130,12 @@ def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: Mode, path:
 
 
 def _find(field: Field, file: Sequence[pa.Field], mode: Mode, path: str) -> pa.Field | None:
-    number = mapping.field_id(field) if mode is Mode.ID else None
+    number = column_mapping.field_id(field) if mode is Mode.ID else None
     if number is not None:
         wanted = str(number).encode()
         found = [part for part in file if (part.metadata or {}).get(_FIELD_ID) == wanted]
     else:
-        name = mapping.physical_name(field, mode)
+        name = column_mapping.physical_name(field, mode)
         found = [part for part in file if part.name == name]
         found = found or [part for part in file if part.name.lower() == name.lower()]
     if len(found) > 1:

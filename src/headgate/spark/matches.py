@@ -17,7 +17,7 @@ from pyroaring import FrozenBitMap64
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark.internal_names import InternalNames
 
 _FILE, _KIND, _PLACE, _WORD, _BITS, _COUNT = "file", "kind", "place", "word", "bits", "count"

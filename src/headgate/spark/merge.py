@@ -10,10 +10,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
-from headgate.protocol.predicate_sql import Side
-from headgate.protocol.predicates import Always
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.features import identity_columns
+from headgate.protocol.predicates.from_sql import Side
+from headgate.protocol.predicates.tree import Always
 from headgate.spark import (
     again,
     assignments,
@@ -216,7 +216,7 @@ def _search(merge: Merge, target: Target, source: Source, evolved: Evolved) -> E
     matched = _matched(kept, source, own.clause, sum(some.count for some in found.values()))
     alone = source.aliased.join(matched, F.col(source.row) == F.col(own.clause), "left_anti")
     chosen = alone.withColumn(own.clause, clause).where(F.col(own.clause).isNotNull())
-    if any(map(identity.is_identity, evolved.schema.fields)):
+    if any(map(identity_columns.is_identity, evolved.schema.fields)):
         chosen = spark_identity.numbered(chosen, own)
     values = merge_columns.by_clause(chosen, merge.clauses, INSERTS, evolved, merge)
     with failures.told(spark_identity.violation):

@@ -9,9 +9,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import identity
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import DataType, Field, Struct
-from headgate.protocol.stored_expressions import GENERATED
 from headgate.spark import assignments, statements
 from headgate.spark.assignments import Values
 from headgate.spark.edits import Kind
@@ -123,7 +123,7 @@ def values(clause: Clause, sides: Sides, *, evolves: bool) -> Mapping[str, Colum
             for found in schema.fields
             if source.find(found.name) is None
             and GENERATED not in found.metadata
-            and not identity.is_identity(found)
+            and not identity_columns.is_identity(found)
         ]
         if missing and not evolves:
             raise InvalidRequest(

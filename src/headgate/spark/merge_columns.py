@@ -7,13 +7,14 @@ from typing import Protocol as Port
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol import features, identity, type_changes, upgrade
-from headgate.protocol import metadata as metadata_rules
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol
-from headgate.protocol.metadata import Wish
-from headgate.protocol.schema import assign, enforce, merge
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata import implicit_changes as metadata_rules
+from headgate.protocol.metadata.implicit_changes import Wish
+from headgate.protocol.schema import column_ids, enforcement, merging, type_widening
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.merge import Allowed
+from headgate.protocol.schema.merging import Allowed
 from headgate.protocol.schema.types import Struct
 from headgate.spark import assignments, columns, fitting, generated, merge_clauses
 from headgate.spark import schema as spark_schema
@@ -59,7 +60,7 @@ class Evolved:
         """The same, with marks of identity columns that no value in these files is beyond."""
         after = known = self.metadata or before
         for written in folders:
-            after = identity.marked(after, written.farthest)
+            after = identity_columns.marked(after, written.farthest)
         return self if after == known else replace(self, metadata=after)
 
 
@@ -73,17 +74,17 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
         return Evolved(schema, source.schema, target.own)
     before = target.base.state.protocol
     wish = Wish(spark_schema.unbound(used), can_merge=True, casts=True)
-    version = target.base.version + 1 if before.has(type_changes.PREVIEW) else None
+    version = target.base.version + 1 if before.has(type_widening.PREVIEW) else None
     planned = metadata_rules.plan_metadata(
         target.metadata, wish, uuid=target.table.world.uuid, preview_version=version
     )
     metadata = planned.metadata
     if metadata is None:
         return Evolved(schema, source.schema, target.own)
-    mapped = assign.HIGHEST in metadata.configuration
-    enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
-    after = upgrade.of_changed_table(before, metadata)
-    features.check_writable(after, metadata)
+    mapped = column_ids.HIGHEST in metadata.configuration
+    enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
+    after = protocol_upgrade.of_changed_table(before, metadata)
+    table_features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
     return Evolved(wanted, source.schema, target.own, metadata, None if after == before else after)
 
@@ -107,7 +108,7 @@ def _named(source: Struct, table: Struct, paths: Collection[tuple[str, ...]]) ->
         inside = {path[1:] for path in paths if path[0] == field.name.lower()}
         known = table.find(field.name)
         if () in inside:
-            if known is None or not merge.incompatible(Struct((known,)), Struct((field,)), _CASTS):
+            if known is None or not merging.incompatible(Struct((known,)), Struct((field,)), _CASTS):
                 chosen.append(field)
         elif inside and isinstance(field.type, Struct):
             within = known.type if known is not None and isinstance(known.type, Struct) else Struct(())
@@ -201,7 +202,7 @@ def _fitted(
     for number, values in said.items():
         found = spark_schema.of_frame(rows.select(*(value.alias(name) for name, value in values.items())))
         for field in found.fields:
-            enforce.check_assigned(field.name, field.type, wanted[field.name].type, may_lack=evolves)
+            enforcement.check_assigned(field.name, field.type, wanted[field.name].type, may_lack=evolves)
         fitted[number] = {
             name: columns.collated(fitting.fitted(value, field.type, wanted[name].type), wanted[name])
             for (name, value), field in zip(values.items(), found.fields, strict=True)

@@ -11,10 +11,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType
 
-from headgate.protocol import key_order, predicate_sql, predicates
-from headgate.protocol.predicate_sql import JoinPart, Side
-from headgate.protocol.predicates import Always, Predicate
-from headgate.protocol.predicates import Column as TargetColumn
+from headgate.protocol.predicates import from_sql, join_key_order, tree
+from headgate.protocol.predicates.from_sql import JoinPart, Side
+from headgate.protocol.predicates.tree import Always, Predicate
+from headgate.protocol.predicates.tree import Column as TargetColumn
 from headgate.protocol.schema.types import Primitive, Struct
 from headgate.spark import expressions, observed, statements
 from headgate.spark import schema as spark_schema
@@ -64,7 +64,7 @@ def part(
         return JoinPart(Always())
     time_zone = spark.conf.get("spark.sql.session.timeZone") or ""
     side = Side(alias or "", spark_schema.of_frame(df))
-    return predicate_sql.of_join(sql, target, side, time_zone=time_zone)
+    return from_sql.of_join(sql, target, side, time_zone=time_zone)
 
 
 def take(df: DataFrame, alias: str | None, equal: Sequence[Equal], row: str) -> Source:
@@ -99,13 +99,13 @@ def concerned(spark: SparkSession, source: Source, said: JoinPart, schema: Struc
         for column, name in said.equal
         if name in source.ends and _ordered(column, name, source.schema) is not None
     )
-    return predicates.all_of((said.own, *by_keys))
+    return tree.all_of((said.own, *by_keys))
 
 
 def _ordered(mine: TargetColumn, name: Name, schema: Struct) -> TargetColumn | None:
     """The source's column of that name, if its order is that of the target's column."""
-    theirs = predicates.resolve(schema, name)
-    return theirs if theirs is not None and key_order.is_shared(mine, theirs) else None
+    theirs = tree.resolve(schema, name)
+    return theirs if theirs is not None and join_key_order.is_shared(mine, theirs) else None
 
 
 def _asked(end: Column, column: TargetColumn) -> Column:
@@ -130,7 +130,7 @@ def _among(
     """That a column of the target has one of the values, or one between the least and the greatest."""
     least, greatest = source.ends[name]
     if least is None:
-        return predicates.Never()
+        return tree.Never()
     if type(least) not in _ORDERED:
         return Always()
     if source.count > _FEW_KEYS:

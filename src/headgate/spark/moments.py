@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import SparkSession
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import literals
 from headgate.protocol.actions import EpochMillis
+from headgate.protocol.predicates import literals
 
 _ZONE = "spark.sql.session.timeZone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -8,10 +8,12 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest
-from headgate.protocol import clustering, domain_lifecycle, packing, predicates, rearrangement
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
-from headgate.protocol.packing import Packed
-from headgate.protocol.predicates import Always, And, Or, Predicate, Unknown
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.features import bin_packing, clustering, rearrangement
+from headgate.protocol.features.bin_packing import Packed
+from headgate.protocol.predicates import tree
+from headgate.protocol.predicates.tree import Always, And, Or, Predicate, Unknown
 from headgate.spark import expressions, failures, layout, rearrange, scan, statements, targets
 from headgate.spark.rearrange import Work
 from headgate.spark.statements import Result
@@ -37,7 +39,7 @@ def optimize(
     not yet, or with ``full`` altogether.
     """
     target, permission = _target(spark, table, where, "OPTIMIZE")
-    clustered = domain_lifecycle.clustering_columns(target.base.state.domains)
+    clustered = lifecycle.clustering_columns(target.base.state.domains)
     if clustered:
         _check_clustered(where, z_order_by)
         work = layout.by_clustering(target, clustered, full=full)
@@ -50,7 +52,7 @@ def optimize(
     elif z_order_by:
         work = layout.by_z_order(target, z_order_by)
     else:
-        small = packing.bins(_packed(target), packing.target_bytes(target.metadata))
+        small = bin_packing.bins(_packed(target), bin_packing.target_bytes(target.metadata))
         work = [Work(positions, rearrange.as_one) for positions in small]
     parameters = {
         "predicate": statements.predicate(where),
@@ -104,7 +106,7 @@ def _check_clustered(where: Column | str | None, z_order_by: Sequence[str]) -> N
 
 def _check_of_partitions(wanted: Predicate, partitioned: Sequence[str], operation: str) -> None:
     names = {name.lower() for name in partitioned}
-    others = any(column.path[0].lower() not in names for column in predicates.columns(wanted))
+    others = any(column.path[0].lower() not in names for column in tree.columns(wanted))
     if others or _has_unknown(wanted):
         raise InvalidRequest(
             f"{operation} takes whole partitions, so its condition may only compare "
@@ -127,7 +129,7 @@ def _has_unknown(predicate: Predicate) -> bool:
 def _packed(target: Target) -> Iterator[Packed]:
     live = target.files
     paths = live["path"].to_pylist()
-    partitions = packing.of_partitions([dict(values) for values in live["partition_values"].to_pylist()])
+    partitions = bin_packing.of_partitions([dict(values) for values in live["partition_values"].to_pylist()])
     vectors = zip(paths, live["deletion_vector"].to_pylist(), strict=True)
     with_vectors = target.adds(path for path, vector in vectors if vector is not None)
     shares = {path: rearrangement.hidden_share(add) for path, add in with_vectors.items()}

@@ -15,7 +15,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import partitions
+from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import DataType, Primitive, describe
 from headgate.spark import internal_names
 
@@ -98,7 +98,7 @@ def _decoded(value: bytes, column: PartitionColumn) -> str | None:
 
 def _serialized(text: str, column: PartitionColumn) -> str | None:
     try:
-        return partitions.serialized(text, column.type)
+        return partition_values.serialized(text, column.type)
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(
             f"the partition column {column.name!r} has the value {text!r}, and partition values can be in "

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote, urlsplit
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol import climbing
+from headgate.protocol import relative_paths
 from headgate.storage.locate import is_local, local_path
 
 _HADOOP = {"s3": "s3a"}
@@ -34,7 +34,7 @@ def file_uris(location: str, paths: pa.StringArray) -> pa.StringArray:
 
     ``CorruptLog`` if a relative one leads out of the location.
     """
-    climbing.check(paths.filter(pc.match_substring_regex(paths, climbing.SUSPECT)).to_pylist())
+    relative_paths.check(paths.filter(pc.match_substring_regex(paths, relative_paths.SUSPECT)).to_pylist())
     root = _root_uri(location)
     uris = pc.binary_join_element_wise(pa.scalar(root), paths, "/")
     # Most paths are relative and have nothing to encode; one by one they would take seconds.

@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol import partitions
 from headgate.protocol.actions import DeletionVector
+from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import DataType, Struct
 from headgate.spark import paths
 from headgate.spark.layouts import Columns
@@ -138,7 +137,7 @@ def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> 
         modified_ms=files["modified_ms"].combine_chunks(),
         constants={
             column.name: _constants(
-                files["partition_values"], mapping.physical_name(column, columns.mode), column.type
+                files["partition_values"], column_mapping.physical_name(column, columns.mode), column.type
             )
             for column in columns.schema.fields
             if columns.is_constant(column)
@@ -161,5 +160,5 @@ def _vectors(found: pa.ChunkedArray) -> Sequence[DeletionVector | None]:
 
 def _constants(values: pa.ChunkedArray, column: str, data_type: DataType) -> Sequence[str | None]:
     found = pc.map_lookup(values, pa.scalar(column), "first").combine_chunks().dictionary_encode()
-    texts = [partitions.canonical(text, data_type) for text in found.dictionary.to_pylist()]
+    texts = [partition_values.canonical(text, data_type) for text in found.dictionary.to_pylist()]
     return [None if index is None else texts[index] for index in found.indices.to_pylist()]

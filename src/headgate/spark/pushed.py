@@ -12,18 +12,9 @@ from typing import Any
 
 import msgspec
 
-from headgate.protocol import comparisons, literals, predicates, sql_casts
-from headgate.protocol.literals import Literal
-from headgate.protocol.predicates import (
-    Column,
-    IsNull,
-    NotNull,
-    Op,
-    Predicate,
-    Unknown,
-    all_of,
-    any_of,
-)
+from headgate.protocol.predicates import comparisons, literals, sql_casts, tree
+from headgate.protocol.predicates.literals import Literal
+from headgate.protocol.predicates.tree import Column, IsNull, NotNull, Op, Predicate, Unknown, all_of, any_of
 from headgate.protocol.schema.types import Struct
 
 Columns = Mapping[tuple[str, ...], Column]
@@ -50,7 +41,7 @@ def _collect(
         ours, theirs = (*at[0], field.name), (*at[1], stored.name)
         if isinstance(field.type, Struct) and isinstance(stored.type, Struct):
             _collect(whole, field.type, stored.type, (ours, theirs), found)
-        elif field.type == stored.type and (column := predicates.resolve(whole, ours)) is not None:
+        elif field.type == stored.type and (column := tree.resolve(whole, ours)) is not None:
             found[theirs] = column
 
 

@@ -14,10 +14,11 @@ from pyspark.sql import DataFrame
 
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import ConflictError, HeadgateError, UserError
-from headgate.protocol import cubes, domain_lifecycle
 from headgate.protocol.actions import AddFile, EpochMillis
-from headgate.protocol.attempt import Reads
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.features import zcubes
+from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import files, rewrite, statements
 from headgate.spark.files import Options, Written
 from headgate.spark.statements import Result
@@ -113,13 +114,13 @@ def _write_one(target: Target, work: Work) -> Written:
         work.arrange(rows.select(*rewrite.copied_columns(target))),
         target.table,
         target.metadata,
-        clustering=domain_lifecycle.clustering_columns(target.base.state.domains),
+        clustering=lifecycle.clustering_columns(target.base.state.domains),
         options=Options(data_change=False),
         extra=target.tracked,
     )
     if work.tags is None:
         return written
-    told = {"tags": dict(work.tags), "clustering_provider": cubes.PROVIDER}
+    told = {"tags": dict(work.tags), "clustering_provider": zcubes.PROVIDER}
     return replace(written, adds=tuple(msgspec.structs.replace(add, **told) for add in written.adds))
 
 

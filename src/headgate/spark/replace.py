@@ -11,27 +11,19 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import (
-    clustering,
-    coordination,
-    domain_lifecycle,
-    features,
-    identity,
-    outlasting,
-    property_changes,
-    row_tracking,
-    session_defaults,
-    stamping,
-    upgrade,
-)
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
-from headgate.protocol.coordination import Command
-from headgate.protocol.metadata import check_partitioning, normalized
-from headgate.protocol.property_changes import Asked
-from headgate.protocol.replay import State
-from headgate.protocol.schema import assign, enforce, mapping
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
+from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.log import in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
+from headgate.protocol.metadata.alter_properties import Asked
+from headgate.protocol.metadata.implicit_changes import check_partitioning, normalized
+from headgate.protocol.schema import column_ids, column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.spark import failures, files, replaced, self_reads, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.write_options import WriteOptions
@@ -74,15 +66,15 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     metadata, protocol = planned(table, state, new.definition)
     names = new.definition.cluster_by
     wanted = (clustering.domain(names, metadata),) if names else ()
-    domains = domain_lifecycle.after_replace(state.domains, wanted)
-    columns = domain_lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
+    domains = lifecycle.after_replace(state.domains, wanted)
+    columns = lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
     removes = removed.removals(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
     written = files.Written("", (), 0)
     if new.rows is not None:
-        enforce.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))
+        enforcement.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))
         spark_identity.check_given(new.rows, metadata)
         written = files.write_files(new.rows, table, metadata, clustering=columns, options=new.options.files)
-        metadata = identity.marked(metadata, written.farthest)
+        metadata = identity_columns.marked(metadata, written.farthest)
     partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
     parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
     changed = (protocol,) if protocol != state.protocol else ()
@@ -99,35 +91,35 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
 def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[Metadata, Protocol]:
     """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
     before = state.metadata
-    coordination.check_set(before.configuration, definition.properties, Command.REPLACE)
-    _check_identity(state, property_changes.parse(definition.properties), definition.properties)
-    owned = state.protocol.is_catalog_managed or coordination.of(before) is not None
+    coordinated_commits.check_set(before.configuration, definition.properties, Command.REPLACE)
+    _check_identity(state, alter_properties.parse(definition.properties), definition.properties)
+    owned = state.protocol.is_catalog_managed or coordinated_commits.of(before) is not None
     asked = session_defaults.over(definition.properties, definition.defaults, owned=owned)
-    schema = identity.declared(enforce.declared(assign.without(definition.schema)))
+    schema = identity_columns.declared(enforcement.declared(column_ids.without(definition.schema)))
     metadata = msgspec.structs.replace(
         before,
         description=asked.comment if definition.description is None else definition.description,
         schema_string=schema_json.render(schema),
         partition_columns=normalized(definition.partition_by, schema),
-        configuration={**asked.configuration, **outlasting.kept(state)},
+        configuration={**asked.configuration, **kept_on_replace.kept(state)},
     )
-    enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
+    enforcement.check_new(schema, mapped=column_mapping.mode(metadata) is not Mode.NONE)
     check_partitioning(metadata.partition_columns, schema)
-    identity.check(metadata)
+    identity_columns.check(metadata)
     if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
         raise clustering.cannot_be_partitioned()
-    metadata = assign.assigned(metadata, table.world.uuid)
-    property_changes.check(metadata)
-    metadata = property_changes.with_row_columns(metadata, table.world.uuid)
+    metadata = column_ids.assigned(metadata, table.world.uuid)
+    alter_properties.check(metadata)
+    metadata = alter_properties.with_row_columns(metadata, table.world.uuid)
     row_tracking.check(metadata)
     wanted = {*asked.features, *({clustering.FEATURE} if definition.cluster_by else ())}
-    protocol = upgrade.of_changed_table(state.protocol, metadata, asked=wanted, writer=asked.writer)
-    features.check_writable(protocol, metadata)
+    protocol = protocol_upgrade.of_changed_table(state.protocol, metadata, asked=wanted, writer=asked.writer)
+    table_features.check_writable(protocol, metadata)
     return metadata, protocol
 
 
 def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> None:
-    if features.CATALOG_MANAGED in asked.features and not state.protocol.is_catalog_managed:
+    if table_features.CATALOG_MANAGED in asked.features and not state.protocol.is_catalog_managed:
         raise InvalidRequest(
             "an ordinary table does not become a catalog-managed one by being replaced: make a new table in "
             "the catalog",
@@ -135,7 +127,7 @@ def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> No
         )
     if state.protocol.is_catalog_managed:
         before = state.metadata
-        kept = {name: asked.configuration[name] for name in property_changes.CATALOG_KEPT & stated.keys()}
-        property_changes.check_kept(before.configuration, kept)
-        if asked.configuration.get(stamping.ENABLED, "true").lower() != "true":
-            property_changes.check_managed(before, {stamping.ENABLED}, asked)
+        kept = {name: asked.configuration[name] for name in alter_properties.CATALOG_KEPT & stated.keys()}
+        alter_properties.check_kept(before.configuration, kept)
+        if asked.configuration.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
+            alter_properties.check_managed(before, {in_commit_timestamps.ENABLED}, asked)

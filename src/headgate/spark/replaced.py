@@ -13,14 +13,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.protocol import partitions, predicate_sql, predicates
 from headgate.protocol.actions import Metadata
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Predicate, Unknown
+from headgate.protocol.predicates import from_sql, tree
+from headgate.protocol.predicates.spark_strings import quote
+from headgate.protocol.predicates.tree import Predicate, Unknown
+from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.sql_strings import quote
+from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import columns, internal_names, texts
 from headgate.table.snapshot import Snapshot
 
@@ -82,9 +82,10 @@ def _partition_values(files: pa.Table, metadata: Metadata) -> list[Values]:
 
 def _values(given: Mapping[str, str | None], fields: Sequence[Field], metadata: Metadata) -> Values:
     """Partition values as text that is the same for all spellings of one value."""
-    mode = mapping.mode(metadata)
+    mode = column_mapping.mode(metadata)
     return tuple(
-        partitions.canonical(given.get(mapping.physical_name(field, mode)), field.type) for field in fields
+        partition_values.canonical(given.get(column_mapping.physical_name(field, mode)), field.type)
+        for field in fields
     )
 
 
@@ -115,8 +116,8 @@ def _any_of(wanted: Iterable[Values], fields: Sequence[Field], metadata: Metadat
     few = list(wanted)
     if len(few) > _FEW:
         return Unknown("many partitions")
-    return predicates.any_of(
-        predicates.all_of(_equals(field, text, metadata) for field, text in zip(fields, values, strict=True))
+    return tree.any_of(
+        tree.all_of(_equals(field, text, metadata) for field, text in zip(fields, values, strict=True))
         for values in few
     )
 
@@ -125,6 +126,6 @@ def _equals(field: Field, text: str | None, metadata: Metadata) -> Predicate:
     name = f"`{field.name.replace('`', '``')}`"
     schema = schema_json.parse(metadata.schema_string)
     if text is None:
-        return predicate_sql.parse(f"{name} IS NULL", schema, time_zone="UTC")
+        return from_sql.parse(f"{name} IS NULL", schema, time_zone="UTC")
     type_name = columns.spark_type(field.type).simpleString()
-    return predicate_sql.parse(f"{name} = CAST({quote(text)} AS {type_name})", schema, time_zone="UTC")
+    return from_sql.parse(f"{name} = CAST({quote(text)} AS {type_name})", schema, time_zone="UTC")

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Action, AddFile, Metadata
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Always, Predicate
+from headgate.protocol.predicates.tree import Always, Predicate
+from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import edits, expressions, files, rewrite, scan, targets
 from headgate.spark.edits import Kind
 from headgate.spark.files import Written

@@ -4,8 +4,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import references
 from headgate.protocol.actions import EpochMillis, Metadata
+from headgate.protocol.schema import expression_columns
 from headgate.protocol.schema import json as schema_json
 from headgate.spark import expressions, replaced, replaced_rows, sql_forms
 from headgate.spark.checks import Rule
@@ -30,7 +30,7 @@ def _is_by_partitions(base: Snapshot, options: WriteOptions) -> bool:
     found = condition(options)
     if found is None or sql_forms.UNKNOWN in found:
         return False
-    named = references.columns(found)
+    named = expression_columns.columns(found)
     by_partitions = named is not None and named <= partitioned
     if not by_partitions and not options.data_change:
         raise InvalidRequest(

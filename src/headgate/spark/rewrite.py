@@ -13,7 +13,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import ConflictError, UserError
-from headgate.protocol import domain_lifecycle, vectors
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -23,11 +22,13 @@ from headgate.protocol.actions import (
     EpochMillis,
     Metadata,
 )
-from headgate.protocol.attempt import Reads
-from headgate.protocol.row_work import RowWork
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
-from headgate.protocol.vectors import DeletedRows
+from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.row_access import RowWork
 from headgate.spark import change_files, files, fitting, row_counts, targets, vectors_written
 from headgate.spark import schema as spark_schema
 from headgate.spark.edits import UPDATES, Edits, Kind, Matching
@@ -160,7 +161,7 @@ def carry_out(target: Target, edits: Edits, decided: Plan, metadata: Metadata | 
     try:
         rows = _rows_to_write(target, edits, decided, schema_json.parse(under.schema_string))
         if rows is not None:
-            clustering = domain_lifecycle.clustering_columns(target.base.state.domains)
+            clustering = lifecycle.clustering_columns(target.base.state.domains)
             folders.append(
                 files.write_files(rows, target.table, under, clustering=clustering, extra=target.tracked)
             )
@@ -225,7 +226,9 @@ def _rows_to_write(target: Target, edits: Edits, decided: Plan, schema: Struct) 
         parts.append(edits.rows.where(kinds).select(*_new_columns(target, edits.rows)))
     if decided.rewritten:
         kept = [
-            msgspec.structs.replace(file, deletion_vector=vectors.inline(rows) if rows.cardinality else None)
+            msgspec.structs.replace(
+                file, deletion_vector=deletion_vectors.inline(rows) if rows.cardinality else None
+            )
             for file, rows in decided.rewritten
         ]
         parts.append(target.rows_of(table_of(kept)).select(*copied_columns(target)))

@@ -13,8 +13,8 @@ from operator import and_, or_
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from headgate.protocol import predicates
-from headgate.protocol.predicates import (
+from headgate.protocol.predicates import tree
+from headgate.protocol.predicates.tree import (
     Always,
     And,
     Compare,
@@ -72,7 +72,7 @@ def condition(predicate: Predicate, find: Find) -> Column | None:
             return None if column is None else _leaf(predicate, column)
 
 
-def _is_comparable(column: predicates.Column) -> bool:
+def _is_comparable(column: tree.Column) -> bool:
     """Whether Spark compares values of the column as they are compared on paper."""
     name = column.type.name if isinstance(column.type, Primitive) else ""
     return column.plain and (name in _COMPARABLE or name.startswith("decimal"))
@@ -98,7 +98,7 @@ def _leaf(
             return ~column.startswith(prefix)
 
 
-def _literal(value: Value, asked: predicates.Column) -> Column:
+def _literal(value: Value, asked: tree.Column) -> Column:
     """The value as a constant of the column's type, or of the widest: there may be values between its own."""
     match value:
         case bool() | str() | float():

@@ -8,12 +8,12 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol import skipping
 from headgate.protocol.actions import Metadata, Protocol
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Predicate
+from headgate.protocol.predicates.tree import Predicate
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark import (
     bind,
     binders,
@@ -150,7 +150,7 @@ def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
     return Columns(
         schema_json.parse(metadata.schema_string),
         frozenset(metadata.partition_columns),
-        mapping.mode(metadata),
+        column_mapping.mode(metadata),
         tuple(metadata.configuration.get(key, key) for key in _TRACKED) if row_ids else (),
     )
 
@@ -187,5 +187,5 @@ def selected(
     if wanted is None:
         return live.without_stats, lambda: live.bounds(metadata)
     bounds = live.bounds(metadata)
-    kept = bounds.only(skipping.keep(bounds, wanted))
+    kept = bounds.only(data_skipping.keep(bounds, wanted))
     return kept.files, lambda: kept

@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 
 from headgate.protocol.actions import Version
-from headgate.protocol.predicates import Predicate
+from headgate.protocol.predicates.tree import Predicate
 from headgate.spark import sessions
 
 _PREFIX = "headgate-read-"

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import ConcurrentDeleteRead
 from headgate.protocol.actions import Version
-from headgate.protocol.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.spark import scan, scan_marks
 from headgate.spark.scan_marks import ScanMark
 from headgate.table import places

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
-from headgate.protocol.sql_strings import quote
+from headgate.protocol.predicates.spark_strings import quote
 
 UNKNOWN = "headgate_unknown()"
 """What stands for a part without a form: a call of a function that is not one."""

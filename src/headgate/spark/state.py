@@ -19,10 +19,11 @@ from pyspark.sql.types import IntegerType, LongType, MapType, StringType, Struct
 
 from headgate.catalog.api import Inline, Staged
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UnsupportedFeature
-from headgate.protocol import file_key, names
+from headgate.protocol import file_key
 from headgate.protocol.actions import Commit, Version, sort
-from headgate.protocol.names import LogFile
-from headgate.protocol.segment import Segment
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import LogFile
+from headgate.protocol.log.log_segment import Segment
 from headgate.spark import parquet_options, paths
 from headgate.spark.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.path_keys import path_key
@@ -229,7 +230,7 @@ class _Replay:
             case Staged() as staged:
                 return staged.path
             case None:
-                return names.published(version)
+                return file_names.published(version)
 
     def _changes_by_spark(self, own: Commit) -> _Changes:
         actions = self._lines().select(_STEP, F.from_json("value", _LINE, {"mode": "FAILFAST"}).alias("line"))

@@ -7,9 +7,9 @@ is looked at again, whoever let it in.
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from headgate.protocol import stored_expressions
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.metadata.sql_functions import Place
 from headgate.protocol.schema.types import Field
-from headgate.protocol.sql_functions import Place
 
 
 def constraint(text: str, name: str) -> Column:

@@ -9,13 +9,14 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import counts, features, skipping, whole_matches
+from headgate.protocol import table_features
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.predicates import Always, Predicate
-from headgate.protocol.schema import mapping
+from headgate.protocol.predicates.tree import Always, Predicate
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import data_skipping, full_matches, record_counts
+from headgate.protocol.stats.file_bounds import FileBounds
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.spark import internal_names, scan, state
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
@@ -78,7 +79,7 @@ class Target:
 
     def wholly(self) -> pa.BooleanArray:
         """For each file whether all of its rows are known to be selected."""
-        return whole_matches.certain(self.bounds, self.predicate)
+        return full_matches.certain(self.bounds, self.predicate)
 
     def without(self, left_out: pa.BooleanArray) -> "Target":
         """The same without some files."""
@@ -108,10 +109,10 @@ class Target:
 
     def may_select(self, adds: Sequence[AddFile]) -> list[AddFile]:
         """Those of some files that may have a row which the predicate selects."""
-        physical = mapping.physical_paths(self.columns.schema, self.columns.mode)
+        physical = column_mapping.physical_paths(self.columns.schema, self.columns.mode)
         partitioned = self.metadata.partition_columns
         bounds = FileBounds(table_of(adds), partition_columns=partitioned, physical=physical)
-        kept = skipping.keep(bounds, self.predicate).to_pylist()
+        kept = data_skipping.keep(bounds, self.predicate).to_pylist()
         return [add for add, keeps in zip(adds, kept, strict=True) if keeps]
 
     def adds(self, paths: Iterable[str]) -> Mapping[str, AddFile]:
@@ -130,7 +131,7 @@ class Target:
 def find(spark: SparkSession, table: OpenedTable, base: Snapshot, predicate: Predicate) -> Target:
     """The target of a statement about rows that ``predicate`` selects."""
     metadata = base.state.metadata
-    features.check_writable(base.state.protocol, metadata)
+    table_features.check_writable(base.state.protocol, metadata)
     tracked = metadata.configuration.get(ROW_TRACKING, "").lower() == "true"
     columns = scan.columns_of(metadata, row_ids=tracked)
     _, bounds = scan.selected(spark, table, base, columns, predicate)
@@ -149,7 +150,7 @@ def check_removable(base: Snapshot, statement: str) -> None:
 
 def live_rows(add: AddFile) -> int | None:
     """How many rows of a file are not deleted, if its statistics tell."""
-    records = counts.of(add).num_records
+    records = record_counts.of(add).num_records
     hidden = 0 if add.deletion_vector is None else add.deletion_vector.cardinality
     return None if records is None else records - hidden
 

@@ -6,9 +6,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
-from headgate.protocol.predicates import Always
-from headgate.protocol.schema import enforce
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.predicates.tree import Always
+from headgate.protocol.schema import enforcement
 from headgate.spark import (
     again,
     assignments,
@@ -79,7 +79,7 @@ def _search(target: Target, matching: edits.Matching, assigned: Mapping[str, Col
     found = spark_schema.of_frame(changed)
     for field in schema.fields:
         if (given := found.find(field.name)) is not None:
-            enforce.check_assigned(field.name, given.type, field.type)
+            enforcement.check_assigned(field.name, given.type, field.type)
     changed = assignments.typed(changed, schema)
     own, kind = {name: F.lit(True) for name in assigned}, F.col(target.own.kind)  # noqa: FBT003
     return edits.gather(target, generated.followed(changed, schema, own, kind), keep=True)

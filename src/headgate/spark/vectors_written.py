@@ -12,9 +12,10 @@ from uuid import UUID
 import msgspec
 
 from headgate.errors import StorageError
-from headgate.protocol import counts, vectors
 from headgate.protocol.actions import AddFile, DeletionVector
-from headgate.protocol.vectors import DeletedRows, Stored
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
+from headgate.protocol.stats import record_counts
 from headgate.spark import deleted
 from headgate.table.opened import OpenedTable
 
@@ -32,8 +33,8 @@ class VectorFiles:
         """The descriptors of vectors that hide these rows, file by file; they can be read at once."""
         if not rows:
             return ()
-        content, stored = vectors.stored(rows, UUID(self._table.world.uuid()))
-        place = vectors.where(stored[0])
+        content, stored = deletion_vectors.stored(rows, UUID(self._table.world.uuid()))
+        place = deletion_vectors.where(stored[0])
         if isinstance(place, Stored):
             self._written.append(place.path)
             self._table.store.put(place.path, content)
@@ -74,7 +75,7 @@ def readded(
             file,
             deletion_vector=vector,
             data_change=data_change,
-            stats=counts.with_wide_bounds(file.stats),
+            stats=record_counts.with_wide_bounds(file.stats),
         )
         for (file, _), vector in zip(pairs, written, strict=True)
     ]

@@ -14,7 +14,7 @@ from headgate.errors import (
     SchemaMismatch,
     UserError,
 )
-from headgate.protocol import clustering, domain_lifecycle, features, identity, metadata, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import (
     Action,
     DomainMetadata,
@@ -22,12 +22,15 @@ from headgate.protocol.actions import (
     Protocol,
     Version,
 )
-from headgate.protocol.attempt import BLIND, Reads
-from headgate.protocol.metadata import Outcome, Planned, Wish
-from headgate.protocol.schema import assign, enforce
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, identity_columns
+from headgate.protocol.metadata import implicit_changes
+from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
+from headgate.protocol.schema import column_ids, enforcement
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.type_widening import PREVIEW
 from headgate.protocol.schema.types import Struct
-from headgate.protocol.type_changes import PREVIEW
+from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.spark import (
     again,
     failures,
@@ -79,7 +82,7 @@ class Prepared:
 
     def with_values(self, farthest: Mapping[str, int]) -> "Prepared":
         """The same once rows with values up to these are in the identity columns."""
-        return replace(self, metadata=identity.marked(self.metadata, farthest))
+        return replace(self, metadata=identity_columns.marked(self.metadata, farthest))
 
 
 @failures.told(failures.unreadable)
@@ -179,20 +182,22 @@ def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = 
     """The same for rows of which only the columns are known; ``clustered`` if it clusters the table."""
     state = base.state
     version = base.version + 1 if state.protocol.has(PREVIEW) else None
-    planned = metadata.plan_metadata(state.metadata, wish, uuid=table.world.uuid, preview_version=version)
+    planned = implicit_changes.plan_metadata(
+        state.metadata, wish, uuid=table.world.uuid, preview_version=version
+    )
     after = planned.metadata or state.metadata
     protocol = state.protocol
     if planned.metadata is not None:
-        mapped = assign.HIGHEST in after.configuration
-        enforce.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
-        protocol = upgrade.of_changed_table(protocol, after)
+        mapped = column_ids.HIGHEST in after.configuration
+        enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
+        protocol = protocol_upgrade.of_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
             raise clustering.cannot_be_partitioned()
     if clustered and not protocol.has(clustering.FEATURE):
-        protocol = upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
-    features.check_writable(protocol, after)
-    identity.check(after)
-    enforce.check_present(wish.data, schema_json.parse(after.schema_string))
+        protocol = protocol_upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
+    table_features.check_writable(protocol, after)
+    identity_columns.check(after)
+    enforcement.check_present(wish.data, schema_json.parse(after.schema_string))
     return Prepared(base, planned, after, protocol)
 
 
@@ -232,7 +237,7 @@ def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
         return table.snapshot()
     known = table.newest_known()
     # Where values are given out, an old mark is a race that is lost already.
-    return table.snapshot() if identity.PREFIX in known.state.metadata.schema_string else known
+    return table.snapshot() if identity_columns.PREFIX in known.state.metadata.schema_string else known
 
 
 def _begun(
@@ -287,7 +292,7 @@ def _said(df: DataFrame, options: WriteOptions) -> str | None:
 
 
 def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: WriteOptions) -> Written:
-    columns = domain_lifecycle.clustering_columns(prepared.base.state.domains)
+    columns = lifecycle.clustering_columns(prepared.base.state.domains)
     if options.cluster_by is not None:
         columns = clustering.physical(options.cluster_by, prepared.metadata)
     by_property = prepared.metadata.configuration.get(_OPTIMIZE, "").lower() == "true"
@@ -330,7 +335,7 @@ def _check_append(options: WriteOptions) -> None:
 def _check_restated(prepared: Prepared, options: WriteOptions) -> None:
     if options.cluster_by is not None:
         columns = clustering.physical(options.cluster_by, prepared.metadata)
-        domain_lifecycle.check_restated(prepared.base.state.domains, columns)
+        lifecycle.check_restated(prepared.base.state.domains, columns)
 
 
 def _check_removable(base: Snapshot) -> None:
@@ -347,9 +352,9 @@ def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetada
     live = prepared.base.state.domains
     replaces = options.overwrite_schema and not options.replaces_some
     if options.cluster_by is None:
-        return domain_lifecycle.after_replace(live, ()) if replaces else ()
+        return lifecycle.after_replace(live, ()) if replaces else ()
     columns = clustering.physical(options.cluster_by, prepared.metadata)
     if not replaces:
-        domain_lifecycle.check_restated(live, columns)
+        lifecycle.check_restated(live, columns)
         return ()
-    return domain_lifecycle.after_replace(live, (domain_lifecycle.clustering(columns),))
+    return lifecycle.after_replace(live, (lifecycle.clustering(columns),))

@@ -7,7 +7,7 @@ from typing import TypedDict
 from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.domains import SINCE_ALONE, DomainSettings
+from headgate.protocol.domains.rules import SINCE_ALONE, DomainSettings
 from headgate.spark import arguments, files
 from headgate.spark.stream_epoch import Epoch
 

@@ -7,10 +7,10 @@ from pyspark.sql import DataFrame
 from typing_extensions import override
 
 from headgate.errors import UserError
-from headgate.protocol import identity
-from headgate.protocol.metadata import Outcome, Wish
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.implicit_changes import Outcome, Wish
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import merge
+from headgate.protocol.schema import merging
 from headgate.protocol.schema.types import Field, Struct, describe
 from headgate.spark import write
 from headgate.spark.write_options import WriteOptions
@@ -95,7 +95,7 @@ def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
 def _tried(table: OpenedTable, base: Snapshot, wish: Wish) -> tuple[Outcome | None, str | None]:
     try:
         found = write.decide(table, base, wish).planned
-        identity.check_given(wish.data, found.schema)
+        identity_columns.check_given(wish.data, found.schema)
         return found.outcome, None
     except UserError as exc:
         return None, str(exc)
@@ -121,10 +121,10 @@ def _means(column: Field, found: Field | None) -> str:
     if found is None:
         return "absent: null, its default, or computed" if column.nullable else "absent, and NOT NULL"
     one, other = Struct((column,)), Struct((found,))
-    if merge.incompatible(one, other):
+    if merging.incompatible(one, other):
         return "cannot be merged: cast the rows, or overwrite_schema"
-    if new := list(merge.added(one, other)):
+    if new := list(merging.added(one, other)):
         return f"new fields {', '.join(new)}: added by merge_schema"
-    if merge.merged(one, other).fields[0].type != column.type:
+    if merging.merged(one, other).fields[0].type != column.type:
         return "widened by merge_schema"
     return "the same" if found.name == column.name else f"the same, written as {column.name}"

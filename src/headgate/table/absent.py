@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from headgate.errors import TableNotFound
-from headgate.protocol import names
+from headgate.protocol.log import file_names
 from headgate.spelling import did_you_mean
 from headgate.storage.locate import is_local, local_path
 
@@ -31,6 +31,6 @@ def _neighbours(location: str) -> list[str]:
     beside: list[str] = []
     with suppress(OSError):
         for folder in islice(Path(local_path(location)).parent.iterdir(), _MOST_NEIGHBOURS):
-            if (folder / names.LOG).is_dir():
+            if (folder / file_names.LOG).is_dir():
                 beside.append(folder.name)
     return beside

@@ -30,11 +30,14 @@ from headgate.errors import (
     TableExists,
     TableNotFound,
 )
-from headgate.protocol import coordination, features, names, stamping, stored_expressions, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, EpochMillis, Protocol, Version
-from headgate.protocol.properties import STAMPS
-from headgate.protocol.property_changes import CATALOG_KEPT, TABLE_ID, identity
-from headgate.protocol.replay import State
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names, in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, TABLE_ID, identity
+from headgate.protocol.metadata.table_properties import STAMPS
 from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table import coordinated, snapshot, transaction
@@ -70,9 +73,9 @@ def adopt(registry: Registry, store: Store, place: str, name: TableName) -> Tabl
     if base.protocol.is_catalog_managed:
         return _recognised(registry, base, place, name)
     _check_adoptable(base)
-    probe.require_conditional_puts(store, names.PROBE)
+    probe.require_conditional_puts(store, file_names.PROBE)
     # Who can write this can write to the log, which is to be shown before anybody promises anything (T17).
-    coordinated.make_folder(store, names.STAGED)
+    coordinated.make_folder(store, file_names.STAGED)
     try:
         claim = _insist(
             registry, lambda: registry.adoptions.claim(name, place, base.version, registry.proposer)
@@ -169,27 +172,31 @@ def _recognised(registry: Registry, base: State, place: str, name: TableName) ->
 
 
 def _check_adoptable(base: State) -> None:
-    features.check_writable(base.protocol, base.metadata)
+    table_features.check_writable(base.protocol, base.metadata)
     stored_expressions.check_new(base.metadata)
-    named = coordination.of(base.metadata)
-    if named is not None or coordination.leftover_features(base.protocol):
+    named = coordinated_commits.of(base.metadata)
+    if named is not None or coordinated_commits.leftover_features(base.protocol):
         owner = repr(named.owner) if named is not None else "a commit owner"
         raise InvalidRequest(
             f"{owner} decides the commits of this table, or did and may have left some unpublished: take it "
             "back first, headgate.at_path(…).uncoordinate()",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    features.check_writable(_managed(base.protocol), base.metadata)
+    table_features.check_writable(_managed(base.protocol), base.metadata)
 
 
 def _managed(protocol: Protocol) -> Protocol:
-    return upgrade.with_features(protocol, (features.CATALOG_MANAGED,))
+    return protocol_upgrade.with_features(protocol, (table_features.CATALOG_MANAGED,))
 
 
 def _coming(registry: Registry, store: Store, base: State, claim: Transfer) -> bytes:
     """The commit with which the table comes: catalog-managed, with timestamps, and with its id there."""
     kept = {key: value for key, value in base.metadata.configuration.items() if key not in CATALOG_KEPT}
-    configuration = {**kept, stamping.ENABLED: "true", **identity(claim.table_id, str(claim.name))}
+    configuration = {
+        **kept,
+        in_commit_timestamps.ENABLED: "true",
+        **identity(claim.table_id, str(claim.name)),
+    }
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)
     file_time = None if base.has_in_commit_timestamps else _file_time(store, base.version)
     operation = Operation(ADOPT, {"name": str(claim.name)}, changes_data=False)
@@ -204,9 +211,9 @@ def _leaving(registry: Registry, base: State, frozen: Transfer, *, keep_timestam
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)
     protocol = base.protocol
     # Readers need the check of vacuums only where a catalog depends on it, and some do not know it.
-    dropped = [features.CATALOG_MANAGED, features.VACUUM_PROTOCOL_CHECK]
-    for feature in dropped if keep_timestamps else [*dropped, features.IN_COMMIT_TIMESTAMP]:
-        protocol = upgrade.without_feature(protocol, feature)
+    dropped = [table_features.CATALOG_MANAGED, table_features.VACUUM_PROTOCOL_CHECK]
+    for feature in dropped if keep_timestamps else [*dropped, table_features.IN_COMMIT_TIMESTAMP]:
+        protocol = protocol_upgrade.without_feature(protocol, feature)
     operation = Operation(RELEASE, {"name": str(frozen.name)}, changes_data=False)
     return transaction.begin(
         base, _change(operation, frozen, protocol, metadata), world=registry.world
@@ -220,9 +227,9 @@ def _change(operation: Operation, transfer: Transfer, *actions: Action) -> Chang
 def _file_time(store: Store, version: Version) -> EpochMillis:
     """When a version was written; if its commit was cleaned up, when the log was last written to."""
     try:
-        return EpochMillis(store.head(names.published(version)).modified_ms)
+        return EpochMillis(store.head(file_names.published(version)).modified_ms)
     except ObjectNotFound:
-        return EpochMillis(max(item.modified_ms for item in store.list_from(names.LOG)))
+        return EpochMillis(max(item.modified_ms for item in store.list_from(file_names.LOG)))
 
 
 def _given_up(registry: Registry, frozen: Transfer) -> bool:
@@ -235,7 +242,7 @@ def _given_up(registry: Registry, frozen: Transfer) -> bool:
 
 def _decide(registry: Registry, store: Store, transfer: Transfer, content: bytes) -> None:
     """Create the version with which the table changes hands, unless there is one."""
-    path = names.published(transfer.target)
+    path = file_names.published(transfer.target)
     doubt: StorageError | None = None
     for attempt in range(_TRIES):
         try:

@@ -7,20 +7,16 @@ from dataclasses import replace
 import msgspec
 
 from headgate.errors import HeadgateError, InvalidRequest, ProtocolChanged, UnsupportedFeature
-from headgate.protocol import (
-    coordination,
-    feature_drop,
-    features,
-    metadata_changes,
-    property_changes,
-    row_tracking,
-    upgrade,
-)
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol, Version
-from headgate.protocol.coordination import Command
-from headgate.protocol.feature_drop import Droppable
-from headgate.protocol.property_changes import COMMENT, Asked
-from headgate.protocol.schema import assign as column_mapping
+from headgate.protocol.features import coordinated_commits, row_tracking
+from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata import drop_feature as metadata_drop_feature
+from headgate.protocol.metadata.alter_properties import COMMENT, Asked
+from headgate.protocol.metadata.drop_feature import Droppable
+from headgate.protocol.schema import column_ids as column_mapping
+from headgate.protocol.transaction import metadata_diff
 from headgate.table import ownership, row_ids, truncation, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -38,13 +34,13 @@ def set_properties(table: OpenedTable, properties: Mapping[str, str]) -> Version
     commits of their own.
     """
     base = table.snapshot()
-    coordination.check_set(base.state.metadata.configuration, properties, Command.ALTER)
-    asked = property_changes.parse(properties)
+    coordinated_commits.check_set(base.state.metadata.configuration, properties, Command.ALTER)
+    asked = alter_properties.parse(properties)
     if base.state.protocol.is_catalog_managed:
-        property_changes.check_managed(base.state.metadata, properties.keys(), asked)
+        alter_properties.check_managed(base.state.metadata, properties.keys(), asked)
     metadata = _changed(table, base.state.metadata, asked)
     protocol = _upgraded(base, metadata, asked.features, asked.writer)
-    if metadata_changes.tracks_rows_from_now(base.state.metadata, metadata):
+    if metadata_diff.tracks_rows_from_now(base.state.metadata, metadata):
         row_tracking.check(metadata)
         base = _with_row_ids(table, base)
         metadata = _changed(table, base.state.metadata, asked)
@@ -56,9 +52,9 @@ def unset_properties(table: OpenedTable, names: Collection[str], *, if_exists: b
     """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
     base = table.snapshot()
     if base.state.protocol.is_catalog_managed:
-        property_changes.check_managed(base.state.metadata, names)
-    coordination.check_unset(base.state.metadata.configuration, frozenset(names))
-    metadata = property_changes.unset(base.state.metadata, names, if_exists=if_exists)
+        alter_properties.check_managed(base.state.metadata, names)
+    coordinated_commits.check_unset(base.state.metadata.configuration, frozenset(names))
+    metadata = alter_properties.unset(base.state.metadata, names, if_exists=if_exists)
     operation = Operation(_UNSET, {"properties": _json(list(names)), "ifExists": _json(if_exists)})
     return _commit(table, base, operation, metadata, base.state.protocol)
 
@@ -72,7 +68,7 @@ def set_comment(table: OpenedTable, comment: str | None) -> Version:
 
 def add_feature(table: OpenedTable, name: str) -> Version:
     """Have the table's protocol name a feature, and those it requires; the version from which it does."""
-    wanted = property_changes.feature(name)
+    wanted = alter_properties.feature(name)
     base = table.snapshot()
     protocol = _upgraded(base, base.state.metadata, {wanted})
     return _upgrade(table, base, protocol)
@@ -86,16 +82,16 @@ def drop_feature(table: OpenedTable, name: str, *, truncate_history: bool = Fals
     ``truncate_history``, they are deleted, for which the last of them must be old enough. The feature of
     a commit owner goes by taking the table back from it.
     """
-    if name in coordination.FEATURES:
+    if name in coordinated_commits.FEATURES:
         return ownership.uncoordinate(table)
     base = table.snapshot()
-    row = feature_drop.find(base.state.protocol, name)
+    row = metadata_drop_feature.find(base.state.protocol, name)
     if truncate_history:
         row = truncation.allowed(table, row, base)
-    feature_drop.check(row, base.state.metadata)
+    metadata_drop_feature.check(row, base.state.metadata)
     if row.feature == row_tracking.FEATURE:
         _without_row_ids(table, base)
-    elif prepared := feature_drop.preparation(row, base.state):
+    elif prepared := metadata_drop_feature.preparation(row, base.state):
         _check_files(table, row, base)
         table.commit(Change(_dropping(row), prepared), base=base)
     if row.in_history:
@@ -120,12 +116,14 @@ def _dropped(table: OpenedTable, row: Droppable, *, truncate: bool, tries: int =
 
 def _drop(table: OpenedTable, row: Droppable) -> Version:
     base = table.snapshot()
-    feature_drop.find(base.state.protocol, row.feature)
-    feature_drop.check(row, base.state.metadata)
-    if feature_drop.preparation(row, base.state):
-        raise feature_drop.refused(row.feature, "somebody uses it again: ask them to stop, and drop it again")
+    metadata_drop_feature.find(base.state.protocol, row.feature)
+    metadata_drop_feature.check(row, base.state.metadata)
+    if metadata_drop_feature.preparation(row, base.state):
+        raise metadata_drop_feature.refused(
+            row.feature, "somebody uses it again: ask them to stop, and drop it again"
+        )
     _check_files(table, row, base)
-    return table.commit(Change(_dropping(row), feature_drop.actions(row, base.state)), base=base)
+    return table.commit(Change(_dropping(row), metadata_drop_feature.actions(row, base.state)), base=base)
 
 
 def _checkpoint(table: OpenedTable, version: Version) -> None:
@@ -145,14 +143,14 @@ def _dropping(row: Droppable) -> Operation:
 
 def _check_files(table: OpenedTable, row: Droppable, base: Snapshot) -> None:
     """Refuse while files of the table, live or kept for readers of older versions, use the feature."""
-    if row.feature == feature_drop.VECTORS and whole_files.have_vectors(table, base):
-        raise feature_drop.refused(
+    if row.feature == metadata_drop_feature.VECTORS and whole_files.have_vectors(table, base):
+        raise metadata_drop_feature.refused(
             row.feature,
             "files have deletion vectors, or had them when they were removed less than "
             "delta.deletedFileRetentionDuration ago: rewrite them, or wait, and drop it again",
         )
     if row.feature == row_tracking.FEATURE and row_ids.are_left(base):
-        raise feature_drop.refused(row.feature, "files got row ids meanwhile: drop it again")
+        raise metadata_drop_feature.refused(row.feature, "files got row ids meanwhile: drop it again")
 
 
 def _with_row_ids(table: OpenedTable, base: Snapshot) -> Snapshot:
@@ -164,7 +162,7 @@ def _with_row_ids(table: OpenedTable, base: Snapshot) -> Snapshot:
 
 def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
     """Stop giving row ids, and take those that were given."""
-    off = {metadata_changes.ROW_TRACKING_ENABLED: "false", row_tracking.SUSPENDED: "true"}
+    off = {metadata_diff.ROW_TRACKING_ENABLED: "false", row_tracking.SUSPENDED: "true"}
     configuration = {**base.state.metadata.configuration, **off}
     metadata = msgspec.structs.replace(base.state.metadata, configuration=configuration)
     _commit(table, base, Operation(_SET, {"properties": _json(off)}), metadata, base.state.protocol)
@@ -172,23 +170,23 @@ def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
 
 
 def _changed(table: OpenedTable, before: Metadata, asked: Asked) -> Metadata:
-    after = column_mapping.changed(before, property_changes.changed(before, asked))
-    return property_changes.with_row_columns(after, table.world.uuid)
+    after = column_mapping.changed(before, alter_properties.changed(before, asked))
+    return alter_properties.with_row_columns(after, table.world.uuid)
 
 
 def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: int = 0) -> Protocol:
     """The protocol for this metadata, after checking that Headgate can still write the table."""
     before, wanted = base.state.protocol, frozenset(asked)
-    if features.CATALOG_MANAGED in wanted and not before.is_catalog_managed:
+    if table_features.CATALOG_MANAGED in wanted and not before.is_catalog_managed:
         raise InvalidRequest(
             "a table cannot be put under a catalog by a feature, because the catalog would not know of it: "
             "create it in the catalog, or adopt it, headgate.connect(…).adopt(path, 'schema.table')",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    coordination.check_features(wanted, before)
-    protocol = upgrade.of_changed_table(before, metadata, asked=wanted, writer=writer)
+    coordinated_commits.check_features(wanted, before)
+    protocol = protocol_upgrade.of_changed_table(before, metadata, asked=wanted, writer=writer)
     try:
-        features.check_writable(protocol, metadata)
+        table_features.check_writable(protocol, metadata)
     except UnsupportedFeature as exc:
         raise UnsupportedFeature(
             f"nothing was changed, because afterwards {exc.message}", code=exc.code, **exc.fields

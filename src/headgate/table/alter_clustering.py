@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from headgate.protocol import clustering, domain_lifecycle, features, upgrade
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Version
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Operation
 
@@ -12,13 +14,13 @@ def cluster_by(table: OpenedTable, names: Sequence[str]) -> Version:
     """Cluster the table by other columns, or by none; the version from which it is."""
     base = table.snapshot()
     protocol, metadata = base.state.protocol, base.state.metadata
-    before = domain_lifecycle.clustering_columns(base.state.domains)
+    before = lifecycle.clustering_columns(base.state.domains)
     after = clustering.physical(names, metadata)
     if before == after:
         return base.version
-    upgraded = upgrade.of_changed_table(protocol, metadata, asked={clustering.FEATURE})
-    features.check_writable(upgraded, metadata)
-    actions: tuple[Action, ...] = (domain_lifecycle.clustering(after),)
+    upgraded = protocol_upgrade.of_changed_table(protocol, metadata, asked={clustering.FEATURE})
+    table_features.check_writable(upgraded, metadata)
+    actions: tuple[Action, ...] = (lifecycle.clustering(after),)
     if upgraded != protocol:
         actions = (upgraded, *actions)
     told = {

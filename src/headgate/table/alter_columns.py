@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from headgate.protocol import column_changes
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.column_changes import After, First, Place
-from headgate.protocol.schema import assign
+from headgate.protocol.metadata import alter_columns
+from headgate.protocol.metadata.alter_columns import After, First, Place
+from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_path import Path, format_path
 from headgate.protocol.schema.types import DataType, Field, Struct
@@ -24,7 +24,7 @@ def add(table: OpenedTable, columns: Sequence[Field], *, parent: Path = (), plac
         {"column": schema_json.plain(Struct((column,)))["fields"][0], **_position(place, parent)}
         for column in columns
     ]
-    metadata = column_changes.added(base.state, parent, columns, place)
+    metadata = alter_columns.added(base.state, parent, columns, place)
     return _commit(table, base, Operation("ADD COLUMNS", {"columns": _json(told)}), metadata)
 
 
@@ -33,7 +33,7 @@ def rename(table: OpenedTable, path: Path, to: str) -> Version:
     base = table.snapshot()
     paths = {"oldColumnPath": format_path(path), "newColumnPath": format_path((*path[:-1], to))}
     return _commit(
-        table, base, Operation("RENAME COLUMN", paths), column_changes.renamed(base.state, path, to)
+        table, base, Operation("RENAME COLUMN", paths), alter_columns.renamed(base.state, path, to)
     )
 
 
@@ -41,7 +41,7 @@ def drop(table: OpenedTable, paths: Iterable[Path]) -> Version:
     """Take columns away; the version without them."""
     base, paths = table.snapshot(), tuple(paths)
     operation = Operation("DROP COLUMNS", {"columns": _json(list(map(format_path, paths)))})
-    return _commit(table, base, operation, column_changes.dropped(base.state, paths))
+    return _commit(table, base, operation, alter_columns.dropped(base.state, paths))
 
 
 def move(table: OpenedTable, path: Path, place: First | After) -> Version:
@@ -49,7 +49,7 @@ def move(table: OpenedTable, path: Path, place: First | After) -> Version:
     base = table.snapshot()
     told = {"column": _json({"name": format_path(path)}), **_position(place, path[:-1])}
     return _commit(
-        table, base, Operation("CHANGE COLUMN", told), column_changes.moved(base.state, path, place)
+        table, base, Operation("CHANGE COLUMN", told), alter_columns.moved(base.state, path, place)
     )
 
 
@@ -57,20 +57,20 @@ def retype(table: OpenedTable, path: Path, to: DataType) -> Version:
     """Give a column a wider type; the version from which it has it."""
     base = table.snapshot()
     told = schema_json.plain(Struct((Field(format_path(path), to),)))["fields"][0]["type"]
-    return _commit(table, base, _change(path, {"type": told}), column_changes.retyped(base.state, path, to))
+    return _commit(table, base, _change(path, {"type": told}), alter_columns.retyped(base.state, path, to))
 
 
 def make_nullable(table: OpenedTable, path: Path) -> Version:
     """Let a column be null from now on; the version from which it may be."""
     base = table.snapshot()
-    metadata = column_changes.made_nullable(base.state, path)
+    metadata = alter_columns.made_nullable(base.state, path)
     return _commit(table, base, _change(path, {"nullable": True}), metadata)
 
 
 def describe(table: OpenedTable, path: Path, comment: str | None) -> Version:
     """Describe a column in words, or with None no longer; the version that says so."""
     base = table.snapshot()
-    metadata = column_changes.described(base.state, path, comment)
+    metadata = alter_columns.described(base.state, path, comment)
     return _commit(table, base, _change(path, {"comment": comment}), metadata)
 
 
@@ -79,7 +79,7 @@ def _change(path: Path, what: Mapping[str, object]) -> Operation:
 
 
 def _commit(table: OpenedTable, base: Snapshot, operation: Operation, metadata: Metadata) -> Version:
-    return alter.change_metadata(table, base, operation, assign.assigned(metadata, table.world.uuid))
+    return alter.change_metadata(table, base, operation, column_ids.assigned(metadata, table.world.uuid))
 
 
 def _position(place: Place, parent: Path) -> Mapping[str, str]:

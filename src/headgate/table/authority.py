@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, InvalidRequest, UserError
-from headgate.protocol import coordination
 from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.features import coordinated_commits
 
 
 class Decider(Enum):
@@ -69,9 +69,9 @@ def require(kind: Maintenance, operation: str, decider: Decider, metadata: Metad
 
 
 def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -> UserError:
-    named = coordination.of(metadata)
+    named = coordinated_commits.of(metadata)
     if decider is Decider.MISSING_OWNER and named is not None:
-        return coordination.without_owner(named, operation, because=rule.because)
+        return coordinated_commits.without_owner(named, operation, because=rule.because)
     if decider is Decider.DISPENSABLE_OWNER:
         return InvalidRequest(
             f"the table's commits are decided by {decider.value}, so {operation} is refused "

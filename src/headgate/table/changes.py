@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import codec, features, partitioning, timestamps
+from headgate.protocol import table_features
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -18,8 +18,9 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.file_key import path_key
-from headgate.protocol.replay import State
-from headgate.protocol.schema import evolution
+from headgate.protocol.log import codec, timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.schema import evolution, partitioning
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import history, log
@@ -132,7 +133,7 @@ def between(
                 _check_types(before, commit.version - 1, last)
         if commit.protocol is not None or commit.metadata is not None:
             protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
-            features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
+            table_features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
         whole = _with_null_values(changes, before, metadata)
         if history.is_by_file(newest, commit.version):
             latest = timestamps.increased(changes.timestamp, latest)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typing_extensions import Buffer
 
-from headgate.protocol.checkpoint_schema import parquet_leaves
+from headgate.protocol.log.checkpoint_schema import parquet_leaves
 
 _GROUP_ROWS = 64 * 1024
 _GROUP_BYTES = 32 * 1024 * 1024

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate.errors import CorruptLog
-from headgate.protocol import codec, file_key, replay
+from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector, RemoveFile, Version
-from headgate.protocol.checkpoint_schema import REMOVE, TEXTS, VECTOR, FileColumns
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.replay import State
-from headgate.protocol.segment import Segment
+from headgate.protocol.log import codec, replay
+from headgate.protocol.log.checkpoint_schema import REMOVE, TEXTS, VECTOR, FileColumns
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
 from headgate.table import checkpoint_stats, checkpoints, log, path_keys, plain_types

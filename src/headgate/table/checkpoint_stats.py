@@ -8,11 +8,12 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol import partitions, stats, stats_json
-from headgate.protocol.checkpoint_schema import FileColumns, Path, arrow
+from headgate.protocol.log.checkpoint_schema import FileColumns, Path, arrow
+from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import DataType, Primitive
-from headgate.protocol.stats import ColumnStats
-from headgate.protocol.stats_json import Leaf
+from headgate.protocol.stats import file_stats, stats_json
+from headgate.protocol.stats.file_stats import ColumnStats
+from headgate.protocol.stats.stats_json import Leaf
 
 _EXACT = msgspec.json.Decoder(float_hook=Decimal)
 _BOUNDS = ("minValues", "maxValues")
@@ -44,7 +45,7 @@ def _text(row: Mapping[str, Any], columns: FileColumns) -> str | None:
         )
         for path, kind in columns.leaves
     )
-    text = stats.render(row["numRecords"], found)
+    text = file_stats.render(row["numRecords"], found)
     tight = row.get("tightBounds")
     return text if tight is None else f'{text[:-1]},"tightBounds":{msgspec.json.encode(tight).decode()}}}'
 
@@ -162,4 +163,4 @@ def _distinct(texts: Iterable[str | None], kind: DataType) -> pa.Array:
         return pa.array(
             [None if not text else text.encode("latin-1", "replace") for text in texts], pa.binary()
         )
-    return pa.array([partitions.canonical(text, kind) for text in texts], pa.string()).cast(arrow(kind))
+    return pa.array([partition_values.canonical(text, kind) for text in texts], pa.string()).cast(arrow(kind))

@@ -15,14 +15,15 @@ from typing_extensions import Buffer
 
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import checkpoint_schema, features, last_checkpoint, names, segment, upkeep
+from headgate.protocol import table_features
 from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
-from headgate.protocol.checkpoint_schema import SMALL, V2_ONLY, FileColumns
-from headgate.protocol.checksum import Totals
-from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
-from headgate.protocol.replay import State
-from headgate.protocol.segment import Segment
-from headgate.protocol.upkeep import Upkeep
+from headgate.protocol.log import checkpoint_schema, file_names, last_checkpoint, log_retention, log_segment
+from headgate.protocol.log.checkpoint_schema import SMALL, V2_ONLY, FileColumns
+from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
+from headgate.protocol.log.log_retention import Upkeep
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Totals
 from headgate.storage.api import Store
 from headgate.table import checkpoint_rows, log
 from headgate.table.checkpoint_files import ParquetFile
@@ -76,12 +77,12 @@ def write(
     if source.segment.checkpoint and source.segment.checkpoint[0].version == wanted:
         return None
     state = checkpoint_rows.small_state(source)
-    features.check_maintainable(state.protocol, state.metadata)
-    asked = upkeep.of(state.protocol, state.metadata)
+    table_features.check_maintainable(state.protocol, state.metadata)
+    asked = log_retention.of(state.protocol, state.metadata)
     if wanted < asked.protected_before:
         raise InvalidRequest(
             f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
-            f"checkpoints ({upkeep.PROTECTED_BEFORE}): make one of a later version"
+            f"checkpoints ({log_retention.PROTECTED_BEFORE}): make one of a later version"
         )
     now_ms = min(world.now_ms(), published_ms)
     return _write(_Task(store, wanted, asked, world, now_ms, instead_of), source, state)
@@ -91,7 +92,7 @@ def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: froz
     if not instead_of:
         return log.choose(store, frontier, wanted)
     listing = [file for file in log.listed(store) if file.path not in instead_of]
-    return segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
+    return log_segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
 
 
 def _check_published(source: Source, latest: Version) -> int:
@@ -100,7 +101,7 @@ def _check_published(source: Source, latest: Version) -> int:
     try:
         if version > latest:
             raise ObjectNotFound(f"version {version} is not published", path="", operation="head")
-        return source.store.head(names.published(version)).modified_ms
+        return source.store.head(file_names.published(version)).modified_ms
     except ObjectNotFound as exc:
         raise InvalidRequest(
             f"version {version} is not published, or no longer, and only published versions have "
@@ -117,7 +118,7 @@ def _write(task: _Task, source: Source, state: State) -> Written:
     pointer = write(task, columns, list(_small_rows(state, task)), files)
     _point_to(task.store, pointer)
     v2 = pointer.v2_checkpoint
-    path = names.classic_checkpoint(task.version) if v2 is None else names.LOG + v2.path
+    path = file_names.classic_checkpoint(task.version) if v2 is None else file_names.LOG + v2.path
     return Written(task.version, state, Totals(files.adds, files.size_bytes), path)
 
 
@@ -158,7 +159,7 @@ def _plain(action: Action) -> dict[str, Any]:
 def _write_classic(
     task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted
 ) -> LastCheckpoint:
-    path = names.classic_checkpoint(task.version)
+    path = file_names.classic_checkpoint(task.version)
     with ParquetFile({**SMALL, **columns.files}, task.upkeep.compression) as file:
         _write_small(file, small, SMALL)
         for batch in files:
@@ -181,7 +182,7 @@ def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _C
     sidecars = list(_sidecars(task, columns, iter(files)))
     rows: list[Row] = [("checkpointMetadata", {"version": task.version}), *small]
     rows += [("sidecar", _plain(sidecar.action)) for sidecar in sidecars]
-    path = names.uuid_checkpoint(task.version, task.world.uuid())
+    path = file_names.uuid_checkpoint(task.version, task.world.uuid())
     # No file action is in it, but some readers cannot open a checkpoint without their columns.
     kinds = {**SMALL, **columns.files, **V2_ONLY}
     with ParquetFile(kinds, task.upkeep.compression) as file:
@@ -193,7 +194,7 @@ def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _C
             size_in_bytes=file.size_bytes + sum(sidecar.action.size_in_bytes for sidecar in sidecars),
             num_of_add_files=files.adds,
             v2_checkpoint=V2Checkpoint(
-                path=path.removeprefix(names.LOG),
+                path=path.removeprefix(file_names.LOG),
                 size_in_bytes=file.size_bytes,
                 modification_time=EpochMillis(task.world.now_ms()),
             ),
@@ -215,7 +216,7 @@ def _sidecars(task: _Task, columns: FileColumns, batches: Iterator[Batch]) -> It
             while first is not None and file.rows < SIDECAR_ROWS:
                 file.write(first.column, first.rows)
                 first = next(batches, None)
-            file.put(partial(task.store.put_if_absent, names.SIDECARS + name))
+            file.put(partial(task.store.put_if_absent, file_names.SIDECARS + name))
             moment = EpochMillis(task.world.now_ms())
             action = Sidecar(path=name, size_in_bytes=file.size_bytes, modification_time=moment)
             yield _Sidecar(action, file.rows)
@@ -233,4 +234,4 @@ def _point_to(store: Store, pointer: LastCheckpoint) -> None:
     """Move the hint forward, never back: a slow writer must not undo what a later one said."""
     known = log.last_checkpoint(store)
     if known is None or known < pointer.version:
-        store.put(names.LAST_CHECKPOINT, last_checkpoint.render(pointer))
+        store.put(file_names.LAST_CHECKPOINT, last_checkpoint.render(pointer))

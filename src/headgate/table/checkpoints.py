@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate.errors import CorruptLog, ObjectNotFound, StorageUnavailable
-from headgate.protocol import codec, names
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -30,9 +29,10 @@ from headgate.protocol.actions import (
     Version,
     sort,
 )
-from headgate.protocol.names import LogFile
-from headgate.protocol.replay import State
-from headgate.protocol.stats_json import Leaf
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.file_names import LogFile
+from headgate.protocol.log.replay import State
+from headgate.protocol.stats.stats_json import Leaf
 from headgate.storage.api import Store
 from headgate.storage.ranges import RangeFile
 from headgate.storage.together import in_order
@@ -239,7 +239,7 @@ def _plain(value: Any, kind: pa.DataType) -> Any:
 
 def _sidecar_path(sidecar: Sidecar) -> str:
     # Some writers give more than the name, a whole URI even; there is only one folder it can be in.
-    return names.SIDECARS + unquote(sidecar.path.rpartition("/")[2])
+    return file_names.SIDECARS + unquote(sidecar.path.rpartition("/")[2])
 
 
 def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:

@@ -7,10 +7,10 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from headgate.errors import ObjectExists, ObjectNotFound
-from headgate.protocol import checksum, names
 from headgate.protocol.actions import CommitInfo, Version
-from headgate.protocol.checksum import Checksum, Discrepancy, Totals
-from headgate.protocol.replay import State
+from headgate.protocol.log import file_names, version_checksum
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Checksum, Discrepancy, Totals
 from headgate.storage.api import Store
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
@@ -21,7 +21,10 @@ def write(store: Store, state: State, totals: Totals, *, replace: bool = False) 
 
     Unless it is found to be wrong: with ``replace`` it goes as this one comes.
     """
-    path, content = names.checksum(state.version), checksum.render(checksum.of(state, totals))
+    path, content = (
+        file_names.checksum(state.version),
+        version_checksum.render(version_checksum.of(state, totals)),
+    )
     if replace:
         store.put(path, content)
         return
@@ -32,7 +35,7 @@ def write(store: Store, state: State, totals: Totals, *, replace: bool = False) 
 def read(store: Store, version: Version) -> Checksum | None:
     """The checksum of a version, if it has a legible one."""
     try:
-        return checksum.parse(store.read(names.checksum(version)))
+        return version_checksum.parse(store.read(file_names.checksum(version)))
     except ObjectNotFound:
         return None
 
@@ -45,7 +48,7 @@ def find(store: Store, version: Version, frontier: Frontier) -> Checksum | None:
 def catalog_copy(version: Version, frontier: Frontier) -> Checksum | None:
     """The checksum of a version by the word of the catalog, which has compared it with its books."""
     known = frontier.checksum
-    return checksum.parse(known.content) if known is not None and known.version == version else None
+    return version_checksum.parse(known.content) if known is not None and known.version == version else None
 
 
 def commit_info(state: State, frontier: Frontier) -> CommitInfo | None:
@@ -56,14 +59,14 @@ def commit_info(state: State, frontier: Frontier) -> CommitInfo | None:
     found = catalog_copy(state.version, frontier)
     if found is None or found.in_commit_timestamp_opt is None:
         return None
-    if checksum.compare(found, checksum.of(state, checksum.totals(found))):
+    if version_checksum.compare(found, version_checksum.of(state, version_checksum.totals(found))):
         return None
     return CommitInfo(in_commit_timestamp=found.in_commit_timestamp_opt, txn_id=found.txn_id)
 
 
 def of_latest(store: Store, frontier: Frontier) -> Checksum | None:
     """The checksum of the latest version, if what was listed has one: nobody goes looking for it."""
-    path = names.checksum(frontier.latest)
+    path = file_names.checksum(frontier.latest)
     there = any(file.path == path for file in frontier.listing or ())
     return read(store, frontier.latest) if there else None
 
@@ -75,7 +78,7 @@ def verify(store: Store, state: State, files: LiveFiles) -> tuple[Discrepancy, .
         return None
     sizes = files.without_stats["size"]
     totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
-    return checksum.compare(recorded, checksum.of(state, totals))
+    return version_checksum.compare(recorded, version_checksum.of(state, totals))
 
 
 def stamped(store: Store, state: State, frontier: Frontier) -> State:

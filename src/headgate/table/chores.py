@@ -14,10 +14,10 @@ from headgate.catalog.api import KnownLog, TableId, Tail
 from headgate.catalog.maintenance import Maintenance
 from headgate.catalog.published import Publications
 from headgate.errors import ObjectNotFound
-from headgate.protocol import names, upkeep
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.checksum import Totals
-from headgate.protocol.rearrangement import DEFAULTS, Thresholds
+from headgate.protocol.features.rearrangement import DEFAULTS, Thresholds
+from headgate.protocol.log import file_names, log_retention
+from headgate.protocol.log.version_checksum import Totals
 from headgate.table import checksums, cleanup, log, served, sweeping, vacuum
 from headgate.table.opened import OpenedTable
 from headgate.table.rearranger import Rearranger
@@ -93,8 +93,8 @@ def _uncheckpointed(chores: Chores) -> str | None:
         return None
     state = chores.table.snapshot().state
     behind = state.version - _checkpointed(chores, state.version)
-    protected = upkeep.of(state.protocol, state.metadata).protected_before
-    if behind < upkeep.checkpoint_interval(state.metadata) or state.version < protected:
+    protected = log_retention.of(state.protocol, state.metadata).protected_before
+    if behind < log_retention.checkpoint_interval(state.metadata) or state.version < protected:
         return None
     return f"version {state.version}, {behind} after the last one"
 
@@ -113,17 +113,17 @@ def _blocks(chores: Chores) -> Iterator[tuple[Version, Version]]:
     """The published blocks after the last checkpoint that have no compaction."""
     size = chores.policy.compact
     state = chores.table.snapshot().state
-    if size < 2 or size >= upkeep.checkpoint_interval(state.metadata):
+    if size < 2 or size >= log_retention.checkpoint_interval(state.metadata):
         return
     after = _checkpointed(chores, state.version)
     files = log.listed(chores.table.store, since=after)
-    there = {file.path for file in files if file.kind is names.Kind.COMPACTED}
-    published = {file.version for file in files if file.kind is names.Kind.PUBLISHED}
+    there = {file.path for file in files if file.kind is file_names.Kind.COMPACTED}
+    published = {file.version for file in files if file.kind is file_names.Kind.PUBLISHED}
     last = chores.tail().published
     for start in range((after // size + 1) * size, last + 2 - size, size):
         end = start + size - 1
         versions = set(range(start, end + 1))
-        if versions <= published and names.compacted(Version(start), Version(end)) not in there:
+        if versions <= published and file_names.compacted(Version(start), Version(end)) not in there:
             yield Version(start), Version(end)
 
 
@@ -145,7 +145,7 @@ def _unchecked(chores: Chores) -> str | None:
     if not chores.policy.checksum or _is_large(chores, found):
         return None
     try:
-        chores.table.store.head(names.checksum(found.version))
+        chores.table.store.head(file_names.checksum(found.version))
     except ObjectNotFound:
         return f"version {found.version}"
     return None
@@ -183,7 +183,7 @@ def _unvacuumed(chores: Chores) -> str | None:
     if every is None:
         return None
     state = table.snapshot().state
-    moment = table.guard.now_ms() - upkeep.of(state.protocol, state.metadata).tombstone_retention_ms
+    moment = table.guard.now_ms() - log_retention.of(state.protocol, state.metadata).tombstone_retention_ms
     needed = table.guard.horizon().timestamp
     moment = moment if needed is None else min(moment, needed)
     due = moment - chores.vacuumed() >= every // timedelta(milliseconds=1)

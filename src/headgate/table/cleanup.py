@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from headgate.errors import ObjectExists, ObjectNotFound, UnsupportedFeature
-from headgate.protocol import cleanup, codec, features, names, segment, upkeep
+from headgate.protocol import table_features
 from headgate.protocol.actions import Protocol, Version
-from headgate.protocol.cleanup import Plan, Protection
-from headgate.protocol.names import LogFile
-from headgate.protocol.replay import State
+from headgate.protocol.log import codec, file_names, log_cleanup, log_retention, log_segment
+from headgate.protocol.log.file_names import LogFile
+from headgate.protocol.log.log_cleanup import Plan, Protection
+from headgate.protocol.log.replay import State
 from headgate.storage.api import Store
 from headgate.table import checkpoints, history, log
 from headgate.table.committer import Frontier
@@ -17,7 +18,7 @@ from headgate.table.guard import Guard
 
 _LOG = logging.getLogger(__name__)
 _SWITCH = "delta.enableExpiredLogCleanup"
-_STAGED = (names.LEGACY_STAGED, names.STAGED)
+_STAGED = (file_names.LEGACY_STAGED, file_names.STAGED)
 
 
 def clean_up(
@@ -34,13 +35,13 @@ def clean_up(
     ``retention_ms`` counts in place of ``delta.logRetentionDuration``.
     A crash in the middle leaves a log that is cleaned up less far.
     """
-    asked = upkeep.of(state.protocol, state.metadata)
+    asked = log_retention.of(state.protocol, state.metadata)
     stamps = history.stamps(store, frontier, state)
     retention = asked.log_retention_ms if retention_ms is None else retention_ms
-    commit = _unneeded(guard, cleanup.cut_off_commit(stamps, cleanup.cut_off(now_ms, retention)))
+    commit = _unneeded(guard, log_cleanup.cut_off_commit(stamps, log_cleanup.cut_off(now_ms, retention)))
     listing = log.listed(store)
     staged = [meta.path for folder in _STAGED for meta in store.list_from(folder)]
-    found = cleanup.plan(listing, commit, staged=staged, held=frontier.held, latest=frontier.bound)
+    found = log_cleanup.plan(listing, commit, staged=staged, held=frontier.held, latest=frontier.bound)
     if commit is None or not found.deletions or not _is_allowed(store, state, found, commit, listing):
         return ()
     _check_whole(store, found)
@@ -61,15 +62,15 @@ def _name_for_old_clients(store: Store, listing: Sequence[LogFile]) -> None:
     Once the first commits are gone, a client that knows no v2 checkpoints finds there which protocol it
     lacks, and says so; else it would find a log with a gap. Done before anything goes.
     """
-    found = [file for file in listing if file.kind is names.Kind.CHECKPOINT and file.size > 0]
+    found = [file for file in listing if file.kind is file_names.Kind.CHECKPOINT and file.size > 0]
     latest = max((file.version for file in found), default=None)
     newest = [file.path for file in found if file.version == latest]
-    if latest is None or not all(names.is_v2_checkpoint(path) for path in newest):
+    if latest is None or not all(file_names.is_v2_checkpoint(path) for path in newest):
         return
     for path in newest:
         if path.endswith(".parquet"):
             with suppress(ObjectExists):
-                store.put_if_absent(names.classic_checkpoint(latest), store.read(path))
+                store.put_if_absent(file_names.classic_checkpoint(latest), store.read(path))
             return
 
 
@@ -80,14 +81,14 @@ def is_due(store: Store, state: State, *, now_ms: int) -> bool:
     """
     if state.metadata.configuration.get(_SWITCH, "true").lower() != "true":
         return False
-    moment = cleanup.cut_off(now_ms, upkeep.of(state.protocol, state.metadata).log_retention_ms)
+    moment = log_cleanup.cut_off(now_ms, log_retention.of(state.protocol, state.metadata).log_retention_ms)
     first: Version | None = None
-    for meta in store.list_from(names.LOG):
-        file = names.parse(meta.path, size=meta.size)
+    for meta in store.list_from(file_names.LOG):
+        file = file_names.parse(meta.path, size=meta.size)
         if file is None:
             continue
         first = file.version if first is None else min(first, file.version)
-        if file.kind is names.Kind.CHECKPOINT and file.version > first and meta.modified_ms <= moment:
+        if file.kind is file_names.Kind.CHECKPOINT and file.version > first and meta.modified_ms <= moment:
             return True
     return False
 
@@ -98,20 +99,20 @@ def _unneeded(guard: Guard, commit: Version | None) -> Version | None:
 
 
 def _is_allowed(store: Store, state: State, found: Plan, commit: Version, listing: Sequence[LogFile]) -> bool:
-    before = upkeep.of(state.protocol, state.metadata).protected_before
+    before = log_retention.of(state.protocol, state.metadata).protected_before
     if not before:
         return True
 
     def knows(protocol: Protocol) -> bool:
         try:
-            features.check_maintainable(protocol, state.metadata)
+            table_features.check_maintainable(protocol, state.metadata)
         except UnsupportedFeature:
             return False
         return True
 
     end = Version(min(before, found.version or 0))
     protection = Protection(before, commit, tuple(_protocols(store, listing, end)))
-    allowed = cleanup.is_allowed(found, protection, knows=knows)
+    allowed = log_cleanup.is_allowed(found, protection, knows=knows)
     if not allowed:
         _LOG.info("nothing is cleaned up yet: the checkpoints before version %s are protected", before)
     return allowed
@@ -119,14 +120,14 @@ def _is_allowed(store: Store, state: State, found: Plan, commit: Version, listin
 
 def _protocols(store: Store, listing: Sequence[LogFile], end: Version) -> Iterator[Protocol]:
     """Those of the versions up to ``end`` that are still there."""
-    first = segment.earliest(listing)
+    first = log_segment.earliest(listing)
     if first is None or first > end:
         return
-    if checkpoint := segment.build(listing, target=first).checkpoint:
+    if checkpoint := log_segment.build(listing, target=first).checkpoint:
         yield checkpoints.load(store, checkpoint)[0].protocol
     for version in map(Version, range(first, end + 1)):
         try:
-            found = codec.small(version, store.read(names.published(version))).protocol
+            found = codec.small(version, store.read(file_names.published(version))).protocol
         except ObjectNotFound:
             continue
         if found is not None:
@@ -138,14 +139,14 @@ def _check_whole(store: Store, found: Plan) -> None:
     checkpoints.load(store, found.checkpoint)
     for path in checkpoints.sources(store, found.checkpoint).parquet:
         store.head(path)
-    store.head(names.published(found.checkpoint[0].version))
+    store.head(file_names.published(found.checkpoint[0].version))
 
 
 def _stale_sidecars(store: Store, now_ms: int) -> tuple[str, ...]:
     """Sidecars that no checkpoint names; all are asked, and one that cannot be read stops this."""
     named: set[str] = set()
     for file in log.listed(store):
-        if file.kind is names.Kind.CHECKPOINT and file.size > 0:
+        if file.kind is file_names.Kind.CHECKPOINT and file.size > 0:
             named.update(checkpoints.sources(store, [file]).parquet)
-    listing = ((meta.path, meta.modified_ms) for meta in store.list_from(names.SIDECARS))
-    return cleanup.sidecars(listing, named, now_ms)
+    listing = ((meta.path, meta.modified_ms) for meta in store.list_from(file_names.SIDECARS))
+    return log_cleanup.sidecars(listing, named, now_ms)

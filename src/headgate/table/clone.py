@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, ObjectNotFound, StorageError, UserError
-from headgate.protocol import cloning
 from headgate.protocol.actions import Action, AddFile, EpochMillis, Version
-from headgate.protocol.attempt import CLONE, Reads
-from headgate.protocol.cloning import Planned
+from headgate.protocol.metadata import clone_metadata
+from headgate.protocol.metadata.clone_metadata import Planned
+from headgate.protocol.transaction.attempt import CLONE, Reads
 from headgate.storage import copying
 from headgate.storage.api import Store
 from headgate.storage.copying import Copy
@@ -74,7 +74,7 @@ def make(site: Place, source: Source, wish: Wish, register: Callable[[], Made]) 
 def first_commit(site: Place, source: Source, wish: Wish) -> tuple[bytes, Wanted]:
     """The first commit of a new clone, whose files are copied; and these."""
     now = EpochMillis(site.world.now_ms())
-    planned = cloning.new(
+    planned = clone_metadata.new(
         source.snapshot.state, wish.properties, required=wish.required, uuid=site.world.uuid, now=now
     )
     wanted = _wanted(site, source, wish, ())
@@ -91,7 +91,7 @@ def over(target: OpenedTable, source: Source, wish: Wish) -> Version:
     """
     base = target.snapshot()
     _check_replaceable(target, base, source)
-    planned = cloning.over(base.state, source.snapshot.state, wish.properties, uuid=target.world.uuid)
+    planned = clone_metadata.over(base.state, source.snapshot.state, wish.properties, uuid=target.world.uuid)
     present = tuple(whole_files.everything(target, base))
     wanted = _wanted(target, source, wish, present)
     files = clone_files.difference(wanted.adds, present, tracks_rows=planned.tracks_rows)

@@ -12,10 +12,12 @@ from uuid import UUID
 
 import msgspec
 
-from headgate.protocol import counts, file_key, vectors
+from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.vectors import Stored
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import Stored
+from headgate.protocol.stats import record_counts
 from headgate.table import places
 
 COPY_OF = "headgate.copyOf"
@@ -82,11 +84,11 @@ def _referring(add: AddFile, source: str, target: str) -> AddFile:
 
 
 def _referring_vector(vector: DeletionVector | None, source: str) -> DeletionVector | None:
-    place = None if vector is None else vectors.where(vector)
+    place = None if vector is None else deletion_vectors.where(vector)
     if vector is None or not isinstance(place, Stored):
         return vector
     path = place.path if place.absolute else quote(place.path)
-    return vectors.absolute(vector, places.uri(source, path))
+    return deletion_vectors.absolute(vector, places.uri(source, path))
 
 
 def copying(
@@ -138,7 +140,7 @@ def _cloned(
         data_change=True,
         base_row_id=None,
         default_row_commit_version=None,
-        stats=add.stats if vector is None else counts.with_wide_bounds(add.stats),
+        stats=add.stats if vector is None else record_counts.with_wide_bounds(add.stats),
     )
 
 
@@ -201,13 +203,13 @@ def _kept_vector(before: tuple[AddFile, Mark] | None, add: AddFile) -> DeletionV
 def _copied_vector(
     vector: DeletionVector | None, files: dict[tuple[str, bool], UUID], ids: Iterator[UUID]
 ) -> DeletionVector | None:
-    place = None if vector is None else vectors.where(vector)
+    place = None if vector is None else deletion_vectors.where(vector)
     if vector is None or not isinstance(place, Stored):
         return vector
     key = place.path, place.absolute
     if key not in files:
         files[key] = next(ids)
-    return vectors.moved(vector, files[key])
+    return deletion_vectors.moved(vector, files[key])
 
 
 def folders(paths: Iterable[str]) -> Iterator[str]:

@@ -16,7 +16,6 @@ from headgate.catalog.leases import Horizon
 from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature, UserError
-from headgate.protocol import codec, read_checks
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -26,9 +25,11 @@ from headgate.protocol.actions import (
     Protocol,
     Version,
 )
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Predicate
-from headgate.protocol.replay import State
+from headgate.protocol.conflicts import read_validation
+from headgate.protocol.log import codec
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates.tree import Predicate
+from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.api import Store
 from headgate.table import authority, combine, log, managed
 from headgate.table.authority import Decider
@@ -160,7 +161,7 @@ class Collector:
     def check(self) -> None:
         """That what was read was true when the last of the transaction's tables was opened."""
         if self._later and self._state is not None:
-            read_checks.check(read_checks.reading(self._state(), self.reads), self._later)
+            read_validation.check(read_validation.reading(self._state(), self.reads), self._later)
 
     def _since(self, start: Version) -> tuple[Commit, ...]:
         known = [

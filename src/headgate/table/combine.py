@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import file_key, row_tracking, type_changes
+from headgate.protocol import file_key
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -26,10 +26,12 @@ from headgate.protocol.actions import (
     RemoveFile,
     Version,
 )
-from headgate.protocol.attempt import BACKFILL, CLONE, UNBACKFILL, Reads
-from headgate.protocol.domains import ROW_TRACKING
+from headgate.protocol.domains.rules import ROW_TRACKING
+from headgate.protocol.features import row_tracking
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.metadata_changes import ROW_TRACKING_ENABLED
+from headgate.protocol.schema import type_widening
+from headgate.protocol.transaction.attempt import BACKFILL, CLONE, UNBACKFILL, Reads
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
 from headgate.table.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 
@@ -95,7 +97,7 @@ def _actions(base: Snapshot, collected: Sequence[Transaction]) -> tuple[Action, 
                 case DomainMetadata(domain=name) if name == ROW_TRACKING and not action.removed:
                     pass  # which ids were given is said again when they are
                 case Metadata():
-                    dated = type_changes.moved(action, txn.target, Version(base.version + 1))
+                    dated = type_widening.moved(action, txn.target, Version(base.version + 1))
                     others[Metadata, ""] = dated
                 case _:
                     others[type(action), _name(action)] = action

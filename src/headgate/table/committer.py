@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from headgate.catalog.api import KnownChecksum, KnownLog, Outcome, RatifiedCommit, Told
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
 from headgate.protocol.actions import Protocol as TableProtocol
-from headgate.protocol.names import LogFile
+from headgate.protocol.log.file_names import LogFile
 from headgate.table.authority import Decider
 from headgate.table.transaction import Transaction
 

@@ -3,8 +3,8 @@
 from contextlib import suppress
 
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import codec, compaction, names
 from headgate.protocol.actions import Commit, Version
+from headgate.protocol.log import codec, file_names, log_compaction
 from headgate.storage.api import Store
 from headgate.table.committer import Frontier
 
@@ -20,8 +20,8 @@ def compact(store: Store, frontier: Frontier, start: Version, end: Version, *, r
             "others"
         )
     commits = [_published(store, frontier, Version(version)) for version in range(start, end + 1)]
-    content = codec.encode(compaction.reconcile(commits))
-    path = names.compacted(start, end)
+    content = codec.encode(log_compaction.reconcile(commits))
+    path = file_names.compacted(start, end)
     if replace:
         store.put(path, content)
         return
@@ -36,5 +36,5 @@ def _published(store: Store, frontier: Frontier, version: Version) -> Commit:
         # What the catalog still holds counts as unpublished, whatever a listing shows.
         if version not in frontier.held:
             with suppress(ObjectNotFound):
-                return codec.decode(version, store.read(names.published(version)))
+                return codec.decode(version, store.read(file_names.published(version)))
     raise InvalidRequest(problem, version=version)

@@ -23,9 +23,9 @@ from headgate.errors import (
     StorageUnavailable,
     TableNotFound,
 )
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
-from headgate.protocol.names import LogFile
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.file_names import LogFile
 from headgate.storage.api import Store
 from headgate.table import log
 from headgate.table.authority import Decider
@@ -141,7 +141,7 @@ class CoordinatedCommitter:
         """Refuse to go on if a version that was read here is now another one: a forced release gave it up."""
         for version in sorted(version for version in self._known if version <= latest):
             content = log.content(self._store, version, self._known[version])
-            if self._store.read(names.published(version)) != content:
+            if self._store.read(file_names.published(version)) != content:
                 raise CorruptLog(
                     f"version {version}, as this process has read it, was given up by a forced release, and "
                     "is another one now: open the table again",
@@ -173,7 +173,7 @@ class CoordinatedCommitter:
     def _stage(self, target: Version, content: bytes) -> Staged:
         self._check_folder()
         # For this version only; after a lost race a new file is staged (F3).
-        staged = Staged(names.staged_file(target, self._world.uuid()), self._folder)
+        staged = Staged(file_names.staged_file(target, self._world.uuid()), self._folder)
         self._store.put(staged.path, content)
         return staged
 

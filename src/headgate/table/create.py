@@ -5,21 +5,7 @@ from dataclasses import dataclass, field
 
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, TableExists
-from headgate.protocol import (
-    clustering,
-    codec,
-    coordination,
-    domains,
-    features,
-    identity,
-    names,
-    property_changes,
-    row_tracking,
-    session_defaults,
-    stamping,
-    stored_expressions,
-    upgrade,
-)
+from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -32,16 +18,20 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.attempt import BLIND, Attempt
-from headgate.protocol.coordination import Command
-from headgate.protocol.domains import DomainSettings
-from headgate.protocol.metadata import check_partitioning, normalized
-from headgate.protocol.property_changes import Asked
-from headgate.protocol.replay import State
-from headgate.protocol.schema import assign, enforce, mapping
+from headgate.protocol.domains import rules
+from headgate.protocol.domains.rules import DomainSettings
+from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
+from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.log import codec, file_names, in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_properties, session_defaults, stored_expressions
+from headgate.protocol.metadata.alter_properties import Asked
+from headgate.protocol.metadata.implicit_changes import check_partitioning, normalized
+from headgate.protocol.schema import column_ids, column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Struct
+from headgate.protocol.transaction.attempt import BLIND, Attempt
 from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table.transaction import ENGINE, Operation
@@ -105,10 +95,10 @@ class Opening:
 
 def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
-    coordination.check_set(None, definition.properties, Command.CREATE)
+    coordinated_commits.check_set(None, definition.properties, Command.CREATE)
     asked = session_defaults.over(definition.properties, definition.defaults, owned=managed)
-    coordination.check_features(asked.features)
-    schema = identity.declared(enforce.declared(definition.schema))
+    coordinated_commits.check_features(asked.features)
+    schema = identity_columns.declared(enforcement.declared(definition.schema))
     metadata = Metadata(
         id=world.uuid(),
         description=asked.comment if definition.description is None else definition.description,
@@ -118,19 +108,19 @@ def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
         configuration=_properties(definition, asked, managed=managed),
         created_time=EpochMillis(world.now_ms()),
     )
-    enforce.check_new(schema, mapped=mapping.mode(metadata) is not Mode.NONE)
+    enforcement.check_new(schema, mapped=column_mapping.mode(metadata) is not Mode.NONE)
     check_partitioning(metadata.partition_columns, schema)
-    identity.check(metadata)
-    metadata = assign.assigned(metadata, world.uuid)
-    property_changes.check(metadata)
-    metadata = property_changes.with_row_columns(metadata, world.uuid)
-    wanted = {*asked.features, features.CATALOG_MANAGED} if managed else set(asked.features)
+    identity_columns.check(metadata)
+    metadata = column_ids.assigned(metadata, world.uuid)
+    alter_properties.check(metadata)
+    metadata = alter_properties.with_row_columns(metadata, world.uuid)
+    wanted = {*asked.features, table_features.CATALOG_MANAGED} if managed else set(asked.features)
     clustered = (clustering.domain(definition.cluster_by, metadata),) if definition.cluster_by else ()
     wanted |= {clustering.FEATURE} if clustered else set()
     given = DomainSettings(definition.domains).actions
-    wanted |= {domains.FEATURE} if given else set()
-    protocol = upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
-    features.check_writable(protocol, metadata)
+    wanted |= {rules.FEATURE} if given else set()
+    protocol = protocol_upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
+    table_features.check_writable(protocol, metadata)
     row_tracking.check(metadata)
     return Opening(protocol, metadata, (*clustered, *given))
 
@@ -140,7 +130,7 @@ def content(opening: Opening, contents: Contents, *, world: World) -> bytes:
     stored_expressions.check_new(opening.metadata)
     now = EpochMillis(world.now_ms())
     info = CommitInfo(
-        in_commit_timestamp=now if stamping.has_stamps(opening.metadata) else None,
+        in_commit_timestamp=now if in_commit_timestamps.has_stamps(opening.metadata) else None,
         timestamp=now,
         operation=contents.operation.name,
         operation_parameters=contents.operation.parameters,
@@ -166,9 +156,9 @@ def _numbered(opening: Opening, actions: tuple[Action, ...], now: EpochMillis) -
 
 def place(store: Store, content: bytes, *, managed: bool) -> None:
     """Write the first commit; ``TableExists`` if there is a table already."""
-    path = names.published(Version(0))
+    path = file_names.published(Version(0))
     if not managed:  # nobody else knows the place that a catalog has reserved
-        probe.require_conditional_puts(store, names.PROBE)
+        probe.require_conditional_puts(store, file_names.PROBE)
     try:
         store.put_if_absent(path, content)
     except ObjectExists as exc:
@@ -178,8 +168,8 @@ def place(store: Store, content: bytes, *, managed: bool) -> None:
 
 def _properties(definition: Definition, asked: Asked, *, managed: bool) -> Mapping[str, str]:
     if managed:
-        return property_changes.of_new_managed_table(asked.configuration, definition.required)
-    if features.CATALOG_MANAGED in asked.features:
+        return alter_properties.of_new_managed_table(asked.configuration, definition.required)
+    if table_features.CATALOG_MANAGED in asked.features:
         raise InvalidRequest(
             "a catalog-managed table is made by its catalog, which must know of it: "
             "headgate.connect(…).create_table('schema.table', …)",

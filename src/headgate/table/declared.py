@@ -1,9 +1,9 @@
 """Is the table that is there the one that somebody declares?"""
 
 from headgate.errors import SchemaMismatch
-from headgate.protocol.metadata import normalized
+from headgate.protocol.metadata.implicit_changes import normalized
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import merge
+from headgate.protocol.schema import merging
 from headgate.protocol.schema.types import Struct, describe
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable
@@ -38,11 +38,11 @@ def check_declared(table: OpenedTable, definition: Definition) -> None:
 
 
 def _missing(present: Struct, declared: Struct) -> list[str]:
-    return [f"it has no column {name!r}" for name in merge.added(present, declared)]
+    return [f"it has no column {name!r}" for name in merging.added(present, declared)]
 
 
 def _differing(present: Struct, declared: Struct) -> list[str]:
     return [
         f"its column {problem.path!r} is {describe(problem.table)} and not {describe(problem.rows)}"
-        for problem in merge.incompatible(present, declared)
+        for problem in merging.incompatible(present, declared)
     ]

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, Commit, DeletionVector, Metadata
-from headgate.protocol.file_bounds import FileBounds
 from headgate.protocol.file_key import FileKey
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
-from headgate.protocol.stats_leaves import PARSED
+from headgate.protocol.stats.file_bounds import FileBounds
+from headgate.protocol.stats.stats_leaves import PARSED
 from headgate.table import path_keys, statistics
 from headgate.table.statistics import ROW, Statistics
 
@@ -117,7 +117,7 @@ class LiveFiles:
 
     def _made_bounds(self, metadata: Metadata) -> FileBounds:
         columns = schema_json.parse(metadata.schema_string)
-        physical = mapping.physical_paths(columns, mapping.mode(metadata))
+        physical = column_mapping.physical_paths(columns, column_mapping.mode(metadata))
         known, late = self._columns, None
         if known is None:
             known = self._replayed()

@@ -14,8 +14,9 @@ from headgate.errors import (
     StorageUnavailable,
     TableNotFound,
 )
-from headgate.protocol import codec, coordination, names
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
 from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table import log
@@ -47,14 +48,14 @@ class FilesystemCommitter:
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         if protocol.is_catalog_managed:
             return Decider.MISSING_CATALOG
-        return Decider.FILE_SYSTEM if coordination.of(metadata) is None else Decider.MISSING_OWNER
+        return Decider.FILE_SYSTEM if coordinated_commits.of(metadata) is None else Decider.MISSING_OWNER
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         _check_route(txn)
-        probe.require_conditional_puts(self._store, names.PROBE)
+        probe.require_conditional_puts(self._store, file_names.PROBE)
         self._clock.require(txn)
         try:
-            self._store.put_if_absent(names.published(txn.target), txn.content)
+            self._store.put_if_absent(file_names.published(txn.target), txn.content)
         except ObjectExists:
             # A store says this to the winner too, if it asked twice (P13).
             return self.outcome_of(txn)
@@ -91,7 +92,7 @@ class FilesystemCommitter:
                 return
 
     def _read(self, version: Version, *, dated: bool) -> Commit:
-        path = names.published(version)
+        path = file_names.published(version)
         commit = codec.decode(version, self._store.read(path))
         if not dated:
             return commit
@@ -101,9 +102,9 @@ class FilesystemCommitter:
 
 def _check_route(txn: Transaction) -> None:
     """Refuse a table that others decide about; asked at each attempt (W9)."""
-    named = coordination.of(txn.attempt.follows.metadata)
+    named = coordinated_commits.of(txn.attempt.follows.metadata)
     if named is not None:
-        raise coordination.without_owner(named, f"version {txn.target} by creating a file")
+        raise coordinated_commits.without_owner(named, f"version {txn.target} by creating a file")
     if True in txn.is_catalog_managed:
         raise InvalidRequest(
             f"a catalog manages the table, so version {txn.target} is not to be had by creating a file: open "

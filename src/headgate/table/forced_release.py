@@ -17,9 +17,10 @@ from headgate.errors import (
     ObjectNotFound,
     StorageUnavailable,
 )
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import Version
-from headgate.protocol.coordination import Coordination
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import Coordination
+from headgate.protocol.log import file_names
 from headgate.storage import probe
 from headgate.storage.api import Store
 from headgate.table import snapshot, transaction
@@ -50,12 +51,12 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
     may be: nothing happened then.
     """
     base = snapshot.load(table.store, FilesystemCommitter(table.store).frontier())
-    named = coordination.of(base.state.metadata)
+    named = coordinated_commits.of(base.state.metadata)
     _check_lost(table, named, owner)
-    probe.require_conditional_puts(table.store, names.PROBE)
+    probe.require_conditional_puts(table.store, file_names.PROBE)
     staged = tuple(_staged_after(table.store, named, base.version))
     operation = Operation("FORCED RELEASE", {"coordinator": owner}, changes_data=False)
-    released = coordination.released(base.state.metadata, base.state.protocol)
+    released = coordinated_commits.released(base.state.metadata, base.state.protocol)
     txn = transaction.begin(base.state, Change(operation, released), world=table.world)
     _create(table.store, txn)
     if staged:
@@ -87,14 +88,14 @@ def _check_lost(table: OpenedTable, named: Coordination | None, owner: str) -> N
 
 
 def _staged_after(store: Store, named: Coordination | None, version: Version) -> list[str]:
-    folder = named.naming.staged if named is not None else names.STAGED
+    folder = named.naming.staged if named is not None else file_names.STAGED
     found = (meta.path for meta in store.list_from(folder))
-    versions = {path: names.staged_version(path.removeprefix(folder)) for path in found}
+    versions = {path: file_names.staged_version(path.removeprefix(folder)) for path in found}
     return sorted(path for path, staged in versions.items() if staged is not None and staged > version)
 
 
 def _create(store: Store, txn: Transaction) -> None:
-    path = names.published(txn.target)
+    path = file_names.published(txn.target)
     try:
         store.put_if_absent(path, txn.content)
     except (ObjectExists, StorageUnavailable) as exc:

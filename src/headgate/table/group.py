@@ -21,9 +21,10 @@ from headgate.catalog.group_api import (
 )
 from headgate.clock import World
 from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
-from headgate.protocol import read_checks, txn_ids
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.attempt import Attempt
+from headgate.protocol.conflicts import read_validation
+from headgate.protocol.transaction import txn_ids
+from headgate.protocol.transaction.attempt import Attempt
 from headgate.settings import Settings
 from headgate.table import commit
 from headgate.table.commit import NO_DOUBT, Committed, Doubt, Patience
@@ -50,7 +51,9 @@ class Member:
                     raise txn_ids.alone(txn.txn_id, known)
                 return replace(self, part=txn.rebased_onto(winners), winners=self.winners + winners)
             case Attempt() as reader:
-                return replace(self, part=read_checks.check(reader, winners), winners=self.winners + winners)
+                return replace(
+                    self, part=read_validation.check(reader, winners), winners=self.winners + winners
+                )
 
 
 @dataclass(frozen=True)  # without slots: what is proposed is worked out once

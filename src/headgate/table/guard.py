@@ -8,8 +8,8 @@ from headgate.catalog.api import TableId
 from headgate.catalog.leases import Horizon, Leases
 from headgate.catalog.maintenance import ALWAYS, Maintenance, Permission, Permissions
 from headgate.clock import World
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.log import file_names
 from headgate.storage import store_time
 from headgate.storage.api import Store
 from headgate.table.committer import Committer
@@ -84,7 +84,7 @@ class Unguarded:
 
     def now_ms(self) -> int:
         """The earlier of the two clocks: too early keeps something longer, too late deletes it."""
-        return min(self.world.now_ms(), store_time.now_ms(self.store, names.CLOCK))
+        return min(self.world.now_ms(), store_time.now_ms(self.store, file_names.CLOCK))
 
     def horizon(self) -> Horizon:
         return Horizon(None, None)

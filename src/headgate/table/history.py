@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headgate.errors import ObjectNotFound, VersionNotFound
-from headgate.protocol import codec, names, segment, timestamps
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
-from headgate.protocol.names import Kind
-from headgate.protocol.replay import State
-from headgate.protocol.timestamps import Stamp
+from headgate.protocol.log import codec, file_names, log_segment, timestamps
+from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.timestamps import Stamp
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import log
@@ -52,8 +52,8 @@ def preceding(store: Store, state: State, version: Version) -> EpochMillis | Non
     if version == 0 or not is_by_file(state, version):
         return None
     times: dict[int, EpochMillis] = {}
-    for item in store.list_from(names.LOG):
-        file = names.parse(item.path, size=item.size)
+    for item in store.list_from(file_names.LOG):
+        file = file_names.parse(item.path, size=item.size)
         if file is not None and file.kind is Kind.PUBLISHED and file.version < version:
             times[file.version] = EpochMillis(item.modified_ms)
     last: EpochMillis | None = None
@@ -93,7 +93,7 @@ def _told(store: Store, frontier: Frontier, enabled: Stamp, moment: EpochMillis)
         return None
     if found not in frontier.held:
         try:
-            store.head(names.published(found))
+            store.head(file_names.published(found))
         except ObjectNotFound:
             return None
     return found
@@ -101,7 +101,7 @@ def _told(store: Store, frontier: Frontier, enabled: Stamp, moment: EpochMillis)
 
 def version_at_or_earliest(store: Store, frontier: Frontier, state: State, moment: EpochMillis) -> Version:
     """The version a moment means, or the earliest one that can still be read if that one cannot."""
-    earliest = segment.earliest(log.listed(store), held=frontier.held)
+    earliest = log_segment.earliest(log.listed(store), held=frontier.held)
     try:
         meant = version_at(store, frontier, state, moment)
     except VersionNotFound as exc:
@@ -153,5 +153,5 @@ def _entries(store: Store, frontier: Frontier, state: State, versions: range) ->
 def moment(store: Store, version: Version, info: CommitInfo | None, state: State) -> EpochMillis:
     """When a version was committed: by its own word if the table promises one, else by its file."""
     if is_by_file(state, version):
-        return EpochMillis(store.head(names.published(version)).modified_ms)
+        return EpochMillis(store.head(file_names.published(version)).modified_ms)
     return timestamps.promised(version, info)

@@ -16,11 +16,12 @@ from headgate.catalog.integrity import BookKeeper, Books
 from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
-from headgate.protocol import coordination, names, timestamps
 from headgate.protocol.actions import Version
-from headgate.protocol.findings import Finding, Severity, found, not_repaired_here
-from headgate.protocol.names import Kind
-from headgate.protocol.replay import State
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.integrity_findings import Finding, Severity, found, not_repaired_here
+from headgate.protocol.log import file_names, timestamps
+from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.replay import State
 from headgate.storage.api import Store
 from headgate.table import authority, integrity_derived, integrity_files, integrity_replay, log
 from headgate.table.authority import SILENCE, Decider
@@ -167,18 +168,18 @@ def _published(evidence: Evidence, books: Books) -> Iterator[Finding]:
     missing = [version for version in missing if not _is_there(evidence.store, Version(version))]
     for version in missing:
         problem = f"version {max(there)} is published, version {version} is not"
-        path = names.published(Version(version))
+        path = file_names.published(Version(version))
         yield found("publish-order", path, problem, version=version, repairable=True)
     if there and not missing:
         problem = f"version {max(there)} is in the log, the catalog knows of {books.published}"
         yield found(
-            "watermark-lags", names.published(max(there)), problem, version=max(there), repairable=True
+            "watermark-lags", file_names.published(max(there)), problem, version=max(there), repairable=True
         )
 
 
 def _is_there(store: Store, version: Version) -> bool:
     try:
-        store.head(names.published(version))
+        store.head(file_names.published(version))
     except ObjectNotFound:
         return False
     return True
@@ -196,7 +197,7 @@ def _managed(walk: Walk) -> Iterator[Finding]:
         return
     if not state.protocol.is_catalog_managed:
         problem = "its protocol does not have the feature catalogManaged"
-        yield found("not-managed", names.published(state.version), problem, version=state.version)
+        yield found("not-managed", file_names.published(state.version), problem, version=state.version)
     for what in _description_differences(books, state):
         problem = f"its {what} at version {state.version} is another one in the log"
         yield found(
@@ -209,12 +210,12 @@ def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
     state = walk.reached
     if state is None:
         return
-    where = names.published(state.version)
-    if problem := coordination.feature_breach(state.metadata, state.protocol):
+    where = file_names.published(state.version)
+    if problem := coordinated_commits.feature_breach(state.metadata, state.protocol):
         yield found("owner-without-feature", where, problem, version=state.version)
-    if problem := coordination.owner_breach(state.metadata, state.protocol):
+    if problem := coordinated_commits.owner_breach(state.metadata, state.protocol):
         yield found("feature-without-owner", where, problem, version=state.version)
-    named = coordination.of(state.metadata)
+    named = coordinated_commits.of(state.metadata)
     if named is None:
         return
     if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
@@ -234,7 +235,7 @@ def _ahead(walk: Walk) -> Iterator[Finding]:
     stamp = state.in_commit_timestamp if state is not None else None
     if state is None or stamp is None:
         return
-    path = names.published(state.version)
+    path = file_names.published(state.version)
     try:
         published_ms = walk.evidence.store.head(path).modified_ms
     except ObjectNotFound:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from headgate.catalog.api import RatifiedCommit, Staged
 from headgate.catalog.integrity import BOOKS, Books, Row
 from headgate.errors import CorruptLog, ObjectNotFound
-from headgate.protocol import names
 from headgate.protocol.actions import Version
-from headgate.protocol.findings import Finding, found
-from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.storage.api import Store
 from headgate.table import log
 
@@ -74,13 +74,13 @@ def _as_readers_do(evidence: Evidence, version: Version) -> bytes | None:
     try:
         return log.content(evidence.store, version, evidence.held.get(version))
     except (ObjectNotFound, CorruptLog):
-        return _read(evidence.store, names.published(version))
+        return _read(evidence.store, file_names.published(version))
 
 
 def _held(evidence: Evidence, row: Row) -> Content:
     """A commit that the catalog still holds: its copy counts, and must be right."""
     version, copy = row.version, _copy(evidence.store, row)
-    published = _read(evidence.store, names.published(version))
+    published = _read(evidence.store, file_names.published(version))
     is_published = published is not None and row.is_of(published)
     findings = []
     if published is not None and not is_published:
@@ -100,7 +100,7 @@ def _held(evidence: Evidence, row: Row) -> Content:
 
 def _published(evidence: Evidence, row: Row) -> Content:
     """A commit that the catalog saw published: the file must still be what it saw."""
-    version, path = row.version, names.published(row.version)
+    version, path = row.version, file_names.published(row.version)
     content = _read(evidence.store, path)
     if content is not None and row.is_of(content):
         return Content(version, content)
@@ -116,7 +116,7 @@ def _published(evidence: Evidence, row: Row) -> Content:
 def _differs(row: Row) -> Finding:
     return found(
         "published-differs",
-        names.published(row.version),
+        file_names.published(row.version),
         f"its SHA-256 is not {row.sha256}, that of what was ratified as version {row.version}",
         version=row.version,
     )

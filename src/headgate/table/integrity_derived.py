@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 
 from headgate.errors import CorruptLog, ObjectNotFound
-from headgate.protocol import checksum, codec, compaction, file_key, last_checkpoint, names
+from headgate.protocol import file_key
 from headgate.protocol.actions import Action, AddFile, Commit, Metadata, Protocol, RemoveFile, Version, sort
-from headgate.protocol.checksum import Totals
-from headgate.protocol.findings import Finding, found
-from headgate.protocol.names import Kind, LogFile
-from headgate.protocol.normal_form import normal_form
-from headgate.protocol.replay import State
+from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.log import codec, file_names, last_checkpoint, log_compaction, version_checksum
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.normal_form import normal_form
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Totals
 from headgate.storage.api import Store
 from headgate.table import checkpoints, integrity_contents
 from headgate.table.integrity_contents import Evidence
@@ -114,7 +115,7 @@ def _compaction(evidence: Evidence, file: LogFile, start: Version) -> Iterator[F
     except CorruptLog as exc:
         yield found("compaction-damaged", file.path, exc.message, version=file.version, repairable=True)
         return
-    if not compaction.is_reconciled(file.version, content):
+    if not log_compaction.is_reconciled(file.version, content):
         problem = "it says more than one thing of a file, an application, a domain or the table"
         yield found("compaction-damaged", file.path, problem, version=file.version, repairable=True)
         return
@@ -127,7 +128,7 @@ def _compaction(evidence: Evidence, file: LogFile, start: Version) -> Iterator[F
         return
     if any(content.data is None for content in contents):  # cleaned up, so nobody can tell
         return
-    is_so = sort(file.version, compaction.reconcile(commits))
+    is_so = sort(file.version, log_compaction.reconcile(commits))
     problems = [f"it has other {name} than the commits" for name, read in _PARTS if read(said) != read(is_so)]
     if problems:
         problem = "; ".join(problems)
@@ -161,7 +162,7 @@ def _checksum(walk: Walk, state: State, file: LogFile) -> Iterator[Finding]:
         content = walk.evidence.store.read(file.path)
     except ObjectNotFound:  # it was cleaned up after the listing
         return
-    recorded = checksum.parse(content)
+    recorded = version_checksum.parse(content)
     if recorded is None and _is_older(content):
         return
     if recorded is None:
@@ -169,7 +170,7 @@ def _checksum(walk: Walk, state: State, file: LogFile) -> Iterator[Finding]:
         yield found("checksum-damaged", file.path, problem, version=state.version, repairable=True)
         return
     totals = Totals(len(walk.live), sum(add.size for add in walk.live.values()))
-    differences = checksum.compare(recorded, checksum.of(state, totals))
+    differences = version_checksum.compare(recorded, version_checksum.of(state, totals))
     if differences:
         problem = "; ".join(str(difference) for difference in differences[:_SHOWN])
         yield found("checksum-differs", file.path, problem, version=state.version, repairable=True)
@@ -200,7 +201,7 @@ class _Pointer(msgspec.Struct, frozen=True):
 def read_pointer(store: Store) -> bytes | None:
     """The pointer as it is; None if there is none."""
     try:
-        return store.read(names.LAST_CHECKPOINT)
+        return store.read(file_names.LAST_CHECKPOINT)
     except ObjectNotFound:
         return None
 
@@ -231,4 +232,4 @@ def check_pointer(evidence: Evidence, content: bytes | None) -> Iterator[Finding
 
 
 def _pointer(rule: str, problem: str, *, repairable: bool = True) -> Finding:
-    return found(rule, names.LAST_CHECKPOINT, problem, repairable=repairable)
+    return found(rule, file_names.LAST_CHECKPOINT, problem, repairable=repairable)

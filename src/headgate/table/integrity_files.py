@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from headgate.errors import CorruptLog, ObjectNotFound
-from headgate.protocol import names, vectors
 from headgate.protocol.actions import AddFile, DeletionVector
-from headgate.protocol.findings import Finding, found
+from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.log import deletion_vectors, file_names
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import integrity_contents, places
@@ -30,7 +30,7 @@ def check(walk: Walk) -> Looked:
     sizes = {
         meta.path: meta.size
         for meta in evidence.store.list_from("")
-        if not meta.path.startswith(names.LOG)
+        if not meta.path.startswith(file_names.LOG)
     }  # fmt: skip
     adds = list(walk.live.values())
     with_vectors = [add for add in adds if add.deletion_vector is not None]
@@ -78,9 +78,9 @@ def _vectors(evidence: Evidence, adds: Iterable[AddFile]) -> Iterator[Finding]:
         if vector is None:
             continue
         try:
-            place = vectors.where(vector)
-            if isinstance(place, vectors.Inline):
-                vectors.parse_inline(vector)
+            place = deletion_vectors.where(vector)
+            if isinstance(place, deletion_vectors.Inline):
+                deletion_vectors.parse_inline(vector)
             else:
                 by_place.setdefault((place.path, place.absolute), []).append((add.path, vector))
         except CorruptLog as exc:
@@ -102,7 +102,7 @@ def _vectors(evidence: Evidence, adds: Iterable[AddFile]) -> Iterator[Finding]:
             continue
         for path, vector in by_place[key]:
             try:
-                vectors.parse_stored(vector, content)
+                deletion_vectors.parse_stored(vector, content)
             except CorruptLog as exc:
                 yield found("vector-damaged", path, exc.message)
 
@@ -126,12 +126,12 @@ def _is_hidden(path: str) -> bool:
 
 def _staged_orphans(evidence: Evidence) -> Iterator[Finding]:
     known = integrity_contents.held_file_names(evidence)
-    for folder in (names.STAGED, names.LEGACY_STAGED):
+    for folder in (file_names.STAGED, file_names.LEGACY_STAGED):
         lost = [
             meta
             for meta in evidence.store.list_from(folder)
             if (name := meta.path.removeprefix(folder)) not in known
-            and names.staged_version(name) is not None
+            and file_names.staged_version(name) is not None
         ]
         # Without books nobody knows which of the published ones were staged.
         if lost and evidence.books is not None:

@@ -15,12 +15,13 @@ from msgspec import structs
 
 from headgate.catalog.api import Staged
 from headgate.errors import HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import features, last_checkpoint, names, upkeep
+from headgate.protocol import table_features
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.checksum import Totals
-from headgate.protocol.findings import Finding
-from headgate.protocol.last_checkpoint import LastCheckpoint, V2Checkpoint
-from headgate.protocol.names import Kind, LogFile
+from headgate.protocol.integrity_findings import Finding
+from headgate.protocol.log import file_names, last_checkpoint, log_retention
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
+from headgate.protocol.log.version_checksum import Totals
 from headgate.table import (
     checkpointing,
     checkpoints,
@@ -72,7 +73,7 @@ def _publish_again(subject: Subject, findings: Iterable[Finding]) -> None:
         content = subject.store.read(Staged(row.file_name).path)
         if row.is_of(content):
             with suppress(ObjectExists):
-                subject.store.put_if_absent(names.published(row.version), content)
+                subject.store.put_if_absent(file_names.published(row.version), content)
 
 
 def _publish(subject: Subject, _findings: Iterable[Finding]) -> None:
@@ -88,7 +89,7 @@ def _tell_the_catalog(subject: Subject, _findings: Iterable[Finding]) -> None:
         if row.version <= books.published:
             continue
         try:
-            content = subject.store.read(names.published(row.version))
+            content = subject.store.read(file_names.published(row.version))
         except ObjectNotFound:
             break
         if not row.is_of(content):
@@ -142,18 +143,18 @@ def _require_log(evidence: Evidence) -> None:
     state = integrity_replay.walk(evidence, lambda _: None).state
     if state is None or state.version != evidence.latest:
         raise InvalidRequest(f"version {evidence.latest} cannot be read without its checkpoint")
-    features.check_maintainable(state.protocol, state.metadata)
-    if state.version < upkeep.of(state.protocol, state.metadata).protected_before:
+    table_features.check_maintainable(state.protocol, state.metadata)
+    if state.version < log_retention.of(state.protocol, state.metadata).protected_before:
         raise InvalidRequest(f"the checkpoint of version {state.version} is protected")
 
 
 def _compactions_anew(subject: Subject, findings: Iterable[Finding]) -> None:
     frontier = subject.committer.frontier()
     for finding in findings:
-        file = names.parse(finding.where)
+        file = file_names.parse(finding.where)
         if file is not None and file.start is not None:
             for number in range(file.start, file.version + 1):
-                subject.store.head(names.published(Version(number)))
+                subject.store.head(file_names.published(Version(number)))
             compacting.compact(subject.store, frontier, file.start, file.version, replace=True)
 
 
@@ -165,9 +166,9 @@ def _point_anew(subject: Subject, _findings: Iterable[Finding]) -> None:
     newest = usable[-1]
     if len(newest) > 1:
         # The pointer is a hint, and without it readers list the log.
-        subject.store.delete(names.LAST_CHECKPOINT)
+        subject.store.delete(file_names.LAST_CHECKPOINT)
         return
-    subject.store.put(names.LAST_CHECKPOINT, last_checkpoint.render(_pointer(subject, newest[0])))
+    subject.store.put(file_names.LAST_CHECKPOINT, last_checkpoint.render(_pointer(subject, newest[0])))
 
 
 def _pointer(subject: Subject, file: LogFile) -> LastCheckpoint:
@@ -181,10 +182,10 @@ def _pointer(subject: Subject, file: LogFile) -> LastCheckpoint:
         for path, content in contents.items()
     )
     v2 = None
-    if names.is_v2_checkpoint(file.path):
+    if file_names.is_v2_checkpoint(file.path):
         meta = subject.store.head(file.path)
         v2 = V2Checkpoint(
-            path=file.path.removeprefix(names.LOG),
+            path=file.path.removeprefix(file_names.LOG),
             size_in_bytes=meta.size,
             modification_time=EpochMillis(meta.modified_ms),
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from headgate.errors import CorruptLog
-from headgate.protocol import codec, counts, file_key, names, replay, row_tracking, timestamps, vectors
+from headgate.protocol import file_key
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -21,9 +21,12 @@ from headgate.protocol.actions import (
     Version,
     sort,
 )
+from headgate.protocol.features import row_tracking
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.findings import Finding, found
-from headgate.protocol.replay import State
+from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.log import codec, deletion_vectors, file_names, replay, timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.stats import record_counts
 from headgate.storage import together
 from headgate.table import checkpoints, integrity_contents
 from headgate.table.files import LiveFiles
@@ -143,7 +146,7 @@ def live_of(files: LiveFiles) -> LiveAdds:
 
 def _advance(made: Walk, content: Content) -> bool:
     """Apply one commit; whether it could be had."""
-    version, path = content.version, names.published(content.version)
+    version, path = content.version, file_names.published(content.version)
     made.findings += content.findings
     if content.data is None:
         if not content.findings:
@@ -189,10 +192,10 @@ def _paths(path: str, vector: DeletionVector | None) -> Iterator[str]:
     yield path
     if vector is not None and vector.storage_type == "u":
         try:
-            place = vectors.where(vector)
+            place = deletion_vectors.where(vector)
         except CorruptLog:  # the files' own check tells
             return
-        if isinstance(place, vectors.Stored):
+        if isinstance(place, deletion_vectors.Stored):
             yield place.path
 
 
@@ -202,7 +205,7 @@ def _against_row(made: Walk, step: Step) -> Iterator[Finding]:
     said = (info.txn_id, info.in_commit_timestamp) if info is not None else (None, None)
     if row is not None and said != (row.txn_id, row.in_commit_timestamp):
         yield found(
-            "row-differs", names.published(step.version),
+            "row-differs", file_names.published(step.version),
             f"the commit says {said[0]} at {said[1]}, the catalog {row.txn_id} at {row.in_commit_timestamp}",
             version=step.version,
         )  # fmt: skip
@@ -210,7 +213,7 @@ def _against_row(made: Walk, step: Step) -> Iterator[Finding]:
         first = made.txn_ids.setdefault(said[0], step.version)
         if first != step.version:
             problem = f"it has the txnId {said[0]} of version {first}"
-            yield found("txn-twice", names.published(step.version), problem, version=step.version)
+            yield found("txn-twice", file_names.published(step.version), problem, version=step.version)
 
 
 def _said_twice(step: Step) -> Iterator[str]:
@@ -254,7 +257,7 @@ def _added_twice(step: Step) -> Iterator[str]:
 
 def _removed_absent(step: Step) -> Iterator[str]:
     for remove in step.commit.removes:
-        if file_key.of(remove) not in step.live and not vectors.is_vector_file(remove.path):
+        if file_key.of(remove) not in step.live and not deletion_vectors.is_vector_file(remove.path):
             yield f"{remove.path} is not part of the table"
 
 
@@ -316,7 +319,7 @@ def check_latest(made: Walk) -> Iterator[Finding]:
     """What must be true of the files of the latest version together."""
     if made.state is None:
         return
-    where, version = names.published(made.state.version), made.state.version
+    where, version = file_names.published(made.state.version), made.state.version
     for path, times in Counter(path for path, _ in made.live).items():
         if times > 1:
             problem = f"{path} is part of the table {times} times, with different deletion vectors"
@@ -338,7 +341,7 @@ def _row_ids(state: State, live: LiveAdds) -> Iterator[str]:
         yield exc.message
         return
     spans = sorted(
-        (add.base_row_id, add.base_row_id + (counts.of(add).num_records or 1), add.path)
+        (add.base_row_id, add.base_row_id + (record_counts.of(add).num_records or 1), add.path)
         for add in live.values()
         if add.base_row_id is not None
     )

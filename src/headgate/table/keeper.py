@@ -10,10 +10,10 @@ from itertools import chain
 
 from headgate.clock import World
 from headgate.errors import HeadgateError, ObjectNotFound, Retry
-from headgate.protocol import checksum, codec, replay
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.checksum import NOTHING, Totals
-from headgate.protocol.replay import State
+from headgate.protocol.log import codec, replay, version_checksum
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import NOTHING, Totals
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import checkpointing, checksums, log, served
@@ -123,15 +123,15 @@ class Keeper:
             except ObjectNotFound:  # the log was cleaned up
                 return
             known, commits = (replay.start(first), NOTHING), chain((first,), commits)
-        self._known = checksum.advanced(*known, commits)
+        self._known = version_checksum.advanced(*known, commits)
         if self._known is not None:
             checksums.write(self._store, *self._known)
             served.note_checksum(self._committer, *self._known)
 
     def _recorded(self, version: Version, frontier: Frontier) -> tuple[State, Totals] | None:
         found = checksums.find(self._store, version, frontier) if version >= 0 else None
-        state = checksum.state(version, found) if found is not None else None
-        return None if found is None or state is None else (state, checksum.totals(found))
+        state = version_checksum.state(version, found) if found is not None else None
+        return None if found is None or state is None else (state, version_checksum.totals(found))
 
     def _commits(self, versions: range, frontier: Frontier) -> Iterator[Commit]:
         for version in map(Version, versions):

@@ -9,10 +9,10 @@ import msgspec
 from headgate.catalog import published
 from headgate.catalog.api import Inline, RatifiedCommit, Staged
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
-from headgate.protocol import codec, compaction, names, segment
 from headgate.protocol.actions import Commit, CommitInfo, Version
-from headgate.protocol.names import Kind, LogFile
-from headgate.protocol.segment import Segment
+from headgate.protocol.log import codec, file_names, log_compaction, log_segment
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.log_segment import Segment
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table.committer import Frontier
@@ -29,14 +29,14 @@ def content(store: Store, version: Version, held: RatifiedCommit | None) -> byte
     the catalog still names must be there, and be what was ratified.
     """
     if held is None:
-        return store.read(names.published(version))
+        return store.read(file_names.published(version))
     match held.where:
         case Inline(inline):
             return inline
         case Staged() as staged:
             return published.check_content(held, _staged(store, version, staged))
         case None:
-            return store.read(names.published(version))
+            return store.read(file_names.published(version))
 
 
 def _staged(store: Store, version: Version, staged: Staged) -> bytes:
@@ -60,10 +60,12 @@ def contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list
     if not isinstance(piece, LogFile):
         return [(piece, content(store, piece, frontier.held.get(piece)))]
     compacted = store.read(piece.path)
-    if compaction.is_reconciled(piece.version, compacted):
+    if log_compaction.is_reconciled(piece.version, compacted):
         return [(piece.version, compacted)]
     try:
-        return [(version, store.read(names.published(version))) for version in segment.covered(piece)]
+        return [
+            (version, store.read(file_names.published(version))) for version in log_segment.covered(piece)
+        ]
     except ObjectNotFound as exc:
         raise CorruptLog(
             f"{piece.path} is damaged or says more than one thing of a file, so it cannot stand for its "
@@ -108,19 +110,23 @@ def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
     latest = frontier.bound
     if frontier.listing is not None:
         with suppress(CorruptLog, VersionNotFound):
-            return segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)
-        return segment.build(listed(store), held=frontier.held, latest=latest, target=target)
+            return log_segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)
+        return log_segment.build(listed(store), held=frontier.held, latest=latest, target=target)
     hint = last_checkpoint(store)
     if hint is not None and hint <= (frontier.latest if target is None else target):
         with suppress(CorruptLog, VersionNotFound):
-            return segment.build(listed(store, since=hint), held=frontier.held, latest=latest, target=target)
-    return segment.build(listed(store), held=frontier.held, latest=latest, target=target)
+            return log_segment.build(
+                listed(store, since=hint), held=frontier.held, latest=latest, target=target
+            )
+    return log_segment.build(listed(store), held=frontier.held, latest=latest, target=target)
 
 
 def listed(store: Store, *, since: Version | None = None) -> list[LogFile]:
     """The recognised files of ``_delta_log``, or those of version ``since`` and later ones."""
-    after = names.before(since) if since is not None else None
-    found = (names.parse(item.path, size=item.size) for item in store.list_from(names.LOG, after=after))
+    after = file_names.before(since) if since is not None else None
+    found = (
+        file_names.parse(item.path, size=item.size) for item in store.list_from(file_names.LOG, after=after)
+    )
     return [file for file in found if file is not None]
 
 
@@ -137,6 +143,8 @@ def existing(store: Store, *, since: Version | None) -> tuple[list[LogFile], set
 def last_checkpoint(store: Store) -> Version | None:
     """The version ``_last_checkpoint`` points to, if it says anything sensible."""
     try:
-        return Version(msgspec.json.decode(store.read(names.LAST_CHECKPOINT), type=_LastCheckpoint).version)
+        return Version(
+            msgspec.json.decode(store.read(file_names.LAST_CHECKPOINT), type=_LastCheckpoint).version
+        )
     except (ObjectNotFound, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

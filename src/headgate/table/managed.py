@@ -21,8 +21,8 @@ from headgate.catalog.api import (
 )
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
+from headgate.protocol.log import codec, file_names
 from headgate.storage.api import Store
 from headgate.table import log, publish, tail
 from headgate.table.authority import Decider
@@ -98,7 +98,7 @@ class ManagedCommitter:
         if self._served is None:
             return reached
         try:
-            self._store.head(names.published(Version(reached + 1)))
+            self._store.head(file_names.published(Version(reached + 1)))
         except ObjectNotFound:
             return reached
         # Of somebody who was quicker, or of somebody who told nobody (K8).
@@ -119,8 +119,8 @@ class ManagedCommitter:
 
     def _stage(self, target: Version, content: bytes) -> Staged:
         # For this version only; after a lost race a new file is staged (F3).
-        file_name = names.staged_file(target, self._world.uuid())
-        self._store.put(names.STAGED + file_name, content)
+        file_name = file_names.staged_file(target, self._world.uuid())
+        self._store.put(file_names.STAGED + file_name, content)
         return Staged(file_name)
 
     def _with_content(self, outcome: Outcome[RatifiedCommit]) -> Outcome[Commit]:

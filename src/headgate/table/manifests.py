@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
-from headgate.protocol.schema import mapping
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.storage import together
 from headgate.table import places
 from headgate.table.opened import OpenedTable
@@ -56,7 +56,7 @@ def generate(table: OpenedTable, mode: str) -> Generated:
 
 
 def _check(base: Snapshot) -> None:
-    if mapping.mode(base.state.metadata) is not Mode.NONE:
+    if column_mapping.mode(base.state.metadata) is not Mode.NONE:
         raise InvalidRequest(
             "the table maps its columns, so that they have other names in its files, under which engines "
             "that read a list of files would not find them: no list is written",

@@ -10,13 +10,14 @@ from headgate.catalog.integrity import BookKeeper
 from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
-from headgate.protocol import features, names, upkeep
+from headgate.protocol import table_features
 from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
-from headgate.protocol.checksum import Discrepancy
-from headgate.protocol.domains import Edit, Handlers
-from headgate.protocol.predicates import Predicate
-from headgate.protocol.replay import State
-from headgate.protocol.segment import Segment
+from headgate.protocol.domains.rules import Edit, Handlers
+from headgate.protocol.log import file_names, log_retention
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Discrepancy
+from headgate.protocol.predicates.tree import Predicate
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import (
@@ -191,7 +192,7 @@ class OpenedTable:
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
             self._advance(self._bounded(base.after(done.since_base)))
-        interval = upkeep.checkpoint_interval(base.state.metadata)
+        interval = log_retention.checkpoint_interval(base.state.metadata)
         self._after_commit.committed(self._keeper, done.version, interval=interval)
 
     def scanned(
@@ -314,7 +315,7 @@ class OpenedTable:
         self._after_commit.close()
 
     def _file_time(self, version: Version) -> EpochMillis:
-        return EpochMillis(self.store.head(names.published(version)).modified_ms)
+        return EpochMillis(self.store.head(file_names.published(version)).modified_ms)
 
     def _bounded(self, advanced: Snapshot) -> Snapshot:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
@@ -365,7 +366,7 @@ class OpenedTable:
     def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
         """The table now, if its log may be changed by who has nothing to commit."""
         newest = self.check_permitted(kind, operation).snapshot.state
-        features.check_maintainable(newest.protocol, newest.metadata)
+        table_features.check_maintainable(newest.protocol, newest.metadata)
         return newest
 
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
@@ -384,7 +385,7 @@ class OpenedTable:
         self._check_readable(protocol, loaded.state.metadata)
 
     def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
-        features.check_readable(protocol, metadata, previews=self._settings.read_previews)
+        table_features.check_readable(protocol, metadata, previews=self._settings.read_previews)
 
     def _is_managed_now(self, older: Snapshot, frontier: Frontier) -> bool:
         """Whether a catalog manages the table, whatever it was at this version."""

@@ -17,9 +17,12 @@ from headgate.catalog.api import Staged, Told
 from headgate.catalog.owner import CommitOwner, FindOwner, OwnedTable, SettlesTakeOver
 from headgate.clock import World
 from headgate.errors import ConcurrentWrite, ConflictError, InvalidRequest, TableExists, UnsafeStore
-from headgate.protocol import coordination, feature_drop, features, names, session_defaults
+from headgate.protocol import table_features
 from headgate.protocol.actions import Action, EpochMillis, Version
-from headgate.protocol.coordination import CURRENT, Command, Coordination
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import CURRENT, Command, Coordination
+from headgate.protocol.log import file_names
+from headgate.protocol.metadata import drop_feature, session_defaults
 from headgate.storage.api import Store
 from headgate.table import coordinated, create, transaction
 from headgate.table.create import Definition, Opening
@@ -43,11 +46,11 @@ def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
     asked = {CURRENT.owner: name, CURRENT.conf: msgspec.json.encode(dict(conf)).decode()}
-    coordination.check_set(metadata.configuration, asked, Command.ALTER)
+    coordinated_commits.check_set(metadata.configuration, asked, Command.ALTER)
     owner = _found(find, name, conf)
     table_conf = owner.register(table.location, base.version, Told(protocol, metadata))
     coordinated.make_folder(table.store, CURRENT.staged)
-    actions: tuple[Action, ...] = coordination.taken(metadata, protocol, name, conf, table_conf)
+    actions: tuple[Action, ...] = coordinated_commits.taken(metadata, protocol, name, conf, table_conf)
     actions = tuple(action for action in actions if action != protocol)
     change = Change(_operation("SET TBLPROPERTIES", asked), actions)
     try:
@@ -62,7 +65,7 @@ def _settled(
     table: OpenedTable, owner: SettlesTakeOver, asked: OwnedTable, base: Snapshot, change: Change
 ) -> Version:
     """The take-over where the store cannot settle it: by the owner's word, who then publishes it."""
-    modified = EpochMillis(table.store.head(names.published(base.version)).modified_ms)
+    modified = EpochMillis(table.store.head(file_names.published(base.version)).modified_ms)
     since = modified if change.enables_stamps(base.state) else None
     txn = transaction.begin(base.state, change, world=table.world, file_time=since)
     if not owner.settle(asked, txn.target, _staged(table, txn.target, txn.content)):
@@ -75,7 +78,7 @@ def _settled(
 
 
 def _staged(table: OpenedTable, version: Version, content: bytes) -> Staged:
-    staged = Staged(names.staged_file(version, table.world.uuid()), CURRENT.staged)
+    staged = Staged(file_names.staged_file(version, table.world.uuid()), CURRENT.staged)
     table.store.put(staged.path, content)
     return staged
 
@@ -83,7 +86,7 @@ def _staged(table: OpenedTable, version: Version, content: bytes) -> Staged:
 def set_owner(table: OpenedTable, find: FindOwner, properties: Mapping[str, str]) -> Version:
     """Give the table to the owner that properties name, as ALTER TABLE does in Delta Spark."""
     base = table.snapshot()
-    coordination.check_set(base.state.metadata.configuration, properties, Command.ALTER)
+    coordinated_commits.check_set(base.state.metadata.configuration, properties, Command.ALTER)
     if others := sorted(properties.keys() - {CURRENT.owner, CURRENT.conf}):
         raise InvalidRequest(
             "the table is given to a commit owner in a commit of its own: "
@@ -96,7 +99,7 @@ def set_owner(table: OpenedTable, find: FindOwner, properties: Mapping[str, str]
 
 def check_owner(table: OpenedTable, name: str, conf: Mapping[str, str]) -> None:
     """Refuse to open an existing table as that owner's if it is not."""
-    named = coordination.of(table.snapshot().state.metadata)
+    named = coordinated_commits.of(table.snapshot().state.metadata)
     if named is None:
         raise InvalidRequest(
             f"there is a table at {table.location!r} already, and it has no commit owner: give it to "
@@ -118,13 +121,13 @@ def uncoordinate(table: OpenedTable, *, keep_timestamps: bool = True) -> Version
     """
     base = table.snapshot()
     metadata, protocol = base.state.metadata, base.state.protocol
-    named = coordination.of(metadata)
-    if named is None and not coordination.leftover_features(protocol):
+    named = coordinated_commits.of(metadata)
+    if named is None and not coordinated_commits.leftover_features(protocol):
         table.publish()
         raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
     gone = named.naming.properties if named is not None else ()
     operation = _operation("UNSET TBLPROPERTIES", dict.fromkeys(gone, ""))
-    released = table.commit(Change(operation, coordination.released(metadata, protocol)), base=base)
+    released = table.commit(Change(operation, coordinated_commits.released(metadata, protocol)), base=base)
     table.publish()
     return released if keep_timestamps else _without_timestamps(table)
 
@@ -138,11 +141,11 @@ def _without_timestamps(table: OpenedTable) -> Version:
 
 def _drop_timestamps(table: OpenedTable) -> Version:
     base = table.snapshot()
-    if not base.state.protocol.has(features.IN_COMMIT_TIMESTAMP):
+    if not base.state.protocol.has(table_features.IN_COMMIT_TIMESTAMP):
         return base.version
-    row = feature_drop.find(base.state.protocol, features.IN_COMMIT_TIMESTAMP)
+    row = drop_feature.find(base.state.protocol, table_features.IN_COMMIT_TIMESTAMP)
     operation = Operation("DROP FEATURE", {"featureName": row.feature}, changes_data=False)
-    return table.commit(Change(operation, feature_drop.actions(row, base.state)), base=base)
+    return table.commit(Change(operation, drop_feature.actions(row, base.state)), base=base)
 
 
 def create_table(table: OpenedTable, definition: Definition, find: FindOwner) -> None:
@@ -167,7 +170,7 @@ def create_coordinated(
 
 
 def _create_settled(table: OpenedTable, opening: Opening, owner: SettlesTakeOver) -> None:
-    named = coordination.of(opening.metadata)
+    named = coordinated_commits.of(opening.metadata)
     asked = OwnedTable(table.location, named.table_conf if named is not None else {}, table.store)
     content = create.content(opening, create.as_empty(managed=False), world=table.world)
     if not owner.settle(asked, Version(0), _staged(table, Version(0), content)):
@@ -189,7 +192,7 @@ def _promised(
 ) -> Opening:
     table_conf = owner.register(location, None, Told(opening.protocol, opening.metadata))
     coordinated.make_folder(store, CURRENT.staged)
-    protocol, metadata = coordination.taken(opening.metadata, opening.protocol, name, conf, table_conf)
+    protocol, metadata = coordinated_commits.taken(opening.metadata, opening.protocol, name, conf, table_conf)
     return replace(opening, protocol=protocol, metadata=metadata)
 
 
@@ -199,7 +202,7 @@ def _place(table: OpenedTable, opening: Opening) -> None:
 
 
 def _found(find: FindOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:
-    coordination.check_public(conf)
+    coordinated_commits.check_public(conf)
     owner = find(name, conf)
     if owner is None:
         raise InvalidRequest(

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
-from headgate.protocol import climbing
+from headgate.protocol import relative_paths
 from headgate.storage.api import Store
 from headgate.storage.locate import Locate, is_local, local_path, locate
 
@@ -49,7 +49,7 @@ def uri(location: str, path: str) -> str:
     """
     if is_absolute(path):
         return _uri(path) if is_local(path) else path
-    climbing.check((path,))
+    relative_paths.check((path,))
     root = _uri(quote(location)) if urlsplit(location).scheme == "" else _uri(location)
     return f"{root.rstrip('/')}/{_encoded(path)}"
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from headgate.protocol.actions import AppTransaction, Version
-from headgate.protocol.attempt import Reads
-from headgate.protocol.predicates import Predicate
-from headgate.protocol.replay import State
+from headgate.protocol.log.replay import State
+from headgate.protocol.predicates.tree import Predicate
+from headgate.protocol.transaction.attempt import Reads
 
 
 class Observer(Protocol):

@@ -13,20 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from headgate.errors import InvalidRequest, ObjectNotFound, VersionNotFound
-from headgate.protocol import (
-    coordination,
-    domain_lifecycle,
-    features,
-    file_key,
-    identity,
-    properties,
-    property_changes,
-    row_tracking,
-    stamping,
-    upgrade,
-    upkeep,
-    vectors,
-)
+from headgate.protocol import file_key, protocol_upgrade, table_features
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -36,13 +23,17 @@ from headgate.protocol.actions import (
     Protocol,
     Version,
 )
-from headgate.protocol.attempt import RESTORE, Reads
-from headgate.protocol.domains import NO_DOMAINS, DomainSettings
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.features import coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.property_changes import CATALOG_KEPT
-from headgate.protocol.replay import State
-from headgate.protocol.schema import assign
-from headgate.protocol.vectors import Stored
+from headgate.protocol.log import deletion_vectors, in_commit_timestamps, log_retention
+from headgate.protocol.log.deletion_vectors import Stored
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_properties, table_properties
+from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
+from headgate.protocol.schema import column_ids
+from headgate.protocol.transaction.attempt import RESTORE, Reads
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import places, removed, row_ids, whole_files
@@ -54,14 +45,14 @@ _MANY = 1_000
 """From how many files on one listing of the table is cheaper than asking for each."""
 _KEPT = frozenset(
     (
-        upkeep.PROTECTED_BEFORE,
-        properties.ROW_ID_COLUMN,
-        properties.ROW_VERSION_COLUMN,
+        log_retention.PROTECTED_BEFORE,
+        table_properties.ROW_ID_COLUMN,
+        table_properties.ROW_VERSION_COLUMN,
         *CATALOG_KEPT,
-        *coordination.PROPERTIES,
+        *coordinated_commits.PROPERTIES,
     )
 )
-_OWNED = frozenset(naming.feature for naming in coordination.NAMINGS)
+_OWNED = frozenset(naming.feature for naming in coordinated_commits.NAMINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,9 @@ def _have_ids_alike(now: State, then: State) -> bool:
     Each time rows begin to be tracked the columns for their ids get names of their own, and the ids of
     a table of which that was given up begin from zero again.
     """
-    of_now, of_then = (state.metadata.configuration.get(properties.ROW_ID_COLUMN) for state in (now, then))
+    of_now, of_then = (
+        state.metadata.configuration.get(table_properties.ROW_ID_COLUMN) for state in (now, then)
+    )
     return of_now == of_then
 
 
@@ -177,7 +170,7 @@ def _returning(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids
 def objects(files: pa.Table) -> frozenset[str]:
     """What must be there for some live files to be read, as a log names it: they, and their vectors."""
     rows = (row for row in files["deletion_vector"].to_pylist() if row)
-    stored = (vectors.where(DeletionVector(**row)) for row in rows)
+    stored = (deletion_vectors.where(DeletionVector(**row)) for row in rows)
     return frozenset(files["path"].to_pylist()) | {
         place.path if place.absolute else quote(place.path) for place in stored if isinstance(place, Stored)
     }
@@ -204,14 +197,14 @@ def _is_there(store: Store, path: str) -> bool:
 
 def _planned(now: State, then: State, uuid: Callable[[], str]) -> tuple[Protocol, Metadata]:
     """What the table is to be: features are never lost."""
-    metadata = property_changes.with_row_columns(_metadata(now, then), uuid)
-    asked = features.named(then.protocol) - {features.CATALOG_MANAGED, *_OWNED}
+    metadata = alter_properties.with_row_columns(_metadata(now, then), uuid)
+    asked = table_features.named(then.protocol) - {table_features.CATALOG_MANAGED, *_OWNED}
     if (
-        then.protocol.is_catalog_managed or coordination.of(then.metadata) is not None
+        then.protocol.is_catalog_managed or coordinated_commits.of(then.metadata) is not None
     ):  # which it needed, and readers need not know
-        asked -= {features.VACUUM_PROTOCOL_CHECK}
-    protocol = upgrade.of_changed_table(now.protocol, metadata, asked=asked)
-    features.check_writable(protocol, metadata)
+        asked -= {table_features.VACUUM_PROTOCOL_CHECK}
+    protocol = protocol_upgrade.of_changed_table(now.protocol, metadata, asked=asked)
+    table_features.check_writable(protocol, metadata)
     return protocol, metadata
 
 
@@ -221,23 +214,23 @@ def _state(now: State, then: State, protocol: Protocol, metadata: Metadata) -> I
         yield protocol
     if metadata != now.metadata:
         yield metadata
-    yield from domain_lifecycle.after_restore(now.domains, then.domains)
+    yield from lifecycle.after_restore(now.domains, then.domains)
 
 
 def _metadata(now: State, then: State) -> Metadata:
     """That of then, but for what is true of the table whatever its rows are."""
     kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
     others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
-    marks = [state.metadata.configuration.get(assign.HIGHEST) for state in (now, then)]
+    marks = [state.metadata.configuration.get(column_ids.HIGHEST) for state in (now, then)]
     if given := [mark for mark in marks if mark is not None]:
-        kept[assign.HIGHEST] = max(given, key=int)
+        kept[column_ids.HIGHEST] = max(given, key=int)
     metadata = msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
-    return identity.restored(metadata, now.metadata)
+    return identity_columns.restored(metadata, now.metadata)
 
 
 def _is_kept(key: str, now: State) -> bool:
-    owned = now.protocol.is_catalog_managed or coordination.of(now.metadata) is not None
-    return key in _KEPT or (owned and key == stamping.ENABLED)
+    owned = now.protocol.is_catalog_managed or coordinated_commits.of(now.metadata) is not None
+    return key in _KEPT or (owned and key == in_commit_timestamps.ENABLED)
 
 
 def _size(files: pa.Table) -> int:

@@ -17,9 +17,10 @@ from headgate.errors import (
     StaleRead,
     TableNotFound,
 )
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
-from headgate.protocol.coordination import Coordination
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features.coordinated_commits import Coordination
+from headgate.protocol.log import file_names
 from headgate.settings import Settings
 from headgate.storage.api import Store
 from headgate.table import absent, snapshot
@@ -92,7 +93,7 @@ class RoutedCommitter:
         return found
 
     def follow(self, version: Version, metadata: Metadata) -> bool:
-        named = coordination.of(metadata)
+        named = coordinated_commits.of(metadata)
         with self._lock:
             route = self._route
             if version < route.version:
@@ -116,13 +117,13 @@ class RoutedCommitter:
         return route.owned is None or not route.owned.asks_the_same(owned)
 
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
-        named = coordination.of(metadata)
+        named = coordinated_commits.of(metadata)
         if named is not None and not protocol.is_catalog_managed and self._reachable(named)[0] is not None:
             return Decider.DISPENSABLE_OWNER if self._settings.read_published else Decider.OWNER
         return self._files.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
-        named = coordination.of(txn.attempt.follows.metadata)
+        named = coordinated_commits.of(txn.attempt.follows.metadata)
         if named is None:
             self._publish_leftovers()
             outcome = self._files.propose(txn)
@@ -133,7 +134,7 @@ class RoutedCommitter:
         return outcome
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
-        named = coordination.of(txn.attempt.follows.metadata)
+        named = coordinated_commits.of(txn.attempt.follows.metadata)
         return (self._files if named is None else self._owned(named)).outcome_of(txn)
 
     def publish(self) -> Version:
@@ -185,7 +186,7 @@ class RoutedCommitter:
 
     def _is_published(self, version: Version) -> bool:
         try:
-            self._store.head(names.published(version))
+            self._store.head(file_names.published(version))
         except ObjectNotFound:
             return False
         return True
@@ -194,7 +195,7 @@ class RoutedCommitter:
         route = self._route
         owned = (route.owned if route.named == named else None) or self._through(named)
         if owned is None:
-            raise coordination.without_owner(named, "a commit")
+            raise coordinated_commits.without_owner(named, "a commit")
         return owned
 
     def _reachable(self, named: Coordination) -> tuple[CoordinatedCommitter | None, str]:
@@ -218,7 +219,7 @@ class RoutedCommitter:
 
     def _go_without(self, named: Coordination, because: str, *, warn: bool) -> None:
         if self._settings.require_owner:
-            raise coordination.without_owner(named, "reading it, as the settings ask,")
+            raise coordinated_commits.without_owner(named, "reading it, as the settings ask,")
         if warn:
             _LOG.warning(
                 "the commits of the table at %r are decided by the coordinator %r, which cannot be asked "

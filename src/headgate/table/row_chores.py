@@ -8,8 +8,9 @@ from functools import partial
 
 from headgate.catalog.maintenance import Maintenance
 from headgate.errors import InvalidRequest
-from headgate.protocol import domain_lifecycle, rearrangement
-from headgate.protocol.rearrangement import ORDERS, PURGE, Layout, Order
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import rearrangement
+from headgate.protocol.features.rearrangement import ORDERS, PURGE, Layout, Order
 from headgate.table import whole_files
 from headgate.table.chores import Chore, Chores
 from headgate.table.opened import OpenedTable
@@ -29,7 +30,7 @@ def _due(chores: Chores, order: Order) -> str | None:
 
 def layout(table: OpenedTable, snapshot: Snapshot) -> Layout:
     """How the rows of a snapshot are spread over files."""
-    columns = domain_lifecycle.clustering_columns(snapshot.state.domains)
+    columns = lifecycle.clustering_columns(snapshot.state.domains)
     adds = partial(whole_files.named, table, snapshot)
     return rearrangement.layout(snapshot.files.without_stats, snapshot.state.metadata, columns, adds)
 

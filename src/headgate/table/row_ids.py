@@ -7,7 +7,7 @@ from itertools import islice
 
 import msgspec
 
-from headgate.protocol.attempt import BACKFILL, UNBACKFILL, Reads
+from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL, Reads
 from headgate.table import whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 from headgate.catalog.api import KnownChecksum, KnownLog, LoadedTable, TableId, TableServing, Tail
 from headgate.errors import HeadgateError
-from headgate.protocol import checksum as checksum_rules
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.checksum import Totals
-from headgate.protocol.names import Kind, LogFile
-from headgate.protocol.replay import State
+from headgate.protocol.log import file_names
+from headgate.protocol.log import version_checksum as checksum_rules
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Totals
 from headgate.storage.api import Store
 from headgate.table.checkpointing import Written
 from headgate.table.committer import Committer, HearsOfLog
@@ -67,7 +67,7 @@ class Served:
         return (
             *checkpoint,
             *(
-                LogFile(Kind.PUBLISHED, Version(number), names.published(Version(number)))
+                LogFile(Kind.PUBLISHED, Version(number), file_names.published(Version(number)))
                 for number in following
             ),
         )

@@ -6,11 +6,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
-from headgate.protocol import replay, segment
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.file_bounds import FileBounds
-from headgate.protocol.replay import State
-from headgate.protocol.segment import Segment
+from headgate.protocol.log import log_segment, replay
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
+from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.storage.api import Store
 from headgate.table import checkpoints, checksums, log
 from headgate.table.committer import Frontier
@@ -76,7 +76,7 @@ def _load(store: Store, frontier: Frontier, target: Version | None, known: Snaps
     if frontier.expected is not None:
         with suppress(ObjectNotFound, CorruptLog, VersionNotFound):  # not as expected: the listing tells
             latest, held = frontier.bound, frontier.held
-            chosen = segment.build(frontier.expected, held=held, latest=latest, target=target)
+            chosen = log_segment.build(frontier.expected, held=held, latest=latest, target=target)
             return _from_segment(store, frontier, chosen)
     return _from_segment(store, frontier, log.choose(store, frontier, target))
 

@@ -5,7 +5,7 @@ not proposed. The store is asked rarely: its time only grows.
 """
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import names, timestamps
+from headgate.protocol.log import file_names, timestamps
 from headgate.storage import store_time
 from headgate.storage.api import Store
 from headgate.table.transaction import Transaction
@@ -24,7 +24,7 @@ class StampClock:
             return
         previous = txn.attempt.follows.in_commit_timestamp
         if self._seen_ms is None or timestamps.is_ahead(txn.timestamp, self._seen_ms, previous):
-            self._seen_ms = store_time.now_ms(self._store, names.CLOCK)
+            self._seen_ms = store_time.now_ms(self._store, file_names.CLOCK)
         if timestamps.is_ahead(txn.timestamp, self._seen_ms, previous):
             ahead = timestamps.how_far(txn.timestamp - self._seen_ms)
             raise InvalidRequest(

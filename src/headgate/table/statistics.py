@@ -12,10 +12,10 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol import column_bounds
-from headgate.protocol.column_bounds import Asked, Bounds
 from headgate.protocol.schema.types import describe
-from headgate.protocol.stats_json import Leaf
+from headgate.protocol.stats import column_bounds
+from headgate.protocol.stats.column_bounds import Asked, Bounds
+from headgate.protocol.stats.stats_json import Leaf
 
 ROW = "row"
 """A column while the statistics of some files are still to be loaded: where these are among them."""

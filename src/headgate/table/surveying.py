@@ -15,11 +15,11 @@ from headgate.catalog.external import SET_ASIDE
 from headgate.catalog.grants import EXTERNAL
 from headgate.catalog.store import Record
 from headgate.errors import CorruptLog, ObjectNotFound, TableNotFound
-from headgate.protocol import codec, names
 from headgate.protocol.actions import Commit, EpochMillis, Version
-from headgate.protocol.names import Kind, LogFile
-from headgate.protocol.property_changes import TABLE_ID, TABLE_NAME
-from headgate.protocol.replay import State
+from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata.alter_properties import TABLE_ID, TABLE_NAME
 from headgate.storage import together
 from headgate.storage.api import Store
 from headgate.table import clone_files, log, places, snapshot
@@ -88,7 +88,7 @@ def survey(store: Store, place: str) -> Survey:
 
 def exists(store: Store) -> bool:
     """Whether there is a log with something in it."""
-    return any(names.parse(found.path) is not None for found in store.list_from(names.LOG))
+    return any(file_names.parse(found.path) is not None for found in store.list_from(file_names.LOG))
 
 
 def stranded(store: Store, latest: Version) -> tuple[LogFile, ...]:
@@ -107,7 +107,7 @@ def set_aside(store: Store, files: Iterable[LogFile], uuid: Callable[[], str]) -
     for file in files:
         with suppress(ObjectNotFound):  # somebody else did
             content = store.read(file.path)
-            name, _, ending = file.path.removeprefix(names.LOG).partition(".")
+            name, _, ending = file.path.removeprefix(file_names.LOG).partition(".")
             place = f"{SET_ASIDE}{name}.{uuid()}.{ending}"
             store.put(place, content)
             store.delete(file.path)
@@ -141,7 +141,7 @@ def _records(store: Store, versions: Sequence[Version]) -> Iterator[Record | Non
 
 def _record(store: Store, version: Version) -> Record | None:
     with suppress(ObjectNotFound, CorruptLog):
-        content = store.read(names.published(version))
+        content = store.read(file_names.published(version))
         info = codec.commit_info(version, content) or codec.small(version, content).info
         if info is not None and info.txn_id is not None and info.in_commit_timestamp is not None:
             ratified = RatifiedCommit(version, info.txn_id, info.in_commit_timestamp, None)
@@ -164,6 +164,6 @@ def _reached(files: Sequence[LogFile], published: set[Version]) -> Version | Non
 
 
 def _staged(store: Store, latest: Version) -> tuple[str, ...]:
-    found = (item.path for item in store.list_from(names.STAGED))
-    versions = {path: names.staged_version(path.removeprefix(names.STAGED)) for path in found}
+    found = (item.path for item in store.list_from(file_names.STAGED))
+    versions = {path: file_names.staged_version(path.removeprefix(file_names.STAGED)) for path in found}
     return tuple(path for path, version in versions.items() if version is not None and version > latest)

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
-from headgate.protocol import names
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.log import file_names as log_file_names
 from headgate.storage.api import ObjectMeta, Store
 
 
@@ -15,8 +15,8 @@ def old_enough(store: Store, *, published: Version, before: EpochMillis) -> tupl
     """
     return tuple(
         meta
-        for meta in store.list_from(names.STAGED)
-        if (version := names.staged_version(_name(meta))) is not None
+        for meta in store.list_from(log_file_names.STAGED)
+        if (version := log_file_names.staged_version(_name(meta))) is not None
         and version <= published
         and meta.modified_ms < before
     )
@@ -33,4 +33,4 @@ def file_names(found: Iterable[ObjectMeta]) -> tuple[str, ...]:
 
 
 def _name(meta: ObjectMeta) -> str:
-    return meta.path.removeprefix(names.STAGED)
+    return meta.path.removeprefix(log_file_names.STAGED)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from headgate.clock import World
 from headgate.errors import ConcurrentWrite, CorruptLog
-from headgate.protocol import codec, rebase, row_tracking, stamping
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -19,11 +18,14 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.attempt import BLIND, Attempt, Reads
-from headgate.protocol.domains import Handlers
-from headgate.protocol.replay import State
-from headgate.protocol.row_work import RowWork
-from headgate.protocol.txn_ids import Proposed
+from headgate.protocol.conflicts import rebase
+from headgate.protocol.domains.rules import Handlers
+from headgate.protocol.features import row_tracking
+from headgate.protocol.log import codec, in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.transaction.attempt import BLIND, Attempt, Reads
+from headgate.protocol.transaction.row_access import RowWork
+from headgate.protocol.transaction.txn_ids import Proposed
 
 ENGINE = "Headgate/0.1.0"
 
@@ -67,7 +69,8 @@ class Change:
     def enables_stamps(self, state: State) -> bool:
         """Whether it switches in-commit timestamps on."""
         return not state.has_in_commit_timestamps and any(
-            isinstance(action, Metadata) and stamping.has_stamps(action) for action in self.actions
+            isinstance(action, Metadata) and in_commit_timestamps.has_stamps(action)
+            for action in self.actions
         )
 
 

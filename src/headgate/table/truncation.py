@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import codec, feature_drop, features, names, segment, upkeep
+from headgate.protocol import table_features
 from headgate.protocol.actions import Commit, Metadata, Version
-from headgate.protocol.feature_drop import Droppable
+from headgate.protocol.log import codec, file_names, log_retention, log_segment
+from headgate.protocol.metadata import drop_feature
+from headgate.protocol.metadata.drop_feature import Droppable
 from headgate.table import log, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -15,7 +17,7 @@ _RETENTION, _DEFAULT = "delta.dropFeatureTruncateHistory.retentionDuration", "in
 
 def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
     """The row, if there is a reason and a right to truncate; what only history needs no longer counts."""
-    protects = row.feature == upkeep.CHECKPOINT_PROTECTION
+    protects = row.feature == log_retention.CHECKPOINT_PROTECTION
     if not row.in_history and not protects:
         raise InvalidRequest(
             f"no older version keeps others from reading the table because of {row.feature}, so there is no "
@@ -28,14 +30,14 @@ def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
             "truncate_history, which protects the older versions instead",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    return replace(row, trace=feature_drop.no_trace) if protects else row
+    return replace(row, trace=drop_feature.no_trace) if protects else row
 
 
 def truncate(table: OpenedTable, row: Droppable) -> None:
     """Delete the versions that are old enough, and refuse while one that is left uses the feature."""
     base = table.snapshot()
     retention = base.state.metadata.configuration.get(_RETENTION, _DEFAULT)
-    table.cleanup_log(retention_ms=upkeep.milliseconds(retention))
+    table.cleanup_log(retention_ms=log_retention.milliseconds(retention))
     user = _last_user(table, row, base)
     if user is not None:
         raise InvalidRequest(
@@ -49,23 +51,23 @@ def truncate(table: OpenedTable, row: Droppable) -> None:
 def _last_user(table: OpenedTable, row: Droppable, base: Snapshot) -> Version | None:
     """The last version in the log that uses the feature."""
     listing = log.listed(table.store)
-    first = segment.earliest(listing) or Version(0)
-    if row.feature == upkeep.CHECKPOINT_PROTECTION:
-        protected = upkeep.of(base.state.protocol, base.state.metadata).protected_before
+    first = log_segment.earliest(listing) or Version(0)
+    if row.feature == log_retention.CHECKPOINT_PROTECTION:
+        protected = log_retention.of(base.state.protocol, base.state.metadata).protected_before
         return Version(protected - 1) if first < protected else None
-    if row.feature == upkeep.V2_CHECKPOINT:
-        found = [file.version for file in listing if names.is_v2_checkpoint(file.path)]
-        if found or any(table.store.list_from(names.SIDECARS)):
+    if row.feature == log_retention.V2_CHECKPOINT:
+        found = [file.version for file in listing if file_names.is_v2_checkpoint(file.path)]
+        if found or any(table.store.list_from(file_names.SIDECARS)):
             return max(found, default=base.version)
     for version in map(Version, range(base.version, first, -1)):
-        commit = codec.decode(version, table.store.read(names.published(version)))
+        commit = codec.decode(version, table.store.read(file_names.published(version)))
         if (commit.metadata is not None and _uses(row, commit.metadata)) or (
-            row.feature == feature_drop.VECTORS and _has_vectors(commit)
+            row.feature == drop_feature.VECTORS and _has_vectors(commit)
         ):
             return version
     earliest = table.snapshot(version=first)
     used = _uses(row, earliest.state.metadata) or (
-        row.feature == feature_drop.VECTORS and whole_files.have_vectors(table, earliest)
+        row.feature == drop_feature.VECTORS and whole_files.have_vectors(table, earliest)
     )
     return first if used else None
 
@@ -77,4 +79,4 @@ def _has_vectors(commit: Commit) -> bool:
 
 def _uses(row: Droppable, metadata: Metadata) -> bool:
     name = row.feature.removesuffix("-preview")
-    return row.trace(metadata) is not None or name in features.needed(metadata)
+    return row.trace(metadata) is not None or name in table_features.needed(metadata)

@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 
 from headgate.catalog.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
-from headgate.protocol import checkpoint_schema, codec, features, names, upkeep, vectors
+from headgate.protocol import table_features
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
-from headgate.protocol.names import Kind
-from headgate.protocol.vectors import Stored
+from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
+from headgate.protocol.log.deletion_vectors import Stored
+from headgate.protocol.log.file_names import Kind
 from headgate.storage import together
 from headgate.storage.api import ObjectMeta
 from headgate.storage.local import LocalStore
@@ -68,7 +69,7 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     """
     permitted = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM")
     base = permitted.snapshot
-    features.check_writable(base.state.protocol, base.state.metadata)
+    table_features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
     kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
     if _outlasts_checkpoints(base, wish):
@@ -103,12 +104,12 @@ def _outlasts_checkpoints(base: Snapshot, wish: Wish) -> bool:
 
     They keep them for the table's own, or for what that was when they were written.
     """
-    least = upkeep.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
-    return _retention_ms(base, wish) > least or upkeep.TOMBSTONES in base.state.metadata.configuration
+    least = log_retention.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+    return _retention_ms(base, wish) > least or log_retention.TOMBSTONES in base.state.metadata.configuration
 
 
 def _retention_ms(base: Snapshot, wish: Wish) -> int:
-    least = upkeep.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+    least = log_retention.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
     asked = least if wish.retention is None else wish.retention // timedelta(milliseconds=1)
     if asked < 0:
         raise InvalidRequest(
@@ -128,7 +129,7 @@ def _retention_ms(base: Snapshot, wish: Wish) -> int:
 def _kept(table: OpenedTable, base: Snapshot, cutoff: int) -> frozenset[str]:
     """The files that are live, or were after the cutoff, and those of their deletion vectors."""
     segment, frontier = table.segment(base.version)
-    asked = upkeep.of(base.state.protocol, base.state.metadata)
+    asked = log_retention.of(base.state.protocol, base.state.metadata)
     columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=False, typed=False)
     source = Source(table.store, segment, frontier)
     kept: set[str] = set()
@@ -172,7 +173,7 @@ def _vector(row: dict[str, object]) -> DeletionVector:
 def _vector_file(table: OpenedTable, vector: DeletionVector) -> Iterator[str]:
     if vector.storage_type == "i":
         return
-    place = vectors.where(vector)
+    place = deletion_vectors.where(vector)
     if isinstance(place, Stored):
         yield _place(table, place.path) if place.absolute else place.path
 
@@ -219,7 +220,7 @@ def _is_data(path: str) -> bool:
     Spark hides what its tasks have not finished: where only our jobs write, that is the table's too.
     """
     first, *_ = folders = path.split("/")
-    if path.startswith(names.LOG):
+    if path.startswith(file_names.LOG):
         return False
     hidden = [part for part in folders if part.startswith((".", "_")) and "=" not in part]
     if not hidden or (first == _CHANGES and hidden == [_CHANGES]):

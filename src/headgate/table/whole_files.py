@@ -8,8 +8,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol import checkpoint_schema, upkeep
 from headgate.protocol.actions import AddFile
+from headgate.protocol.log import checkpoint_schema, log_retention
 from headgate.table import checkpoint_rows
 from headgate.table.checkpoint_rows import Batch, Source
 from headgate.table.opened import OpenedTable
@@ -53,7 +53,7 @@ def have_vectors(table: OpenedTable, base: Snapshot) -> bool:
 
 def _batches(table: OpenedTable, base: Snapshot) -> Iterator[Batch]:
     segment, frontier = table.segment(base.version)
-    asked = upkeep.of(base.state.protocol, base.state.metadata)
+    asked = log_retention.of(base.state.protocol, base.state.metadata)
     columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=True, typed=False)
     expired = table.guard.now_ms() - asked.tombstone_retention_ms
     return checkpoint_rows.file_rows(Source(table.store, segment, frontier), columns, expired_before=expired)

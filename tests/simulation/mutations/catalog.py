@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 from headgate.catalog import rules, validate
 from headgate.catalog.rules import Decision, Head
-from headgate.protocol import codec
 from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.log import codec
 from headgate.table.managed import ManagedCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault

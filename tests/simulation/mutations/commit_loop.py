@@ -9,7 +9,7 @@ from unittest.mock import patch
 from headgate.catalog.api import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.txn_ids import Proposed
+from headgate.protocol.transaction.txn_ids import Proposed
 from headgate.table import commit as loop
 from headgate.table.committer import Committer
 from headgate.table.opened import OpenedTable

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager
 from functools import partial
 from unittest.mock import patch
 
-from headgate.protocol import file_conflicts, isolation, metadata_changes, rebase
 from headgate.protocol.actions import Commit
-from headgate.protocol.attempt import Attempt
-from headgate.protocol.isolation import Isolation
-from headgate.protocol.race import Fix
+from headgate.protocol.conflicts import file_rules, rebase
+from headgate.protocol.conflicts.race import Fix
+from headgate.protocol.transaction import isolation, metadata_diff
+from headgate.protocol.transaction.attempt import Attempt
+from headgate.protocol.transaction.isolation import Isolation
 from tests.simulation.mutations.mutant import Mutant
 
 
@@ -39,7 +40,7 @@ def _only_the_first_winner_counts() -> AbstractContextManager[object]:
 
 
 def _every_append_may_come_later() -> AbstractContextManager[object]:
-    return patch.object(file_conflicts, "_may_come_first", lambda race: not race.winner.removes)
+    return patch.object(file_rules, "_may_come_first", lambda race: not race.winner.removes)
 
 
 def _everything_is_blind() -> AbstractContextManager[object]:
@@ -47,11 +48,11 @@ def _everything_is_blind() -> AbstractContextManager[object]:
 
 
 def _partitions_never_overlap() -> AbstractContextManager[object]:
-    return patch.object(file_conflicts, "_first_match", lambda *_: None)
+    return patch.object(file_rules, "_first_match", lambda *_: None)
 
 
 def _every_change_is_harmless() -> AbstractContextManager[object]:
-    return patch.object(metadata_changes, "harmful", lambda *_: None)
+    return patch.object(metadata_diff, "harmful", lambda *_: None)
 
 
 def _everybody_is_only_rearranging() -> AbstractContextManager[object]:

@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 from headgate.catalog.api import Lost, Outcome, Ratified, Unknown
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
-from headgate.protocol import names
 from headgate.protocol.actions import Commit
-from headgate.protocol.txn_ids import Proposed
+from headgate.protocol.log import file_names
+from headgate.protocol.transaction.txn_ids import Proposed
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
@@ -19,7 +19,7 @@ from tests.simulation.mutations.mutant import Mutant
 def _put_overwrites() -> AbstractContextManager[object]:
     def propose(self: FilesystemCommitter, txn: Transaction) -> Outcome[Commit]:
         try:
-            self._store.put(names.published(txn.target), txn.content)
+            self._store.put(file_names.published(txn.target), txn.content)
         except StorageUnavailable as exc:
             return Unknown(exc.message)
         return Ratified(txn.target)

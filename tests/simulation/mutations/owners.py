@@ -14,8 +14,9 @@ from headgate.catalog.ledger_owner import LedgerOwner
 from headgate.catalog.owner import OwnedTable
 from headgate.catalog.owner_rules import Record
 from headgate.errors import CatalogUnavailable, StorageUnavailable
-from headgate.protocol import coordination, names
 from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names
 from headgate.storage.api import ObjectMeta, Store
 from headgate.table import filesystem
 from headgate.table.committer import Frontier
@@ -30,7 +31,7 @@ from tests.simulation.mutations.mutant import Mutant
 @contextmanager
 def _route_of_the_base() -> Iterator[None]:
     def propose(self: RoutedCommitter, txn: Transaction) -> Outcome[Commit]:
-        named = coordination.of(txn.attempt.read.metadata)
+        named = coordinated_commits.of(txn.attempt.read.metadata)
         return (self._files if named is None else self._owned(named)).propose(txn)
 
     with (
@@ -127,7 +128,7 @@ class _ListedBefore:
 
     def __init__(self, store: Store) -> None:
         self.read = store.read
-        self._listing = list(store.list_from(names.LOG))
+        self._listing = list(store.list_from(file_names.LOG))
 
     def list_from(self, _: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         return iter([meta for meta in self._listing if after is None or meta.path > after])

@@ -7,8 +7,8 @@ from unittest.mock import patch
 from headgate.catalog import published
 from headgate.catalog.api import CommitCatalog, TableId
 from headgate.errors import ObjectExists, StorageUnavailable
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 from headgate.storage.api import Store
 from headgate.table import log, publish
 from tests.simulation.faults import Fault
@@ -25,7 +25,7 @@ def _publishing_is_believed() -> Iterator[None]:
     def present_is_published(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             with suppress(ObjectExists):
-                store.put_if_absent(names.published(version), content)
+                store.put_if_absent(file_names.published(version), content)
 
     with (
         patch.object(SimulatedCatalog, "mark_published", mark_published),
@@ -41,7 +41,7 @@ def _marked_before_written() -> AbstractContextManager[object]:
             catalog.mark_published(table_id, tail.commits[-1].version)
         for commit in tail.commits:
             content = log.content(store, commit.version, commit)
-            store.put_if_absent(names.published(commit.version), content)
+            store.put_if_absent(file_names.published(commit.version), content)
         return tail.latest
 
     @contextmanager

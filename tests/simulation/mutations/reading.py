@@ -7,9 +7,9 @@ from typing import Any
 from unittest.mock import patch
 
 from headgate.errors import HeadgateError, StorageUnavailable
-from headgate.protocol import checksum, names, segment
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.checksum import Totals
+from headgate.protocol.log import file_names, log_segment, version_checksum
+from headgate.protocol.log.version_checksum import Totals
 from headgate.storage.api import Store
 from headgate.table import checkpoint_rows, checkpointing, files, log
 from headgate.table.managed import ManagedCommitter
@@ -20,7 +20,7 @@ from tests.simulation.mutations.mutant import Mutant
 def _unreadable_is_empty() -> AbstractContextManager[object]:
     real = log.listed
 
-    def listed(store: Store, *, since: Version | None = None) -> list[names.LogFile]:
+    def listed(store: Store, *, since: Version | None = None) -> list[file_names.LogFile]:
         try:
             return real(store, since=since)
         except StorageUnavailable:
@@ -31,14 +31,14 @@ def _unreadable_is_empty() -> AbstractContextManager[object]:
 
 @contextmanager
 def _listing_decides_the_latest() -> Iterator[None]:
-    real = segment.build
+    real = log_segment.build
 
     def build(listing: Any, *, held: Any = (), latest: Any = None, target: Any = None) -> Any:
         files = list(listing)
         found = [file.version for file in files]
         return real(files, held=held, latest=max([*found, *held]), target=target)
 
-    with patch.object(segment, "build", build):
+    with patch.object(log_segment, "build", build):
         yield
 
 
@@ -47,7 +47,7 @@ def _published_copy_wins() -> AbstractContextManager[object]:
 
     def content(store: Store, version: Version, held: Any) -> bytes:
         try:
-            return store.read(names.published(version))
+            return store.read(file_names.published(version))
         except HeadgateError:
             return real(store, version, held)
 
@@ -87,12 +87,12 @@ def _checkpoint_keeps_removed() -> AbstractContextManager[object]:
 
 
 def _totals_without_removes() -> AbstractContextManager[object]:
-    real = checksum.totals_after
+    real = version_checksum.totals_after
 
     def totals_after(before: Totals, commit: Commit) -> Totals | None:
         return real(before, replace(commit, removes=()))
 
-    return patch.object(checksum, "totals_after", totals_after)
+    return patch.object(version_checksum, "totals_after", totals_after)
 
 
 def _totals_of_files_described_twice() -> AbstractContextManager[object]:
@@ -103,7 +103,7 @@ def _totals_of_files_described_twice() -> AbstractContextManager[object]:
             before.size_bytes + sum(add.size for add in commit.adds) - removed,
         )
 
-    return patch.object(checksum, "totals_after", totals_after)
+    return patch.object(version_checksum, "totals_after", totals_after)
 
 
 MUTANTS: tuple[Mutant, ...] = (

@@ -7,12 +7,14 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from headgate.protocol import backfill, rebase, row_tracking, stamping
 from headgate.protocol.actions import Action, Commit, CommitInfo, EpochMillis, Metadata
-from headgate.protocol.attempt import BACKFILL, BLIND, Attempt
-from headgate.protocol.race import Fix, Race
-from headgate.protocol.replay import State
-from headgate.protocol.timestamps import ENABLED_AT_VERSION, Stamp
+from headgate.protocol.conflicts import rebase, row_id_backfill
+from headgate.protocol.conflicts.race import Fix, Race
+from headgate.protocol.features import row_tracking
+from headgate.protocol.log import in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.timestamps import ENABLED_AT_VERSION, Stamp
+from headgate.protocol.transaction.attempt import BACKFILL, BLIND, Attempt
 from headgate.table import transaction
 from headgate.table.opened import OpenedTable
 from headgate.table.transaction import Change, Transaction
@@ -42,12 +44,12 @@ def _timestamp_is_the_clock() -> AbstractContextManager[object]:
 
 
 def _provenance_is_said_once() -> AbstractContextManager[object]:
-    real = stamping.with_provenance
+    real = in_commit_timestamps.with_provenance
 
     def with_provenance(before: Metadata, written: Metadata, stamp: Stamp) -> Metadata:
         return written if ENABLED_AT_VERSION in written.configuration else real(before, written, stamp)
 
-    return patch.object(stamping, "with_provenance", with_provenance)
+    return patch.object(in_commit_timestamps, "with_provenance", with_provenance)
 
 
 def _stamps_begin_before_the_files() -> AbstractContextManager[object]:
@@ -73,7 +75,7 @@ def _backfill_brings_back() -> AbstractContextManager[object]:
     def mend(race: Race) -> Attempt:
         if race.ours.operation == BACKFILL:
             return replace(race.ours, reads=BLIND)
-        return backfill.mended(race)
+        return row_id_backfill.mended(race)
 
     return _instead("backfill", mend)
 

@@ -11,8 +11,8 @@ from headgate.cli import summaries
 from headgate.cli.console import Column, counted
 from headgate.cli.demo.scene import Scene
 from headgate.errors import SchemaMismatch
-from headgate.protocol import names
 from headgate.protocol.actions import Version
+from headgate.protocol.log import file_names
 
 _RECENT = 8
 _GLANCE = 110
@@ -113,12 +113,16 @@ def _locations(scene: Scene) -> list[str]:
 
 
 def _published_files(location: str) -> list[int]:
-    found = (names.parse(names.LOG + path.name) for path in Path(location, names.LOG).iterdir())
-    return sorted(file.version for file in found if file is not None and file.kind is names.Kind.PUBLISHED)
+    found = (
+        file_names.parse(file_names.LOG + path.name) for path in Path(location, file_names.LOG).iterdir()
+    )
+    return sorted(
+        file.version for file in found if file is not None and file.kind is file_names.Kind.PUBLISHED
+    )
 
 
 def _glance(scene: Scene) -> None:
-    path = names.published(Version(scene.gold.version()))
+    path = file_names.published(Version(scene.gold.version()))
     lines = Path(scene.gold.location, path).read_text().splitlines()
     scene.say.say(f"{path} of {scene.gold.name}, {counted(len(lines), 'action')} as JSON:")
     width = min(_GLANCE, scene.say.out.width - 18)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema import mapping
-from headgate.protocol.schema.mapping import Mode
+from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 
 MAX_ID = "delta.columnMapping.maxColumnId"
@@ -49,7 +49,7 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
             f"the partition columns become {list(after.partition_columns)}, and the files are laid out by "
             f"{list(before.partition_columns)}"
         )
-    modes = mapping.mode(before), mapping.mode(after)
+    modes = column_mapping.mode(before), column_mapping.mode(after)
     if modes[0] != modes[1] and modes != (Mode.NONE, Mode.NAME):
         return f"the column mapping changes from {modes[0]} to {modes[1]}"
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
@@ -58,7 +58,7 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
         return why
     if modes[0] is Mode.NONE:
         # A column that is mapped from now on must be found in files that were written without mapping.
-        return _by_name(was, mapping.physical(now, modes[1]), "", widens=widens)
+        return _by_name(was, column_mapping.physical(now, modes[1]), "", widens=widens)
     if _max_id(after) < _max_id(before):
         return f"{MAX_ID} goes back from {_max_id(before)} to {_max_id(after)}, so ids would be given again"
     return _by_id(was, now, before, widens=widens)
@@ -66,7 +66,7 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
 
 def unreadable(before: Metadata, after: Metadata) -> str | None:
     """Which column files written as ``before`` says have in a type that is not read as that of ``after``."""
-    modes = mapping.mode(before), mapping.mode(after)
+    modes = column_mapping.mode(before), column_mapping.mode(after)
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
     return _shared(was, now, "", modes=modes, widens=True)
 
@@ -89,7 +89,7 @@ def hollow(schema: Struct) -> tuple[str, ...]:
 
 def mapping_breach(metadata: Metadata) -> str | None:
     """What is wrong with the ids and physical names of a table that maps its columns."""
-    mode = mapping.mode(metadata)
+    mode = column_mapping.mode(metadata)
     if mode is Mode.NONE:
         return None
     most = _max_id(metadata)
@@ -98,7 +98,10 @@ def mapping_breach(metadata: Metadata) -> str | None:
         physical: dict[object, str] = {}
         for column in struct.fields:
             path = f"{where}{column.name}"
-            number, name = column.metadata.get(mapping.ID), column.metadata.get(mapping.PHYSICAL_NAME)
+            number, name = (
+                column.metadata.get(column_mapping.ID),
+                column.metadata.get(column_mapping.PHYSICAL_NAME),
+            )
             if not isinstance(number, int) or not isinstance(name, str) or not name:
                 return f"the column {path!r} has no id or no physical name"
             lower = name.lower()  # as readers compare the names of a file's columns
@@ -154,7 +157,7 @@ def _shared(was: Struct, now: Struct, where: str, *, modes: tuple[Mode, Mode], w
 
 def _laid_out_by(metadata: Metadata) -> list[object]:
     """The names that the log has for the partition columns."""
-    mode = mapping.mode(metadata)
+    mode = column_mapping.mode(metadata)
     columns = schema_json.parse(metadata.schema_string).fields if mode is not Mode.NONE else ()
     known = {column.name: _in_files(column, mode) for column in columns}
     return [known.get(name, name) for name in metadata.partition_columns]
@@ -162,7 +165,7 @@ def _laid_out_by(metadata: Metadata) -> list[object]:
 
 def _in_files(column: Field, mode: Mode) -> object:
     """The name that files have for a column."""
-    return column.name if mode is Mode.NONE else column.metadata.get(mapping.PHYSICAL_NAME)
+    return column.name if mode is Mode.NONE else column.metadata.get(column_mapping.PHYSICAL_NAME)
 
 
 def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: str) -> str | None:
@@ -194,10 +197,10 @@ def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: st
 
 def _mapped(schema: Struct) -> Iterator[tuple[int, tuple[str, Field]]]:
     """Every column that has an id, with where files have it."""
-    files = _structs(mapping.physical(schema, Mode.NAME), "")
+    files = _structs(column_mapping.physical(schema, Mode.NAME), "")
     for (struct, _), (stored, where) in zip(_structs(schema, ""), files, strict=True):
         for column, held in zip(struct.fields, stored.fields, strict=True):
-            number = column.metadata.get(mapping.ID)
+            number = column.metadata.get(column_mapping.ID)
             if isinstance(number, int):
                 yield number, (f"{where}{held.name}", column)
 

@@ -1,0 +1,45 @@
+"""Two commits upgraded the protocol at once: do both upgrades stand?
+
+They do if each only adds features from ``INDEPENDENT``, as two writers do who set the first metadata domains
+of a table. The later one then upgrades the protocol that the winner left, or has nothing to upgrade any more:
+
+    before   appendOnly, invariants
+    winner   appendOnly, invariants, domainMetadata
+    ours     appendOnly, invariants, domainMetadata, clustering
+    is now   ours if it adds clustering; no protocol at all if it added domainMetadata alone
+"""
+
+from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol.actions import Protocol
+from headgate.protocol.conflicts.race import Race
+from headgate.protocol.transaction.attempt import Attempt
+
+INDEPENDENT = frozenset({"appendOnly", "changeDataFeed", "clustering", "domainMetadata", "inCommitTimestamp"})
+"""Features of writers that, merely named, ask nothing of a commit: a property or a domain has to, and about
+those two commits have rules of their own."""
+
+
+def is_additive(before: Protocol, after: Protocol) -> bool:
+    """Whether ``after`` is ``before`` with independent features more, or the same."""
+    named, wanted = table_features.named(before), table_features.named(after)
+    readers_stay = before.min_reader_version == after.min_reader_version
+    return readers_stay and named <= wanted and wanted - named <= INDEPENDENT
+
+
+def is_possible(race: Race) -> bool:
+    """Whether both upgrades of a race, in which both sides write the protocol, can stand."""
+    if race.winner.metadata is not None and race.ours.writes.metadata is not None:
+        return False  # which conflicts anyway, and Delta names the protocol first
+    before, after = race.ours.follows.protocol, race.after.protocol
+    return is_additive(before, after) and is_additive(before, race.ours.protocol)
+
+
+def follow(race: Race) -> Attempt:
+    """Our attempt, which upgrades the winner's protocol in place of the one it knew, if that is needed."""
+    ours, written = race.ours, race.ours.writes.protocol
+    if race.winner.protocol is None or written is None:
+        return ours
+    added = table_features.named(written) - table_features.named(ours.follows.protocol)
+    upgraded = protocol_upgrade.with_features(race.after.protocol, added)
+    others = tuple(action for action in ours.actions if not isinstance(action, Protocol))
+    return ours.with_actions(others if upgraded is race.after.protocol else (upgraded, *others))

@@ -1,0 +1,218 @@
+"""What must be true of a commit before it is proposed, whatever its writer thought: the checks, as rows.
+
+They run before the first attempt and again after every rebase, which may have changed the actions.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import file_key
+from headgate.protocol.actions import AddFile, AppTransaction, Metadata, Protocol
+from headgate.protocol.domains import rules
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.file_key import FileKey
+from headgate.protocol.metadata import stored_expressions
+from headgate.protocol.schema import partitioning
+from headgate.protocol.stats import record_counts
+from headgate.protocol.transaction import isolation
+from headgate.protocol.transaction.attempt import CLONE, RESTORE, Attempt
+from headgate.protocol.transaction.isolation import Isolation
+
+_VECTORS_ENABLED = "delta.enableDeletionVectors"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One row: what is wrong, if it is, and Delta's code for it."""
+
+    name: str
+    breach: Callable[[Attempt], str | None]
+    code: str
+
+
+def check(attempt: Attempt) -> None:
+    """Refuse a commit that breaks a rule of the log."""
+    for row in CHECKS:
+        if reason := row.breach(attempt):
+            raise InvalidRequest(
+                f"{attempt.operation} cannot be committed: {reason}; nothing was committed",
+                code=row.code, check=row.name,
+            )  # fmt: skip
+    if attempt.writes.domains:
+        rules.check_commit(attempt.protocol, attempt.writes.domains)
+    for action in attempt.writes.domains:
+        if not action.removed:
+            rules.check_keys(action.domain, action.configuration)
+
+
+def _protocol_or_metadata_more_than_once(attempt: Attempt) -> str | None:
+    if attempt.writes.protocol is None and attempt.writes.metadata is None:
+        return None
+    kinds = list(map(type, attempt.actions))
+    for kind, name in ((Protocol, "protocol"), (Metadata, "metadata")):
+        if kinds.count(kind) > 1:
+            return f"it has {kinds.count(kind)} {name} actions, of which only one can be meant"
+    return None
+
+
+def _a_file_more_than_once(attempt: Attempt) -> str | None:
+    adds, removes = attempt.writes.adds, attempt.writes.removes
+    if len(adds) + len(removes) < 2:
+        return None
+    added, removed = [file_key.of(add) for add in adds], [file_key.of(remove) for remove in removes]
+    for keys, done in ((added, "added"), (removed, "removed")):
+        if len(set(keys)) < len(keys):
+            return f"{_first_twice(keys)} is {done} twice"
+    paths = [(path, None) for path, _ in added]
+    if len(set(paths)) < len(paths):
+        return f"{_first_twice(paths)} is added with two deletion vectors, so its rows would be there twice"
+    if both := set(added) & set(removed):
+        return f"{min(path for path, _ in both)} is both added and removed, with the same deletion vector"
+    return None
+
+
+def _partition_values_of_other_columns(attempt: Attempt) -> str | None:
+    if not attempt.writes.adds:
+        return None
+    expected = partitioning.of(attempt.metadata)
+    for add in attempt.writes.adds:
+        if expected.misnamed(add.partition_values):
+            return (
+                f"{add.path} has values for the partition columns {sorted(add.partition_values)}, and the "
+                f"table is partitioned by {sorted(expected.types)}"
+            )
+    return None
+
+
+def _partition_values_of_other_types(attempt: Attempt) -> str | None:
+    if not attempt.metadata.partition_columns:
+        return None
+    expected = partitioning.of(attempt.metadata)
+    for add in attempt.writes.adds:
+        if wrong := expected.mistyped(add.partition_values):
+            return f"{add.path} has the partition value {wrong}, so no reader could tell what it is"
+    return None
+
+
+def _rows_removed_from_an_append_only_table(attempt: Attempt) -> str | None:
+    if attempt.follows.metadata.configuration.get("delta.appendOnly", "").lower() != "true":
+        return None
+    for remove in attempt.writes.removes:
+        if remove.data_change:
+            return f"it removes rows ({remove.path}) of a table whose property delta.appendOnly is true"
+    return None
+
+
+def _an_application_at_two_versions(attempt: Attempt) -> str | None:
+    written: dict[str, AppTransaction] = {}
+    for txn in attempt.writes.txns:
+        first = written.setdefault(txn.app_id, txn)
+        if first is not txn:
+            return f"it has transactions {first.version} and {txn.version} of the application {txn.app_id!r}"
+    return None
+
+
+def _vectors_of_unknown_files(attempt: Attempt) -> str | None:
+    for add in _with_vectors(attempt):
+        if record_counts.of(add).num_records is None:
+            return f"{add.path} has a deletion vector and no numRecords in its statistics"
+    return None
+
+
+def _new_vectors_without_leave(attempt: Attempt) -> str | None:
+    if attempt.metadata.configuration.get(_VECTORS_ENABLED, "").lower() == "true":
+        return None
+    for add in _with_new_vectors(attempt):
+        return f"{add.path} has a new deletion vector, and the property {_VECTORS_ENABLED} is not true"
+    return None
+
+
+def _new_vectors_with_tight_bounds(attempt: Attempt) -> str | None:
+    for add in _with_new_vectors(attempt):
+        if record_counts.of(add).tight_bounds is not False:
+            return f"{add.path} has a new deletion vector, and statistics that do not say tightBounds=false"
+    return None
+
+
+def _a_lower_isolation_level(attempt: Attempt) -> str | None:
+    written = attempt.writes.metadata
+    if written is None:
+        return None
+    asked = written.configuration.get(isolation.PROPERTY, Isolation.SERIALIZABLE)
+    if asked in (Isolation.SERIALIZABLE, attempt.follows.metadata.configuration.get(isolation.PROPERTY)):
+        return None
+    return f"it sets {isolation.PROPERTY} to {asked!r}, and {Isolation.SERIALIZABLE} is all that can be set"
+
+
+def _new_text_that_must_not_be_evaluated(attempt: Attempt) -> str | None:
+    written = attempt.writes.metadata
+    found = None if written is None else stored_expressions.first_breach(written, attempt.follows.metadata)
+    return None if found is None else stored_expressions.told(*found)
+
+
+def _an_owner_that_cannot_take_the_table(attempt: Attempt) -> str | None:
+    return coordinated_commits.breach(attempt.follows.metadata, attempt.metadata)
+
+
+def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
+    return coordinated_commits.feature_breach(attempt.metadata, attempt.protocol)
+
+
+def _a_feature_without_its_owner(attempt: Attempt) -> str | None:
+    """Who finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
+    before = coordinated_commits.owner_breach(attempt.follows.metadata, attempt.follows.protocol)
+    return None if before else coordinated_commits.owner_breach(attempt.metadata, attempt.protocol)
+
+
+def _an_owner_without_timestamps(attempt: Attempt) -> str | None:
+    return coordinated_commits.stamps_breach(attempt.follows.metadata, attempt.metadata)
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("one-protocol-one-metadata", _protocol_or_metadata_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
+    Check("files-once", _a_file_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
+    Check("partition-values", _partition_values_of_other_columns, "DELTA_INVALID_PARTITIONING_SCHEMA"),
+    Check("partition-types", _partition_values_of_other_types, "DELTA_PARTITION_COLUMN_CAST_FAILED"),
+    Check("append-only", _rows_removed_from_an_append_only_table, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
+    Check("applications-once", _an_application_at_two_versions, "DELTA_DUPLICATE_ACTIONS_FOUND"),
+    Check("vectors-counted", _vectors_of_unknown_files, "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS"),
+    Check("vectors-enabled", _new_vectors_without_leave, "DELTA_ADDING_DELETION_VECTORS_DISALLOWED"),
+    Check(
+        "vectors-wide-bounds", _new_vectors_with_tight_bounds,
+        "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED",
+    ),
+    Check("isolation-level", _a_lower_isolation_level, "DELTA_INVALID_ISOLATION_LEVEL"),
+    Check("stored-expressions", _new_text_that_must_not_be_evaluated, stored_expressions.CODE),
+    Check(
+        "commit-owner", _an_owner_that_cannot_take_the_table,
+        "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS",
+    ),
+    Check(
+        "commit-owner-feature", _an_owner_without_its_feature, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+    ),
+    Check(
+        "commit-owner-named", _a_feature_without_its_owner, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
+    ),
+    Check(
+        "commit-owner-timestamps", _an_owner_without_timestamps,
+        "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES",
+    ),
+)  # fmt: skip
+
+
+def _first_twice(keys: Sequence[FileKey]) -> str:
+    return next(path for (path, _), count in Counter(keys).items() if count > 1)
+
+
+def _with_vectors(attempt: Attempt) -> list[AddFile]:
+    return [add for add in attempt.writes.adds if add.deletion_vector is not None]
+
+
+def _with_new_vectors(attempt: Attempt) -> list[AddFile]:
+    """Without those of files that only get other tags or row ids, or come with theirs from elsewhere."""
+    if attempt.operation in (CLONE, RESTORE):
+        return []
+    removed = {remove.path for remove in attempt.writes.removes}
+    return [add for add in _with_vectors(attempt) if add.data_change or add.path in removed]

@@ -1,0 +1,112 @@
+"""May two commits that hide rows of one data file both stand? Row by row: if no row is hidden by both.
+
+The loser's deletion vector is then united with the winner's. Only changes that say which rows
+they are about, in ``RowWork``, are judged so; all others lose the whole file.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import msgspec
+from pyroaring import FrozenBitMap64
+
+from headgate.errors import ConcurrentDeleteDelete, ConcurrentDeleteRead
+from headgate.protocol.actions import Action, AddFile, DeletionVector, RemoveFile
+from headgate.protocol.conflicts.race import Race, Rule
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.stats import record_counts
+from headgate.protocol.transaction.attempt import Attempt
+from headgate.protocol.transaction.row_access import RowWork
+
+_NONE = DeletedRows.of(())
+
+
+def _both_hid_a_row(race: Race) -> str | None:
+    work = race.ours.rows
+    path = None if work is None else _overlap(race, work, work.changed)
+    return None if path is None else f"a row of {path} was changed or deleted by both transactions"
+
+
+def _winner_hid_a_row_we_read(race: Race) -> str | None:
+    work = race.ours.rows
+    path = None if work is None else _overlap(race, work, work.seen)
+    return None if path is None else f"a row of {path} was changed or deleted after this transaction read it"
+
+
+ROW_RULES: tuple[Rule, ...] = (
+    Rule("row-vs-row", _both_hid_a_row, ConcurrentDeleteDelete),
+    Rule("row-vs-read", _winner_hid_a_row_we_read, ConcurrentDeleteRead),
+)
+
+
+def united(race: Race) -> Attempt:
+    """Our attempt with its vectors united with those of the winner, and which files that settles."""
+    work = race.ours.rows
+    if work is None:
+        return race.ours
+    actions, settled = race.ours.actions, set()
+    for file in _narrowed(race, work):
+        path = file.after.path
+        if path in work.changed:
+            actions = _on_top(actions, file, work)
+            settled.add(path)
+        elif path not in _removed(race):
+            settled.add(path)
+    return replace(race.ours, actions=actions, rows=replace(work, settled=frozenset(settled)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """A file that the winner kept and gave another deletion vector, which hides more."""
+
+    after: AddFile
+    now: DeletedRows
+    """All rows that are hidden."""
+    fresh: FrozenBitMap64
+    """Those that the winner hid."""
+
+
+def _narrowed(race: Race, work: RowWork) -> Iterator[_Narrowed]:
+    removes = {remove.path: remove for remove in race.winner.removes}
+    for add in race.winner.adds:
+        if add.path not in removes:
+            continue
+        was, now = _rows(work, removes[add.path].deletion_vector), _rows(work, add.deletion_vector)
+        if not was.rows - now.rows:  # rows that come back are like rows that are added
+            yield _Narrowed(add, now, now.rows - was.rows)
+
+
+def _overlap(race: Race, work: RowWork, ours: Mapping[str, DeletedRows]) -> str | None:
+    """A file of which the winner hid one of these rows."""
+    if not ours:
+        return None
+    files = (file for file in _narrowed(race, work) if file.after.path in ours)
+    return next((file.after.path for file in files if file.fresh & ours[file.after.path].rows), None)
+
+
+def _removed(race: Race) -> frozenset[str]:
+    return frozenset(remove.path for remove in race.ours.writes.removes)
+
+
+def _rows(work: RowWork, vector: DeletionVector | None) -> DeletedRows:
+    return _NONE if vector is None else work.access.hidden([vector])[0]
+
+
+def _on_top(actions: tuple[Action, ...], theirs: _Narrowed, work: RowWork) -> tuple[Action, ...]:
+    """Our actions, with the file as the winner left it in place of the one we read."""
+    path, rows = theirs.after.path, DeletedRows(theirs.now.rows | work.changed[theirs.after.path].rows)
+    kept: list[Action] = []
+    for action in actions:
+        if isinstance(action, RemoveFile) and action.path == path:
+            vector = theirs.after.deletion_vector
+            kept.append(msgspec.structs.replace(action, deletion_vector=vector))
+        elif isinstance(action, AddFile) and action.path == path:
+            # A file of which no row is left is removed, and not added again.
+            # Statistics may be wrong, so the file itself has the last word.
+            is_said = rows.cardinality == record_counts.of(action).num_records
+            if not (is_said and rows.are_all(work.access.counted(action))):
+                vector = work.access.hide(rows)
+                kept.append(msgspec.structs.replace(theirs.after, deletion_vector=vector, data_change=True))
+        else:
+            kept.append(action)
+    return tuple(kept)

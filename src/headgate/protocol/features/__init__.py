@@ -1,0 +1,1 @@
+"""What single table features ask of a commit: row tracking, clustering, identity columns and others."""

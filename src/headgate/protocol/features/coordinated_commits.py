@@ -1,0 +1,401 @@
+"""Tables whose commits a commit owner decides: how their metadata names it, and who may change that.
+
+The owner is called a coordinator in the properties, because that is the name the feature ended with.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import msgspec
+
+from headgate import secrecy
+from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.protocol import protocol_upgrade
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.log import file_names, in_commit_timestamps
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+
+VACUUM_CHECK = "vacuumProtocolCheck"
+DEPENDENCIES = ("inCommitTimestamp", VACUUM_CHECK)
+STAMP_PROPERTIES = (in_commit_timestamps.ENABLED, ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
+DEFAULTS = "spark.databricks.delta.properties.defaults."
+"""What a session's default of a property is called: this, and the property without its ``delta.``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """One row: how the feature, its three properties and the folder of staged commits are called."""
+
+    feature: str
+    owner: str
+    conf: str
+    table_conf: str
+    staged: str
+
+    @property
+    def properties(self) -> tuple[str, str, str]:
+        return self.owner, self.conf, self.table_conf
+
+
+def _naming(feature: str, family: str, role: str, suffix: str, staged: str) -> Naming:
+    prefix = f"delta.{family}."
+    return Naming(
+        feature,
+        f"{prefix}{role}{suffix}",
+        f"{prefix}{role}Conf{suffix}",
+        f"{prefix}tableConf{suffix}",
+        staged,
+    )
+
+
+NAMINGS: tuple[Naming, ...] = (
+    _naming(
+        "coordinatedCommits-preview", "coordinatedCommits", "commitCoordinator", "-preview", file_names.STAGED
+    ),
+    _naming("coordinatedCommits", "coordinatedCommits", "commitCoordinator", "", file_names.STAGED),
+    _naming("managedCommit-preview", "managedCommit", "commitOwner", "-preview", file_names.LEGACY_STAGED),
+    _naming("managed-commit-preview", "managedCommits", "commitOwner", "-preview", file_names.LEGACY_STAGED),
+    _naming("managed-commit-dev", "managedCommits", "commitOwner", "-dev", file_names.LEGACY_STAGED),
+    _naming("managedCommit", "managedCommit", "commitOwner", "", file_names.LEGACY_STAGED),
+)
+"""The names over time, newest first; new tables get the first."""
+CURRENT = NAMINGS[0]
+FEATURES = frozenset(naming.feature for naming in NAMINGS)
+OF_COMMITS = FEATURES | {VACUUM_CHECK}
+"""What says how commits come about, and which no action of a commit can use."""
+KEPT_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
+"""Says that a table had ``vacuumProtocolCheck`` before it was given to an owner, so that it stays (E7)."""
+PROPERTIES = frozenset({KEPT_CHECK, *(key for naming in NAMINGS for key in naming.properties)})
+
+
+@dataclass(frozen=True, slots=True)
+class Coordination:
+    """Who decides a table's commits, as its metadata has it."""
+
+    naming: Naming
+    owner: str
+    conf_text: str
+    table_conf_text: str | None
+
+    @property
+    def conf(self) -> Mapping[str, str]:
+        """How to reach the owner."""
+        return _parsed(self.conf_text, self.naming.conf)
+
+    @property
+    def table_conf(self) -> Mapping[str, str]:
+        """What the owner said when the table was registered, to be told to it again at every call."""
+        return _parsed(self.table_conf_text or "{}", self.naming.table_conf)
+
+
+def of(metadata: Metadata) -> Coordination | None:
+    """Who decides the commits of a table, None if nobody but the file system does."""
+    found = metadata.configuration
+    for naming in NAMINGS:
+        if (owner := found.get(naming.owner)) is not None:
+            return Coordination(naming, owner, found.get(naming.conf, "{}"), found.get(naming.table_conf))
+    return None
+
+
+def _parsed(text: str, key: str) -> Mapping[str, str]:
+    try:
+        return msgspec.json.decode(text, type=dict[str, str])
+    except msgspec.DecodeError as exc:
+        raise InvalidRequest(
+            f"the property {key} must be a JSON object of strings, and {text!r} is not ({exc}): correct it",
+            code="DELTA_ILLEGAL_OPTION", property=key,
+        ) from exc  # fmt: skip
+
+
+def without_owner(found: Coordination, operation: str, *, because: str = "") -> UnsupportedFeature:
+    """The refusal to write past an owner that cannot be asked."""
+    why = f" ({because})" if because else ""
+    return UnsupportedFeature(
+        f"the commits of the table are decided by the coordinator {found.owner!r} ({found.naming.owner}), "
+        f"which is not registered here, so {operation} is refused{why}: register it with "
+        f"headgate.owners.register({found.owner!r}, …), or use an engine that knows it; reading works, and "
+        "gives what is published",
+        code="DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR",
+        features=(found.naming.feature,), operation=operation, coordinator=found.owner,
+    )  # fmt: skip
+
+
+def check_public(conf: Mapping[str, str]) -> None:
+    """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
+    if found := secrecy.breach(conf):
+        raise InvalidRequest(
+            f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which everybody reads "
+            f"who reads the table: {found[1]}; give it to the function that builds the owner, "
+            "headgate.owners.register(name, …), in every process that writes to the table",
+            code="HEADGATE_SECRET_IN_LOG", property=found[0],
+        )  # fmt: skip
+
+
+def taken(
+    metadata: Metadata, protocol: Protocol, owner: str, conf: Mapping[str, str], table_conf: Mapping[str, str]
+) -> tuple[Protocol, Metadata]:
+    """The protocol and metadata of the commit that gives a table to an owner."""
+    check_public({**conf, **table_conf})
+    said = {
+        CURRENT.owner: owner,
+        CURRENT.conf: _rendered(conf),
+        CURRENT.table_conf: _rendered(table_conf),
+        in_commit_timestamps.ENABLED: "true",
+    }
+    if protocol.has(VACUUM_CHECK):
+        said[KEPT_CHECK] = "true"
+    configuration = {**metadata.configuration, **said}
+    return (
+        protocol_upgrade.with_features(protocol, (CURRENT.feature, *DEPENDENCIES)),
+        msgspec.structs.replace(metadata, configuration=configuration),
+    )
+
+
+def _rendered(values: Mapping[str, str]) -> str:
+    return msgspec.json.encode(dict(sorted(values.items()))).decode()
+
+
+def released(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata]:
+    """The protocol and metadata of the commit that takes a table from its owner, in their weakest form.
+
+    Readers need the check of vacuums only where an owner depends on it, and some do not know it: it goes,
+    unless the table had it before.
+    """
+    gone = set(leftover_features(protocol))
+    if KEPT_CHECK not in metadata.configuration:
+        gone.add(VACUUM_CHECK)
+    for feature in gone:
+        protocol = protocol_upgrade.without_feature(protocol, feature)
+    kept = {key: value for key, value in metadata.configuration.items() if key not in PROPERTIES}
+    return protocol, msgspec.structs.replace(metadata, configuration=kept)
+
+
+def leftover_features(protocol: Protocol) -> tuple[str, ...]:
+    """The features of this kind that a protocol names, whether or not an owner is named too."""
+    return tuple(naming.feature for naming in NAMINGS if protocol.has(naming.feature))
+
+
+def check_features(asked: Collection[str], protocol: Protocol | None = None) -> None:
+    """Refuse to add such a feature by its name: without an owner the table would be in an invalid state."""
+    there = () if protocol is None else leftover_features(protocol)
+    if new := sorted(FEATURES.intersection(asked).difference(there)):
+        raise InvalidRequest(
+            f"the feature {new[0]} says that a commit owner decides the table's commits, and a table that "
+            "names it and no owner is invalid: give the table to an owner, which adds the feature, with "
+            "table.coordinate(name, conf), or when it is made with headgate.at_path(…, owner=(name, conf))",
+            code="DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", features=tuple(new),
+        )  # fmt: skip
+
+
+def breach(before: Metadata, after: Metadata) -> str | None:
+    """Why no commit may lead from one metadata to the other; None if one may."""
+    was, is_now = of(before), of(after)
+    if is_now is None or is_now == was:
+        return None
+    if was is not None:
+        return (
+            f"the table's commits are decided by {was.owner!r}, and going over to {is_now.owner!r} or to "
+            "other settings of it is only possible by way of the file system: release the table first"
+        )
+    _ = is_now.conf, is_now.table_conf  # what cannot be understood is refused by name
+    if is_now.table_conf_text is None:
+        return f"{is_now.owner!r} was never asked to own the table: use table.coordinate({is_now.owner!r}, …)"
+    return None
+
+
+def feature_breach(metadata: Metadata, protocol: Protocol) -> str | None:
+    """Why a table that names an owner is not well-formed; None if it is, or names none."""
+    found = of(metadata)
+    if found is not None and protocol.is_catalog_managed:
+        return f"a catalog manages it, and its properties name the coordinator {found.owner!r} too"
+    if found is None or protocol.has(found.naming.feature):
+        return None
+    return (
+        f"its properties name the coordinator {found.owner!r} ({found.naming.owner}), and its protocol does "
+        f"not name {found.naming.feature}"
+    )
+
+
+def owner_breach(metadata: Metadata, protocol: Protocol) -> str | None:
+    """Why a table that has the feature is not well-formed; None if it is, or does not have it."""
+    leftover = leftover_features(protocol)
+    if not leftover or of(metadata) is not None:
+        return None
+    return f"its protocol names {', '.join(leftover)}, and its properties name no coordinator"
+
+
+def stamps_breach(before: Metadata, after: Metadata) -> str | None:
+    """Why a table with an owner may not be without in-commit timestamps; None if it is not."""
+    found = of(after) or of(before)
+    if found is None or in_commit_timestamps.has_stamps(after):
+        return None
+    return f"the commits of a table that {found.owner!r} decides must have in-commit timestamps"
+
+
+class Command(Enum):
+    """What a user does with a table's properties."""
+
+    CREATE = "CREATE"
+    REPLACE = "REPLACE"
+    ALTER = "ALTER"
+    CLONE = "CLONE"
+    """A new table from another one; over an existing one it is a REPLACE."""
+
+    @property
+    def makes_a_table(self) -> bool:
+        return self in (Command.CREATE, Command.CLONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    existing: Mapping[str, str]
+    changes: Mapping[str, str]
+    command: Command
+    of_session: bool = False
+
+    @property
+    def is_coordinated(self) -> bool:
+        return any(naming.owner in self.existing for naming in NAMINGS)
+
+    @property
+    def ours(self) -> frozenset[str]:
+        return frozenset(self.changes) & PROPERTIES
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRule:
+    """One row: which keys of a request break it, the code, and what to do instead."""
+
+    name: str
+    offending: Callable[[_Request], frozenset[str]]
+    code: str
+    advice: str
+    session_code: str | None = None
+    """The code where the properties are defaults of the session."""
+
+
+def _settings_of_a_table_that_exists(request: _Request) -> frozenset[str]:
+    taken_already = request.command is Command.REPLACE or request.is_coordinated
+    return request.ours if taken_already else frozenset()
+
+
+def _timestamps_together_with_an_owner(request: _Request) -> frozenset[str]:
+    if request.command is not Command.ALTER or not request.ours:
+        return frozenset()
+    return frozenset(request.changes) & frozenset(STAMP_PROPERTIES)
+
+
+def _timestamps_under_an_owner(request: _Request) -> frozenset[str]:
+    if request.command is not Command.ALTER or not request.is_coordinated:
+        return frozenset()
+    return frozenset(request.changes) & frozenset(STAMP_PROPERTIES)
+
+
+def _table_settings(request: _Request) -> frozenset[str]:
+    return request.ours & frozenset(naming.table_conf for naming in NAMINGS)
+
+
+def _one_without_the_other(request: _Request) -> frozenset[str]:
+    return frozenset(
+        missing
+        for naming in NAMINGS
+        if len(given := request.ours & {naming.owner, naming.conf}) == 1
+        for missing in {naming.owner, naming.conf} - given
+    )
+
+
+SET_RULES: tuple[PropertyRule, ...] = (
+    PropertyRule(
+        "coordinator-of-an-existing-table", _settings_of_a_table_that_exists,
+        "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS",
+        "the table keeps what it has; release it with table.uncoordinate() to change it",
+    ),
+    PropertyRule(
+        "timestamps-with-coordinator", _timestamps_together_with_an_owner,
+        "DELTA_CANNOT_SET_COORDINATED_COMMITS_DEPENDENCIES",
+        "leave them out: they come with the coordinator",
+    ),
+    PropertyRule(
+        "timestamps-of-a-coordinated-table", _timestamps_under_an_owner,
+        "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES",
+        "the coordinator needs them as they are",
+    ),
+    PropertyRule(
+        "table-conf", _table_settings, "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_COMMAND",
+        "only the coordinator says what it is", "DELTA_CONF_OVERRIDE_NOT_SUPPORTED_IN_SESSION",
+    ),
+    PropertyRule(
+        "name-and-conf", _one_without_the_other, "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND",
+        "give the name and the conf together", "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION",
+    ),
+)  # fmt: skip
+"""What may be set, by whoever creates, replaces or alters a table; the first row that objects decides."""
+
+
+def _coordinator_unset(request: _Request) -> frozenset[str]:
+    return request.ours if request.is_coordinated else frozenset()
+
+
+UNSET_RULES: tuple[PropertyRule, ...] = (
+    PropertyRule(
+        "coordinator-unset", _coordinator_unset, "DELTA_CANNOT_UNSET_COORDINATED_COMMITS_CONFS",
+        "release the table with table.uncoordinate()",
+    ),
+    PropertyRule(
+        "timestamps-unset", _timestamps_under_an_owner,
+        "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES", "the coordinator needs them as they are",
+    ),
+)  # fmt: skip
+"""What may be unset; on a table without a coordinator anything may."""
+
+
+def check_set(
+    existing: Mapping[str, str] | None,
+    changes: Mapping[str, str],
+    command: Command,
+    *,
+    defaults: Mapping[str, str] | None = None,
+) -> None:
+    """Refuse properties about a coordinator, or about what it needs, that a command must not set.
+
+    ``existing`` are the properties of the table, None if there is none; ``defaults`` are those of the
+    session, by the names of properties, which count only for a new table and only if the command
+    itself says nothing of a coordinator.
+    """
+    effective = Command.REPLACE if existing is not None and command is Command.CLONE else command
+    request = _Request(existing or {}, changes, effective)
+    _apply(SET_RULES, request)
+    if effective.makes_a_table and not request.ours:
+        _apply(SET_RULES, _Request({}, defaults or {}, effective, of_session=True))
+
+
+def check_unset(existing: Mapping[str, str], keys: frozenset[str]) -> None:
+    """Refuse to unset what a coordinated table needs."""
+    _apply(UNSET_RULES, _Request(existing, dict.fromkeys(keys, ""), Command.ALTER))
+
+
+def retained(existing: Mapping[str, str]) -> Mapping[str, str]:
+    """The properties that a REPLACE of a coordinated table keeps, whatever it says."""
+    if not any(naming.owner in existing for naming in NAMINGS):
+        return {}
+    kept = PROPERTIES | frozenset(STAMP_PROPERTIES)
+    return {key: value for key, value in existing.items() if key in kept}
+
+
+def copied(source: Mapping[str, str]) -> Mapping[str, str]:
+    """The properties that CREATE LIKE and CLONE take from their source: nothing of whom it belongs to."""
+    left = PROPERTIES | {ENABLED_AT_VERSION, ENABLED_AT_MOMENT}
+    return {key: value for key, value in source.items() if key not in left}
+
+
+def _apply(rules: tuple[PropertyRule, ...], request: _Request) -> None:
+    for rule in rules:
+        if keys := rule.offending(request):
+            code = rule.session_code if request.of_session else None
+            told = ", ".join(sorted(keys))
+            where = "the session's defaults" if request.of_session else "this command"
+            raise InvalidRequest(
+                f"{request.command.value}: {where} cannot be carried out because of {told}; {rule.advice}",
+                code=code or rule.code, rule=rule.name, properties=tuple(sorted(keys)),
+            )  # fmt: skip

@@ -1,0 +1,153 @@
+"""Row ids: every row of a table that tracks them has a number no other row ever had.
+
+A file gets its first row's number when it is added; the domain ``delta.rowTracking`` remembers
+the highest number given. Two commits that race would give the same numbers, so the loser's are
+given anew.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from headgate.errors import CorruptLog, InvalidRequest
+from headgate.protocol.actions import Action, AddFile, DomainMetadata, Long, Metadata, Protocol, Version
+from headgate.protocol.domains.rules import ROW_TRACKING
+from headgate.protocol.log.replay import State
+from headgate.protocol.stats import record_counts
+from headgate.protocol.transaction.attempt import Attempt
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+
+FEATURE = "rowTracking"
+SUSPENDED = "delta.rowTrackingSuspended"
+NO_MARK = -1
+
+
+class _Mark(msgspec.Struct, frozen=True, rename="camel"):
+    row_id_high_water_mark: Long
+
+
+def mark(state: State) -> int:
+    """The highest row id ever given; ``NO_MARK`` if none was."""
+    found = state.domains.get(ROW_TRACKING)
+    if found is None:
+        return NO_MARK
+    try:
+        return marked(found)
+    except msgspec.DecodeError as exc:
+        raise CorruptLog(
+            f"the metadata domain {ROW_TRACKING} cannot be read: {exc}; row ids cannot be given",
+            code="DELTA_STATE_RECOVER_ERROR", version=state.version,
+        ) from exc  # fmt: skip
+
+
+def marked(action: DomainMetadata) -> int:
+    """The mark that an action of the domain sets; ``msgspec.DecodeError`` if it is none."""
+    return msgspec.json.decode(action.configuration, type=_Mark).row_id_high_water_mark
+
+
+def highest_given(adds: Iterable[AddFile]) -> int:
+    """The highest row id that these files have, as far as they say; ``NO_MARK`` if they have none."""
+    last = (first + _rows(add) - 1 for add in adds if (first := add.base_row_id) is not None)
+    return max(last, default=NO_MARK)
+
+
+def _rows(add: AddFile) -> int:
+    records = record_counts.of(add).num_records
+    return 1 if records is None else records
+
+
+def is_supported(protocol: Protocol) -> bool:
+    """Whether every file of the table must have row ids."""
+    return FEATURE in (protocol.writer_features or ())
+
+
+def is_suspended(metadata: Metadata) -> bool:
+    """Whether no file gets row ids for the time being."""
+    return _is_true(metadata, SUSPENDED)
+
+
+def check(metadata: Metadata) -> None:
+    """Refuse a table that both tracks rows and has suspended it."""
+    if _is_true(metadata, SUSPENDED) and _is_true(metadata, ROW_TRACKING_ENABLED):
+        raise InvalidRequest(
+            f"the properties {ROW_TRACKING_ENABLED} and {SUSPENDED} are both true, which contradict each "
+            "other: set one of them to false",
+            code="DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION",
+        )
+
+
+def given(
+    ours: Attempt, state: State, *, read_mark: int, lost: Version | None, theirs: Mapping[str, AddFile]
+) -> tuple[Action, ...]:
+    """Our actions with row ids and row commit versions as the version after ``state``.
+
+    Ids up to ``read_mark`` belong to rows that were there before and stay, as do those that the
+    winner gave to the same file (``theirs``, by path). ``lost`` is the version of the last attempt.
+    """
+    actions = tuple(action for action in ours.actions if not _is_mark(action))
+    version = Version(state.version + 1)
+    if _is_true(ours.metadata, SUSPENDED):
+        return tuple(_without_ids(action) for action in actions)
+    highest = known = mark(state)
+    numbered: list[Action] = []
+    for action in actions:
+        if isinstance(action, AddFile) and not _keeps_ids(action, read_mark, theirs.get(action.path)):
+            records = _records(action)
+            numbered.append(_numbered(action, highest + 1, version, lost))
+            highest += records
+        else:
+            numbered.append(_dated(action, version, lost, theirs))
+    if highest > known:
+        configuration = msgspec.json.encode(_Mark(highest)).decode()
+        numbered.append(DomainMetadata(domain=ROW_TRACKING, configuration=configuration, removed=False))
+    return tuple(numbered)
+
+
+def _keeps_ids(add: AddFile, read_mark: int, theirs: AddFile | None) -> bool:
+    if add.base_row_id is None:
+        return False
+    return add.base_row_id <= read_mark or (theirs is not None and theirs.base_row_id == add.base_row_id)
+
+
+def _numbered(add: AddFile, first: int, version: Version, lost: Version | None) -> AddFile:
+    committed = add.default_row_commit_version
+    return msgspec.structs.replace(
+        add,
+        base_row_id=first,
+        default_row_commit_version=version if committed is None or committed == lost else committed,
+    )
+
+
+def _dated(action: Action, version: Version, lost: Version | None, theirs: Mapping[str, AddFile]) -> Action:
+    """A file that keeps its ids still needs a row commit version, its own unless the winner gave it."""
+    if not isinstance(action, AddFile) or action.path in theirs:
+        return action
+    if action.default_row_commit_version not in (None, lost):
+        return action
+    return msgspec.structs.replace(action, default_row_commit_version=version)
+
+
+def _records(add: AddFile) -> int:
+    found = record_counts.of(add).num_records
+    if found is None:
+        raise InvalidRequest(
+            f"{add.path} has no numRecords in its statistics, so its rows cannot be given ids, which the "
+            "table demands: write it with statistics",
+            code="DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS", path=add.path,
+        )  # fmt: skip
+    return found
+
+
+def _without_ids(action: Action) -> Action:
+    if isinstance(action, AddFile) and action.base_row_id is not None:
+        return msgspec.structs.replace(action, base_row_id=None, default_row_commit_version=None)
+    return action
+
+
+def _is_mark(action: Action) -> bool:
+    """Whether it says which ids were given; that none were, any more, is said when the feature is dropped."""
+    return isinstance(action, DomainMetadata) and action.domain == ROW_TRACKING and not action.removed
+
+
+def _is_true(metadata: Metadata, key: str) -> bool:
+    return metadata.configuration.get(key, "").lower() == "true"

@@ -1,0 +1,32 @@
+"""Which commits have an in-commit timestamp, and what the metadata says of since when."""
+
+import msgspec
+
+from headgate.protocol.actions import Metadata
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION, Stamp
+
+ENABLED = "delta.enableInCommitTimestamps"
+_PROVENANCE = (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
+
+
+def has_stamps(metadata: Metadata) -> bool:
+    """Whether commits under this metadata have in-commit timestamps."""
+    return metadata.configuration.get(ENABLED, "").lower() == "true"
+
+
+def with_provenance(before: Metadata, written: Metadata, stamp: Stamp) -> Metadata:
+    """The metadata that a commit stamped ``stamp`` writes over ``before``, true about since when.
+
+    Switching timestamps on says so, keeping them on keeps what was said, and switching them off
+    takes it back, whatever the writer put there itself.
+    """
+    said = {key: before.configuration[key] for key in _PROVENANCE if key in before.configuration}
+    if not has_stamps(written):
+        said = {}
+    elif not has_stamps(before):
+        said = {ENABLED_AT_VERSION: str(stamp.version), ENABLED_AT_MOMENT: str(stamp.at)}
+    kept = {key: value for key, value in written.configuration.items() if key not in _PROVENANCE}
+    configuration = {**kept, **said}
+    if configuration == written.configuration:
+        return written
+    return msgspec.structs.replace(written, configuration=configuration)

@@ -1,0 +1,215 @@
+"""What becomes of a table's metadata when a user sets or unsets properties.
+
+``delta.feature.…`` and the minimal versions are wishes about the protocol, so they are never stored.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from headgate import secrecy
+from headgate.errors import InvalidRequest
+from headgate.protocol import table_features
+from headgate.protocol.actions import Metadata
+from headgate.protocol.log import in_commit_timestamps
+from headgate.protocol.metadata import reserved_properties, table_properties
+from headgate.protocol.metadata.table_properties import (
+    FEATURE,
+    MIN_READER,
+    MIN_WRITER,
+    PREFIX,
+    ROW_ID_COLUMN,
+    ROW_VERSION_COLUMN,
+    STAMPS,
+    Setter,
+)
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+from headgate.spelling import did_you_mean
+
+COMMENT = "comment"
+TABLE_ID = "io.unitycatalog.tableId"
+TABLE_NAME = "headgate.tableName"
+"""What a table was called when it came to its catalog; a later name is in the catalog alone."""
+CATALOG_KEPT = frozenset({TABLE_ID, TABLE_NAME, "ucTableId"})
+"""What a catalog writes into the tables it manages to know them again."""
+
+_SUPPORTED, _ENABLED = "supported", "enabled"
+_CHANGE_COLUMNS = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
+_MOST = {
+    MIN_READER.lower(): table_features.MAX_READER_VERSION,
+    MIN_WRITER.lower(): table_features.MAX_WRITER_VERSION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a user asks for, checked: what is stored, and what is wanted of the protocol."""
+
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+    writer: int = 0
+    """The least writer version; 0 if any will do."""
+    comment: str | None = None
+
+
+def parse(asked: Mapping[str, str]) -> Asked:
+    """What these properties ask for; refused if one of them cannot be set, or not to this."""
+    reserved_properties.check(asked)
+    stored: dict[str, str] = {}
+    wanted: set[str] = set()
+    writer = 0
+    for name, value in asked.items():
+        lower = name.lower()
+        if not isinstance(value, str):
+            raise InvalidRequest(f"the property {name!r} must be text, not {value!r}: write it in quotes")
+        if found := secrecy.breach({name: value}):
+            raise InvalidRequest(
+                f"the property {name!r} must not be in a table's log, which everybody reads who reads the "
+                f"table: {found[1]}; keep credentials in the session, or with the store",
+                code="HEADGATE_SECRET_IN_LOG", property=name,
+            )  # fmt: skip
+        if lower.startswith(FEATURE):
+            wanted.add(feature(name[len(FEATURE) :], status=value))
+        elif lower in _MOST:
+            version = _version(name, value)
+            writer = version if lower == MIN_WRITER.lower() else writer
+        elif lower.startswith(PREFIX):
+            row = table_properties.check(name, value)
+            if row.name in stored:
+                raise InvalidRequest(
+                    f"the property {row.name} is set twice (names are looked up ignoring case): set it once"
+                )
+            stored[row.name] = value
+        elif name != COMMENT:
+            stored[name] = value
+    return Asked(stored, frozenset(wanted), writer, asked.get(COMMENT))
+
+
+def feature(name: str, *, status: str = _SUPPORTED) -> str:
+    """The name of a feature that a user asks for, as it is spelled."""
+    row = table_features.find(name)
+    if row is None:
+        near = did_you_mean(name, (known.name for known in table_features.FEATURES))
+        raise InvalidRequest(
+            f"there is no feature {name!r} in this version of Headgate:{near} correct the name",
+            code="DELTA_UNSUPPORTED_FEATURES_IN_CONFIG",
+        )
+    allowed = (_SUPPORTED,) if row.name == table_features.CATALOG_MANAGED else (_SUPPORTED, _ENABLED)
+    if status.lower() not in allowed:
+        raise InvalidRequest(
+            f"the property {FEATURE}{row.name} cannot be {status!r}: it must be {' or '.join(allowed)}",
+            code="DELTA_UNSUPPORTED_FEATURE_STATUS",
+        )
+    return row.name
+
+
+def changed(before: Metadata, asked: Asked) -> Metadata:
+    """The metadata with what is asked for."""
+    after = msgspec.structs.replace(
+        before,
+        configuration={**before.configuration, **asked.configuration},
+        description=before.description if asked.comment is None else asked.comment,
+    )
+    check(after)
+    return after
+
+
+def unset(before: Metadata, names: Iterable[str], *, if_exists: bool) -> Metadata:
+    """The metadata without these properties, each of which must be there unless ``if_exists``."""
+    left, description = dict(before.configuration), before.description
+    for name in names:
+        if name == COMMENT:
+            description = None
+            continue
+        spelled = table_properties.spelled(name, before.configuration)
+        row = table_properties.find(spelled)
+        if row is not None and row.setter is not Setter.USER and spelled in left:
+            raise InvalidRequest(
+                f"the property {spelled} cannot be unset, because the table's files depend on it",
+                code="DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+            )
+        if left.pop(spelled, None) is None and not if_exists:
+            raise InvalidRequest(
+                f"the table has no property {name!r}: correct the name, or say if_exists=True"
+                + (", or drop_feature" if name.lower().startswith(FEATURE) else ""),
+                code="DELTA_UNSET_NON_EXISTENT_PROPERTY",
+            )
+    return msgspec.structs.replace(before, configuration=left, description=description)
+
+
+def check(metadata: Metadata) -> None:
+    """Refuse properties that contradict the table's columns."""
+    if metadata.configuration.get("delta.enableChangeDataFeed", "").lower() != "true":
+        return
+    columns = schema_json.parse(metadata.schema_string).fields
+    if taken := sorted({column.name.lower() for column in columns} & _CHANGE_COLUMNS):
+        raise InvalidRequest(
+            f"changes cannot be recorded in a table with the columns {', '.join(taken)}, which the change "
+            "data feed has itself: rename them first",
+            code="DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
+        )
+
+
+def check_managed(before: Metadata, names: Collection[str], asked: Asked | None = None) -> None:
+    """Refuse, of a catalog-managed table, a change of what its catalog depends on (E6, E8)."""
+    touched = {table_properties.spelled(name, before.configuration) for name in names}
+    if stamps := sorted(touched & STAMPS):
+        raise InvalidRequest(
+            f"{', '.join(stamps)} cannot be set or unset on a catalog-managed table, which depends on its "
+            "in-commit timestamps, not even to the same value: leave it out",
+            code="DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES",
+        )
+    stated = asked.configuration if asked is not None else {}
+    check_kept(before.configuration, {name: stated.get(name) for name in touched & CATALOG_KEPT})
+
+
+def check_kept(kept: Mapping[str, str], stated: Mapping[str, str | None]) -> None:
+    """Refuse another value, or none, for what the catalog keeps; the same one is no change (E8)."""
+    for name, value in stated.items():
+        if kept.get(name) != value:
+            raise InvalidRequest(
+                f"the property {name} is how the catalog knows the table, and cannot become {value!r}: leave "
+                "it out",
+                code="DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+            )
+
+
+def identity(table_id: str, name: str) -> dict[str, str]:
+    """What a table says of its catalog, so that a catalog that is lost can be rebuilt from its tables."""
+    return {TABLE_ID: table_id, TABLE_NAME: name.lower()}
+
+
+def of_new_managed_table(asked: Mapping[str, str], required: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a new catalog-managed table: with timestamps, and what its catalog requires."""
+    if asked.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
+        raise InvalidRequest(
+            f"a catalog-managed table must have in-commit timestamps, so {in_commit_timestamps.ENABLED} "
+            f"cannot be {asked[in_commit_timestamps.ENABLED]!r}: leave it out",
+            code="DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES",
+        )
+    stated = {name: value for name, value in asked.items() if name in required or name in CATALOG_KEPT}
+    check_kept(required, stated)
+    return {**asked, **required, in_commit_timestamps.ENABLED: "true"}
+
+
+def with_row_columns(metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
+    """The metadata, if it tracks rows, with names for the columns where rewritten rows keep their ids."""
+    configuration = metadata.configuration
+    if configuration.get(ROW_TRACKING_ENABLED, "").lower() != "true":
+        return metadata
+    if configuration.keys() >= {ROW_ID_COLUMN, ROW_VERSION_COLUMN}:
+        return metadata
+    names = {ROW_ID_COLUMN: f"_row-id-col-{uuid()}", ROW_VERSION_COLUMN: f"_row-commit-version-col-{uuid()}"}
+    return msgspec.structs.replace(metadata, configuration={**names, **configuration})
+
+
+def _version(name: str, value: str) -> int:
+    most = _MOST[name.lower()]
+    if not value.isdecimal() or not 1 <= int(value) <= most:
+        raise InvalidRequest(
+            f"the property {name} cannot be {value!r}: it must be a whole number from 1 to {most}",
+            code="DELTA_INVALID_PROTOCOL_VERSION",
+        )
+    return int(value)

@@ -1,0 +1,174 @@
+"""What is a clone, given its source? Its metadata, protocol and domains.
+
+It has the columns, the partitioning, the clustering and the properties of its source. It has nothing of
+whose the source is and what happened to it: no coordinator, no id in a catalog, no word on since when
+there are timestamps or which versions a checkpoint protects, no row ids, no domains of users (C6, S117).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, coordinated_commits, row_tracking
+from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.log import in_commit_timestamps, log_retention
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_properties, kept_on_replace, table_properties
+from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, Asked
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.schema import column_ids, column_mapping
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+
+LEFT_PROPERTIES = (
+    table_properties.STAMPS
+    | CATALOG_KEPT
+    | {ROW_ID_COLUMN, ROW_VERSION_COLUMN, row_tracking.SUSPENDED, log_retention.PROTECTED_BEFORE}
+)
+"""What properties say of the source alone; that of coordinators is left by ``coordination.copied``.
+
+The columns of row ids must have other names: what files have in them are ids of the source.
+"""
+LEFT_FEATURES = frozenset(
+    {
+        *(naming.feature for naming in coordinated_commits.NAMINGS),
+        *coordinated_commits.DEPENDENCIES,
+        table_features.CATALOG_MANAGED,
+        "catalogOwned-preview",
+        log_retention.CHECKPOINT_PROTECTION,
+        row_tracking.FEATURE,
+        clustering.FEATURE,
+    }
+)
+"""The features of the source that a clone has only if it needs them itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a clone says of itself."""
+
+    protocol: Protocol
+    metadata: Metadata
+    domains: tuple[DomainMetadata, ...]
+
+    @property
+    def tracks_rows(self) -> bool:
+        """Whether every file must have row ids."""
+        return row_tracking.is_supported(self.protocol)
+
+
+def new(
+    source: State,
+    stated: Mapping[str, str],
+    *,
+    required: Mapping[str, str],
+    uuid: Callable[[], str],
+    now: EpochMillis,
+) -> Planned:
+    """A new catalog-managed table that is a clone of ``source``, with these properties over its own."""
+    coordinated_commits.check_set(None, stated, Command.CLONE)
+    asked = alter_properties.parse(stated)
+    alter_properties.of_new_managed_table(asked.configuration, required)
+    configuration = {
+        **_copied(source),
+        **asked.configuration,
+        **required,
+        in_commit_timestamps.ENABLED: "true",
+    }
+    metadata = msgspec.structs.replace(
+        source.metadata,
+        id=uuid(),
+        name=None,
+        description=_comment(source, asked),
+        configuration=configuration,
+        created_time=now,
+    )
+    metadata = _completed(source, metadata, uuid)
+    wanted = {*_features(source), *asked.features, table_features.CATALOG_MANAGED}
+    protocol = protocol_upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
+    table_features.check_writable(protocol, metadata)
+    return Planned(protocol, metadata, lifecycle.after_clone({}, source.domains, protocol=protocol))
+
+
+def over(now: State, source: State, stated: Mapping[str, str], *, uuid: Callable[[], str]) -> Planned:
+    """The table ``now`` once it is a clone of ``source``: its id and what its catalog depends on stay."""
+    before = now.metadata
+    coordinated_commits.check_set(before.configuration, stated, Command.CLONE)
+    asked = alter_properties.parse(stated)
+    _check_kept(before, asked)
+    metadata = msgspec.structs.replace(
+        source.metadata,
+        id=before.id,
+        name=before.name,
+        description=_comment(source, asked),
+        configuration={**_copied(source), **asked.configuration, **_kept(now, source)},
+        created_time=before.created_time,
+    )
+    metadata = _completed(source, metadata, uuid)
+    wanted = {*_features(source), *asked.features}
+    protocol = protocol_upgrade.of_changed_table(now.protocol, metadata, asked=wanted, writer=asked.writer)
+    if metadata.partition_columns and protocol.has(clustering.FEATURE):
+        raise InvalidRequest(
+            "the table has the feature clustering, with which a table cannot be partitioned as the source "
+            "is: clone it to a new table",
+            code="DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+        )
+    table_features.check_writable(protocol, metadata)
+    domains = lifecycle.after_clone(now.domains, source.domains, protocol=protocol)
+    return Planned(protocol, metadata, domains)
+
+
+def _copied(source: State) -> dict[str, str]:
+    taken = coordinated_commits.copied(source.metadata.configuration)
+    return {name: value for name, value in taken.items() if name not in LEFT_PROPERTIES}
+
+
+def _features(source: State) -> frozenset[str]:
+    clustered = {clustering.FEATURE} if lifecycle.CLUSTERING in source.domains else set()
+    return (table_features.named(source.protocol) - LEFT_FEATURES) | clustered
+
+
+def _comment(source: State, asked: Asked) -> str | None:
+    return source.metadata.description if asked.comment is None else asked.comment
+
+
+def _check_kept(before: Metadata, asked: Asked) -> None:
+    stated = asked.configuration
+    alter_properties.check_kept(
+        before.configuration, {name: stated[name] for name in CATALOG_KEPT & stated.keys()}
+    )
+    if stated.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
+        alter_properties.check_managed(before, {in_commit_timestamps.ENABLED}, asked)
+
+
+def _kept(now: State, source: State) -> dict[str, str]:
+    """What stays of the table's own properties."""
+    kept = dict(kept_on_replace.kept(now))
+    present, copied = now.metadata.configuration, source.metadata.configuration
+    if column_ids.HIGHEST in kept and column_ids.HIGHEST in copied:
+        kept[column_ids.HIGHEST] = str(max(int(kept[column_ids.HIGHEST]), int(copied[column_ids.HIGHEST])))
+    # Files of the table's own that come back with a clone of its clone have its own ids in them.
+    return kept | {name: present[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN) if name in present}
+
+
+def _completed(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
+    modes = column_mapping.mode(source.metadata), column_mapping.mode(metadata)
+    if modes[0] is not modes[1]:
+        raise InvalidRequest(
+            f"a clone maps its columns as its source does, by {modes[0].value!r}, because it has the same "
+            f"files: {column_mapping.MODE} cannot be {modes[1].value!r}; change it once the clone is there",
+            code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
+        )
+    alter_properties.check(metadata)
+    if metadata.configuration.get(ROW_TRACKING_ENABLED, "").lower() == "true":
+        metadata = alter_properties.with_row_columns(metadata, uuid)
+    else:
+        left = {ROW_ID_COLUMN, ROW_VERSION_COLUMN}
+        kept = {name: value for name, value in metadata.configuration.items() if name not in left}
+        metadata = msgspec.structs.replace(metadata, configuration=kept)
+    row_tracking.check(metadata)
+    return metadata

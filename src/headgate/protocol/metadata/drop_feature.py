@@ -1,0 +1,173 @@
+"""Which features a table can lose, and what must be gone from it first.
+
+One row per feature that can be dropped. What only writers knew leaves no trace once it is off. What readers
+had to know may be in the older versions for as long as these can be read, so there the table gets the
+feature ``checkpointProtection``, which keeps others from rebuilding history they do not understand.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol.actions import Action, Metadata, Protocol
+from headgate.protocol.domains import lifecycle, rules
+from headgate.protocol.features.row_tracking import FEATURE as ROW_TRACKING
+from headgate.protocol.features.row_tracking import SUSPENDED
+from headgate.protocol.log import log_retention
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN, STAMPS
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+
+VECTORS = "deletionVectors"
+Trace = Callable[[Metadata], str | None]
+
+
+def no_trace(_: Metadata) -> str | None:
+    """Nothing in the metadata stands against it."""
+    return None
+
+
+def _while_needed(name: str, advice: str) -> Trace:
+    """Refuses while the metadata needs the feature, with what to do about it."""
+    return lambda metadata: advice if name in table_features.needed(metadata) else None
+
+
+def _column_defaults(metadata: Metadata) -> str | None:
+    return _with_key(metadata, "CURRENT_DEFAULT", "columns have defaults: drop those first")
+
+
+def _widened(metadata: Metadata) -> str | None:
+    advice = "the types of columns were widened, and files with the old types would have to be rewritten"
+    return _with_key(metadata, "delta.typeChanges", advice)
+
+
+def _mapped(metadata: Metadata) -> str | None:
+    key = "delta.columnMapping.physicalName"
+    return _with_key(metadata, key, "its columns are mapped, and all its files would have to be rewritten")
+
+
+def _with_key(metadata: Metadata, key: str, advice: str) -> str | None:
+    return advice if key in table_features.field_keys(metadata) else None
+
+
+def _protecting(metadata: Metadata) -> str | None:
+    before = metadata.configuration.get(log_retention.PROTECTED_BEFORE, "0")
+    if before == "0":
+        return None
+    return f"versions before {before} need it: when these are old enough, say truncate_history=True"
+
+
+@dataclass(frozen=True, slots=True)
+class Droppable:
+    """One row."""
+
+    feature: str
+    clears: frozenset[str] = frozenset()
+    """The properties that go with it."""
+    trace: Trace = no_trace
+    """What in the metadata stands against it."""
+    in_history: bool = False
+    """Whether readers of older versions must still know it."""
+
+
+DROPPABLE: tuple[Droppable, ...] = (
+    Droppable("appendOnly", trace=_while_needed("appendOnly", "delta.appendOnly is true: set it to false")),
+    Droppable("invariants", trace=_while_needed("invariants", "columns are NOT NULL or have invariants")),
+    Droppable("checkConstraints", trace=_while_needed("checkConstraints", "the table has constraints")),
+    Droppable("changeDataFeed", frozenset({"delta.enableChangeDataFeed"})),
+    Droppable("allowColumnDefaults", trace=_column_defaults),
+    Droppable("domainMetadata"),
+    Droppable(ROW_TRACKING, frozenset({ROW_TRACKING_ENABLED, SUSPENDED, ROW_ID_COLUMN, ROW_VERSION_COLUMN})),
+    Droppable(table_features.IN_COMMIT_TIMESTAMP, STAMPS),
+    Droppable(table_features.VACUUM_PROTOCOL_CHECK),
+    Droppable(log_retention.CHECKPOINT_PROTECTION, frozenset({log_retention.PROTECTED_BEFORE}), _protecting),
+    Droppable("v2Checkpoint", frozenset({"delta.checkpointPolicy"}), in_history=True),
+    Droppable(VECTORS, frozenset({"delta.enableDeletionVectors"}), in_history=True),
+    Droppable("typeWidening", frozenset({"delta.enableTypeWidening"}), _widened, in_history=True),
+    Droppable("typeWidening-preview", frozenset({"delta.enableTypeWidening"}), _widened, in_history=True),
+    Droppable("columnMapping", trace=_mapped, in_history=True),
+)
+_BY_NAME = {row.feature: row for row in DROPPABLE}
+
+
+def find(protocol: Protocol, name: str) -> Droppable:
+    """The row of a feature of the table that is to be dropped; refused if it cannot be."""
+    known = table_features.find(name)
+    if known is None:
+        raise InvalidRequest(
+            f"there is no feature {name!r} that this version of Headgate knows, so it cannot drop it",
+            code="DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE",
+        )
+    present = table_features.named(protocol)
+    if known.name not in present:
+        raise InvalidRequest(
+            f"the table does not have the feature {known.name}: there is nothing to drop",
+            code="DELTA_FEATURE_DROP_FEATURE_NOT_PRESENT",
+        )
+    if known.name not in _BY_NAME:
+        reason = "what it did to the table cannot be undone"
+        if known.name == table_features.CATALOG_MANAGED:
+            reason = "it is for the catalog to give a table back, lake.release(name)"
+        raise InvalidRequest(
+            f"the feature {known.name} cannot be dropped: {reason}",
+            code="DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE",
+        )
+    rows = (table_features.find(other) for other in sorted(present))
+    if needing := [row.name for row in rows if row is not None and known.name in row.requires]:
+        raise InvalidRequest(
+            f"the feature {known.name} cannot be dropped while the table has {', '.join(needing)}, which "
+            "depends on it: drop that first, if it can be",
+            code="DELTA_FEATURE_DROP_DEPENDENT_FEATURE",
+        )
+    return _BY_NAME[known.name]
+
+
+def check(row: Droppable, metadata: Metadata) -> None:
+    """Refuse while the table uses the feature."""
+    if found := row.trace(metadata):
+        raise refused(row.feature, found)
+
+
+def refused(name: str, reason: str) -> InvalidRequest:
+    """The error that says what stands against dropping a feature."""
+    code = "HEADGATE_FEATURE_IN_USE"
+    if name == log_retention.CHECKPOINT_PROTECTION:
+        code = "DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION"
+    return InvalidRequest(f"the feature {name} cannot be dropped yet: {reason}", code=code)
+
+
+def cleared(row: Droppable, metadata: Metadata) -> Metadata:
+    """The metadata without the properties that go with the feature; the same if it has none of them."""
+    if row.clears.isdisjoint(metadata.configuration):
+        return metadata
+    left = {key: value for key, value in metadata.configuration.items() if key not in row.clears}
+    return msgspec.structs.replace(metadata, configuration=left)
+
+
+def preparation(row: Droppable, state: State) -> tuple[Action, ...]:
+    """What must be committed before the commit that drops the feature; often nothing.
+
+    The domains can only be removed while the table has the feature for it, and a checkpoint without the
+    feature only be made once the table does not ask for another.
+    """
+    if row.feature == rules.FEATURE:
+        return lifecycle.before_dropping_the_feature(state.protocol, state.domains)
+    metadata = cleared(row, state.metadata)
+    return (metadata,) if row.in_history and metadata is not state.metadata else ()
+
+
+def actions(row: Droppable, state: State) -> tuple[Action, ...]:
+    """The commit after ``state`` that drops the feature."""
+    protocol = protocol_upgrade.without_feature(state.protocol, row.feature)
+    metadata = cleared(row, state.metadata)
+    if row.in_history:
+        protocol = protocol_upgrade.with_features(protocol, (log_retention.CHECKPOINT_PROTECTION,))
+        before = {log_retention.PROTECTED_BEFORE: str(state.version + 1)}
+        metadata = msgspec.structs.replace(metadata, configuration={**metadata.configuration, **before})
+    changed = () if metadata is state.metadata else (metadata,)
+    marks = [state.domains[name] for name in (rules.ROW_TRACKING,) if name in state.domains]
+    gone = map(rules.tombstone, marks) if row.feature == ROW_TRACKING else ()
+    return (protocol, *changed, *gone)

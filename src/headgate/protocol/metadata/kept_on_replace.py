@@ -1,0 +1,35 @@
+"""Which properties does a table keep when another one is put in its place?"""
+
+from collections.abc import Mapping
+
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import log_retention
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import table_properties
+from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
+from headgate.protocol.schema import column_ids
+
+
+def kept(state: State) -> Mapping[str, str]:
+    """The properties that stay whatever the new table says."""
+    present = state.metadata.configuration
+    found = dict(coordinated_commits.retained(present))
+    # Ids are never given twice, and versions before the change stay as protected as they were.
+    found |= {
+        name: present[name]
+        for name in (column_ids.HIGHEST, log_retention.PROTECTED_BEFORE)
+        if name in present
+    }
+    if state.protocol.is_catalog_managed:
+        found |= {
+            name: value
+            for name, value in present.items()
+            if name in table_properties.STAMPS or name in CATALOG_KEPT or _is_unknown(name)
+        }
+    return found
+
+
+def _is_unknown(name: str) -> bool:
+    """Whether it is a property of Delta's that only newer clients know (P52)."""
+    known = table_properties.find(name) is not None or name.startswith(table_properties.CONSTRAINT)
+    return name.startswith(table_properties.PREFIX) and not known

@@ -1,0 +1,192 @@
+"""Which ``delta.*`` properties a table can have, what they may be set to, and by whom.
+
+One row per property. What others put into a log under names that are not here is kept; setting such
+a name is refused, because a spelling mistake would otherwise be obeyed by nobody.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.features.row_tracking import SUSPENDED
+from headgate.protocol.log import in_commit_timestamps, log_retention
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.transaction.isolation import PROPERTY as ISOLATION
+from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+from headgate.spelling import did_you_mean
+
+PREFIX, FEATURE, CONSTRAINT = "delta.", "delta.feature.", "delta.constraints."
+MIN_READER, MIN_WRITER = "delta.minReaderVersion", "delta.minWriterVersion"
+ROW_ID_COLUMN = "delta.rowTracking.materializedRowIdColumnName"
+ROW_VERSION_COLUMN = "delta.rowTracking.materializedRowCommitVersionColumnName"
+STAMPS = frozenset({in_commit_timestamps.ENABLED, ENABLED_AT_VERSION, ENABLED_AT_MOMENT})
+"""The properties of in-commit timestamps."""
+
+
+class Setter(Enum):
+    """Who gives a property its value."""
+
+    USER = "you"
+    CLIENT = "the client"
+    ELSEWHERE = "not in this version"
+    """It asks more of a table than a change of its properties, and Headgate cannot do the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the values of a property look like."""
+
+    means: str
+    accepts: Callable[[str], bool]
+
+
+def _is_whole(text: str, *, least: int) -> bool:
+    try:
+        return int(text) >= least
+    except ValueError:
+        return False
+
+
+def _is_interval(text: str) -> bool:
+    try:
+        return log_retention.milliseconds(text) >= 0
+    except InvalidRequest:
+        return False
+
+
+def _is_size(text: str) -> bool:
+    number = text.lower().rstrip("b").rstrip("kmgtp")
+    return number.isdecimal() and int(number) > 0
+
+
+def _one_of(*values: str) -> Kind:
+    lower = {value.lower() for value in values}
+    return Kind(" or ".join(f"`{value}`" for value in values), lambda text: text.lower() in lower)
+
+
+FLAG = _one_of("true", "false")
+INTERVAL = Kind("an interval of weeks, days or smaller units, such as `interval 30 days`", _is_interval)
+COUNT = Kind("a whole number from 1", lambda text: _is_whole(text, least=1))
+COLUMNS = Kind("a whole number from 0, or -1 for all", lambda text: _is_whole(text, least=-1))
+SIZE = Kind("a size in bytes, such as `104857600` or `100mb`", _is_size)
+CODEC = _one_of("uncompressed", "snappy", "gzip", "lz4_raw", "zstd")
+TEXT = Kind("text", lambda _: True)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One row."""
+
+    name: str
+    kind: Kind
+    default: str | None = None
+    setter: Setter = Setter.USER
+    brings: str | None = None
+    """The feature that a table with this property, set to other than its default, needs."""
+    obeyed: bool = True
+    """Whether Headgate acts on it, or merely keeps it for others."""
+
+
+PROPERTIES: tuple[Property, ...] = (
+    Property("delta.appendOnly", FLAG, "false", brings="appendOnly"),
+    Property("delta.autoOptimize", FLAG, obeyed=False),
+    Property("delta.autoOptimize.autoCompact", _one_of("true", "false", "auto"), obeyed=False),
+    Property("delta.autoOptimize.optimizeWrite", FLAG),
+    Property("delta.checkpoint.writeStatsAsJson", FLAG, "true"),
+    Property("delta.checkpoint.writeStatsAsStruct", FLAG, "false"),
+    Property("delta.checkpointInterval", COUNT, "10"),
+    Property("delta.checkpointPolicy", _one_of("classic", "v2"), "classic", brings="v2Checkpoint"),
+    Property("delta.checkpointRetentionDuration", INTERVAL, "interval 2 days", obeyed=False),
+    Property("delta.columnMapping.maxColumnId", COLUMNS, "0", Setter.CLIENT),
+    Property(column_mapping.MODE, _one_of("none", "id", "name"), "none", brings="columnMapping"),
+    Property("delta.compatibility.symlinkFormatManifest.enabled", FLAG, "false", Setter.ELSEWHERE),
+    Property(
+        "delta.coordinatedCommits.commitCoordinator-preview",
+        TEXT,
+        None,
+        Setter.CLIENT,
+        brings="coordinatedCommits-preview",
+    ),
+    Property("delta.coordinatedCommits.commitCoordinatorConf-preview", TEXT, None, Setter.CLIENT),
+    Property("delta.coordinatedCommits.tableConf-preview", TEXT, None, Setter.CLIENT),
+    Property("delta.dataSkippingNumIndexedCols", COLUMNS, "32"),
+    Property("delta.dataSkippingStatsColumns", TEXT),
+    Property("delta.deletedFileRetentionDuration", INTERVAL, "interval 1 week"),
+    Property("delta.dropFeatureTruncateHistory.retentionDuration", INTERVAL, "interval 24 hours"),
+    Property("delta.enableChangeDataFeed", FLAG, "false", brings="changeDataFeed"),
+    Property("delta.enableDeletionVectors", FLAG, "false", brings="deletionVectors"),
+    Property("delta.enableExpiredLogCleanup", FLAG, "true"),
+    Property("delta.enableFullRetentionRollback", FLAG, "true", obeyed=False),
+    Property("delta.enableIcebergCompatV1", FLAG, "false", brings="icebergCompatV1"),
+    Property("delta.enableIcebergCompatV2", FLAG, "false", brings="icebergCompatV2"),
+    Property(in_commit_timestamps.ENABLED, FLAG, "false", brings="inCommitTimestamp"),
+    Property(ROW_TRACKING_ENABLED, FLAG, "false", brings="rowTracking"),
+    Property("delta.enableTypeWidening", FLAG, "false", brings="typeWidening"),
+    Property("delta.enableVariantShredding", FLAG, "false", brings="variantShredding"),
+    Property(ENABLED_AT_MOMENT, COUNT, None, Setter.CLIENT),
+    Property(ENABLED_AT_VERSION, COUNT, None, Setter.CLIENT),
+    Property(ISOLATION, _one_of(Isolation.SERIALIZABLE), Isolation.SERIALIZABLE),
+    Property("delta.logRetentionDuration", INTERVAL, "interval 30 days"),
+    Property("delta.parquet.compression.codec", CODEC, "zstd"),
+    Property("delta.randomizeFilePrefixes", FLAG, "false", obeyed=False),
+    Property("delta.randomPrefixLength", COUNT, "2", obeyed=False),
+    Property(log_retention.PROTECTED_BEFORE, COLUMNS, "0", Setter.CLIENT),
+    Property(ROW_VERSION_COLUMN, TEXT, None, Setter.CLIENT),
+    Property(ROW_ID_COLUMN, TEXT, None, Setter.CLIENT),
+    Property(SUSPENDED, FLAG, "false"),
+    Property("delta.setTransactionRetentionDuration", INTERVAL),
+    Property("delta.targetFileSize", SIZE),
+    Property("delta.tuneFileSizesForRewrites", FLAG, obeyed=False),
+    Property("delta.universalFormat.enabledFormats", TEXT, None, Setter.ELSEWHERE),
+)
+_BY_NAME = {row.name.lower(): row for row in PROPERTIES}
+
+
+def find(name: str) -> Property | None:
+    """The row of a property, whose name is looked up ignoring case."""
+    return _BY_NAME.get(name.lower())
+
+
+def spelled(name: str, present: Mapping[str, str]) -> str:
+    """The name under which a property is in the log, or would be: Delta's ignore case, others do not."""
+    if not name.lower().startswith(PREFIX):
+        return name
+    row = find(name)
+    return row.name if row else next((key for key in present if key.lower() == name.lower()), name)
+
+
+def check(name: str, value: str) -> Property:
+    """The row of a property that a user sets, after checking that it can be, to this value."""
+    row = find(name)
+    if name.lower().startswith(CONSTRAINT):
+        raise InvalidRequest(
+            f"the property {name!r} is a constraint, which the rows that are there must be checked against: "
+            "use table.add_constraint(name, expression)",
+            code="DELTA_ADD_CONSTRAINTS",
+        )
+    if row is None:
+        near = did_you_mean(name, (known.name for known in PROPERTIES))
+        raise InvalidRequest(
+            f"there is no property {name!r}:{near} correct the name, or choose one that does not begin with "
+            f"{PREFIX!r}",
+            code="DELTA_UNKNOWN_CONFIGURATION",
+        )
+    if row.setter is Setter.CLIENT:
+        raise InvalidRequest(
+            f"the property {row.name} is kept by the client and cannot be set or unset: leave it out",
+            code="DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+        )
+    if not row.kind.accepts(value):
+        raise InvalidRequest(
+            f"the property {row.name} cannot be {value!r}: it must be {row.kind.means.replace('`', '')}",
+            code="DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED",
+        )
+    if row.setter is Setter.ELSEWHERE and value.lower() != row.default:
+        raise InvalidRequest(
+            f"the property {row.name} asks for what this version of Headgate cannot do, so it is not set",
+            code="DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+        )
+    return row

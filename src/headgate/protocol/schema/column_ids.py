@@ -1,0 +1,169 @@
+"""Which ids and physical names do the columns of a table with column mapping get, and keep?
+
+An id is never given twice: ``delta.columnMapping.maxColumnId`` is the highest ever given, and only
+rises. A column that is there keeps what it has, whatever it is called by now.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.actions import Metadata
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME, Mode
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+
+HIGHEST = "delta.columnMapping.maxColumnId"
+_KEYS = frozenset({ID, PHYSICAL_NAME, "parquet.field.id", "parquet.field.nested.ids"})
+
+
+@dataclass(slots=True)
+class _Giver:
+    """Gives ids, counting up."""
+
+    highest: int
+    name: Callable[[Field], str]
+
+    def schema(self, schema: Struct) -> Struct:
+        return Struct(tuple(map(self._field, schema.fields)))
+
+    def _field(self, field: Field) -> Field:
+        given = dict(field.metadata)
+        if ID not in given:
+            self.highest += 1
+            given[ID] = self.highest
+        if PHYSICAL_NAME not in given:
+            given[PHYSICAL_NAME] = self.name(field)
+        return replace(field, type=_within(field.type, self.schema), metadata=given)
+
+
+def assigned(metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
+    """The metadata with an id and a physical name for each column that has none; nothing new otherwise.
+
+    For columns that no data file has yet: their physical names are made up, so that a column that
+    once had the same name is not taken for them.
+    """
+    if column_mapping.mode(metadata) is Mode.NONE:
+        return metadata
+    return _given(metadata, lambda _: f"col-{uuid()}")
+
+
+def changed(before: Metadata, after: Metadata) -> Metadata:
+    """The metadata ``after`` a change of properties, with what it takes if that maps the columns from now on.
+
+    The files of such a table were written without mapping, so their columns keep the names they have.
+    """
+    modes = column_mapping.mode(before), column_mapping.mode(after)
+    if modes[0] is modes[1]:
+        return after
+    if modes != (Mode.NONE, Mode.NAME):
+        raise InvalidRequest(
+            f"{column_mapping.MODE} cannot go from {modes[0].value!r} to {modes[1].value!r}, because the "
+            "files of the table would have to be written anew: only 'none' can become 'name'; or make a new "
+            "one",
+            code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
+        )
+    bare = schema_json.render(without(schema_json.parse(after.schema_string)))
+    return _given(msgspec.structs.replace(after, schema_string=bare), lambda field: field.name)
+
+
+def kept(schema: Struct, before: Struct) -> Struct:
+    """The schema, columns that were there before, by their names, with the ids and names they had.
+
+    Not those whose type is another: whoever goes by the id would take their values for those of before.
+    """
+    return Struct(tuple(_kept_field(field, before.find(field.name)) for field in schema.fields))
+
+
+def without(schema: Struct) -> Struct:
+    """The schema as if nothing were mapped: ids and names of another table mean nothing in this one."""
+    return Struct(
+        tuple(
+            replace(field, type=_within(field.type, without), metadata=_unmapped(field.metadata))
+            for field in schema.fields
+        )
+    )
+
+
+def _given(metadata: Metadata, name: Callable[[Field], str]) -> Metadata:
+    schema = schema_json.parse(metadata.schema_string)
+    giver = _Giver(max(int(metadata.configuration.get(HIGHEST, "0")), _highest(schema)), name)
+    mapped = giver.schema(schema)
+    configuration = {**metadata.configuration, HIGHEST: str(giver.highest)}
+    if mapped == schema and configuration == metadata.configuration:
+        return metadata
+    return msgspec.structs.replace(
+        metadata, schema_string=schema_json.render(mapped), configuration=configuration
+    )
+
+
+def _highest(data_type: DataType) -> int:
+    match data_type:
+        case Struct(fields):
+            ids = (max(int(field.metadata.get(ID, 0)), _highest(field.type)) for field in fields)
+            return max(ids, default=0)
+        case Array(element, _):
+            return _highest(element)
+        case Map(key, value, _):
+            return max(_highest(key), _highest(value))
+        case Primitive():
+            return 0
+
+
+def _kept_field(field: Field, before: Field | None) -> Field:
+    if before is None:
+        return field
+    keys = (ID, PHYSICAL_NAME) if _is_same_type(field.type, before.type) else ()
+    had = {key: value for key, value in before.metadata.items() if key in keys}
+    return replace(
+        field, type=_kept_type(field.type, before.type), metadata={**_unmapped(field.metadata), **had}
+    )
+
+
+def _is_same_type(now: DataType, before: DataType) -> bool:
+    """Whether both have the same parts, whichever of them may be null."""
+    match now, before:
+        case Struct(fields), Struct(others):
+            return len(fields) == len(others) and all(
+                part.name.lower() == other.name.lower() and _is_same_type(part.type, other.type)
+                for part, other in zip(fields, others, strict=True)
+            )
+        case Array(element, _), Array(other, _):
+            return _is_same_type(element, other)
+        case Map(key, value, _), Map(other_key, other_value, _):
+            return _is_same_type(key, other_key) and _is_same_type(value, other_value)
+        case _:
+            return now == before
+
+
+def _kept_type(now: DataType, before: DataType) -> DataType:
+    match now, before:
+        case Struct(), Struct():
+            return kept(now, before)
+        case Array(element, contains_null), Array(had, _):
+            return Array(_kept_type(element, had), contains_null)
+        case Map(key, value, contains_null), Map(had_key, had_value, _):
+            return Map(_kept_type(key, had_key), _kept_type(value, had_value), contains_null)
+        case _:
+            return now
+
+
+def _within(data_type: DataType, change: Callable[[Struct], Struct]) -> DataType:
+    """The type, every struct in it changed."""
+    match data_type:
+        case Struct():
+            return change(data_type)
+        case Array(element, contains_null):
+            return Array(_within(element, change), contains_null)
+        case Map(key, value, contains_null):
+            return Map(_within(key, change), _within(value, change), contains_null)
+        case Primitive():
+            return data_type
+
+
+def _unmapped(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in metadata.items() if key not in _KEYS}

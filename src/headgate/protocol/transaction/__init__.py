@@ -1,0 +1,1 @@
+"""What one transaction read, writes and is called, as far as conflicts are concerned."""

@@ -1,0 +1,133 @@
+"""Which changes of a table's metadata need not stop a transaction that did not see them.
+
+One row per property that may be added or changed. Whatever is not here stops it, and so does the
+removal of anything.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate import secrecy
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.types import Field
+
+ROW_TRACKING_ENABLED = "delta.enableRowTracking"
+_COLUMN_MAPPING = "delta.columnMapping."
+_MATERIALIZED = "delta.rowTracking.materialized"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The metadata before and after, and the protocol after."""
+
+    before: Metadata
+    after: Metadata
+    protocol: Protocol
+
+    def new(self, key: str) -> str:
+        return self.after.configuration.get(key, "").lower()
+
+
+Condition = Callable[[Changed, str], bool]
+
+
+def _switched_on(feature: str) -> Condition:
+    return lambda change, key: change.new(key) == "true" and change.protocol.has(feature)
+
+
+def _rows_are_tracked(change: Changed, _: str) -> bool:
+    return change.new(ROW_TRACKING_ENABLED) == "true"
+
+
+def _columns_become_named(change: Changed, _: str) -> bool:
+    modes = column_mapping.mode(change.before), column_mapping.mode(change.after)
+    return modes == (Mode.NONE, Mode.NAME) and change.protocol.has("columnMapping")
+
+
+def _always(_: Changed, __: str) -> bool:
+    return True
+
+
+def _version_2(change: Changed, key: str) -> bool:
+    return change.new(key) == "v2" and change.protocol.has("v2Checkpoint")
+
+
+def _newly_added(change: Changed, key: str) -> bool:
+    return key not in change.before.configuration
+
+
+def _newly_managed(change: Changed, key: str) -> bool:
+    return _newly_added(change, key) and change.protocol.is_catalog_managed
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One row: a property, when its change is harmless, and the same in words."""
+
+    key: str
+    when: Condition
+    means: str
+
+
+ALLOWED: tuple[Allowed, ...] = (
+    Allowed(ROW_TRACKING_ENABLED, _switched_on("rowTracking"), "to true; ours then says it keeps no row ids"),
+    Allowed(f"{_MATERIALIZED}RowIdColumnName", _rows_are_tracked, "with row tracking enabled"),
+    Allowed(f"{_MATERIALIZED}RowCommitVersionColumnName", _rows_are_tracked, "with row tracking enabled"),
+    Allowed(column_mapping.MODE, _columns_become_named, "from none to name"),
+    Allowed("delta.columnMapping.maxColumnId", _always, "any"),
+    Allowed("delta.enableDeletionVectors", _switched_on("deletionVectors"), "to true"),
+    Allowed("delta.checkpointPolicy", _version_2, "to v2"),
+    Allowed("delta.enableInCommitTimestamps", _switched_on("inCommitTimestamp"), "to true"),
+    Allowed("delta.inCommitTimestampEnablementVersion", _newly_added, "newly added"),
+    Allowed("delta.inCommitTimestampEnablementTimestamp", _newly_added, "newly added"),
+    Allowed("io.unitycatalog.tableId", _newly_managed, "newly added, on a catalog-managed table"),
+    Allowed("headgate.tableName", _newly_managed, "newly added, on a catalog-managed table"),
+)  # fmt: skip
+_BY_KEY = {row.key: row for row in ALLOWED}
+
+
+def harmful(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
+    """What in this change stops a transaction that did not see it; ``protocol`` is the one after it."""
+    change = Changed(before, after, protocol)
+    if before.id != after.id:
+        return "the table's id"
+    for name in ("name", "description", "format", "partition_columns", "created_time"):
+        if getattr(before, name) != getattr(after, name):
+            return f"the table's {name.replace('_', ' ')}"
+    if removed := sorted(before.configuration.keys() - after.configuration.keys()):
+        return f"the property {removed[0]}, which was removed"
+    for key, value in sorted(after.configuration.items()):
+        if before.configuration.get(key) != value and not _is_allowed(change, key):
+            return f"the property {key}, now {secrecy.shown(key, value)}"
+    if before.schema_string != after.schema_string and not _only_names_columns(change):
+        return "the schema"
+    return None
+
+
+def tracks_rows_from_now(before: Metadata, after: Metadata) -> bool:
+    """Whether the change is the one that enables row tracking."""
+    was, now = (found.configuration.get(ROW_TRACKING_ENABLED, "").lower() for found in (before, after))
+    return now == "true" and was != "true"
+
+
+def _is_allowed(change: Changed, key: str) -> bool:
+    row = _BY_KEY.get(key)
+    return row is not None and row.when(change, key)
+
+
+def _only_names_columns(change: Changed) -> bool:
+    """Whether the columns are the same but for the names column mapping gives those at the top."""
+    before, after = (schema_json.parse(found.schema_string).fields for found in (change.before, change.after))
+    if len(before) != len(after) or not _columns_become_named(change, column_mapping.MODE):
+        return False
+    return all(_unmapped(was) == _unmapped(now) for was, now in zip(before, after, strict=True))
+
+
+def _unmapped(column: Field) -> tuple[object, ...]:
+    rest = {key: value for key, value in column.metadata.items() if not key.startswith(_COLUMN_MAPPING)}
+    return column.name, column.type, column.nullable, msgspec.json.encode(rest, order="sorted")
