@@ -27,8 +27,8 @@ from headgate.protocol.predicates.tree import Column, Compare, Op
 from headgate.protocol.schema.types import Primitive
 from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.settings import Settings
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import create
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable

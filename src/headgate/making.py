@@ -22,7 +22,7 @@ from headgate.spark.schema import Columns
 from headgate.spark.stream_batch import Destination
 from headgate.spark.stream_options import AskedOfStream, StreamMode
 from headgate.spark.write_options import Asked, WriteOptions
-from headgate.storage import folders
+from headgate.storage import make_folder
 from headgate.storage.locate import locate
 from headgate.table import create
 from headgate.table.create import Definition
@@ -179,7 +179,7 @@ class Making(Naming):
     def _reserve(self, name: TableName) -> StagingTable:
         """A place for a table to be, with the folder where other clients put what they stage (S124)."""
         staging = self._catalog.stage(name)
-        folders.make(staging.location, file_names.STAGED)
+        make_folder.make(staging.location, file_names.STAGED)
         return staging
 
     def _destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:

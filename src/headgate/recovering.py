@@ -12,9 +12,9 @@ from headgate.catalog.postgresql import is_postgresql, shown
 from headgate.catalog.service import Catalog
 from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
 from headgate.settings import DatabaseSettings
-from headgate.storage import folders
-from headgate.storage.api import Store
+from headgate.storage import make_folder
 from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.store import Store
 from headgate.table import recovery, surveying
 from headgate.table.recovery import Ground, Recovery
 
@@ -120,7 +120,7 @@ def _some_table(warehouse: str) -> str | None:
     copy = directory_copy.read(files)
     if copy is not None and copy.tables:
         return copy.tables[0].name
-    for name in folders.names(files):
+    for name in make_folder.names(files):
         place = f"{warehouse}/{name}"
         try:
             if surveying.survey(locate(place), place).state.protocol.is_catalog_managed:

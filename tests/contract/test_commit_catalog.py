@@ -23,8 +23,8 @@ from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
 from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import create
 from headgate.table.create import Definition
 from tests.support.catalogs import a_catalog

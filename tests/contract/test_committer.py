@@ -16,9 +16,9 @@ from headgate.owners import in_memory
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.protocol.transaction.attempt import Reads
-from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import ownership, snapshot, transaction
 from headgate.table.after_commit import AfterCommit
 from headgate.table.committer import Committer

@@ -16,12 +16,12 @@ from headgate.catalog.embedded import open_catalog
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import ObjectNotFound, StorageError, StorageUnavailable
-from headgate.storage import copying
-from headgate.storage.api import Store
-from headgate.storage.copying import Copy
+from headgate.storage import copy
+from headgate.storage.copy import Copy
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.storage.object_store import ObjectStore
+from headgate.storage.store import Store
 from headgate.table.create import Definition
 from tests.support import s3, tables
 from tests.support.faulty_store import DictStore
@@ -63,7 +63,7 @@ def test_objects_are_copied_whole(makes: dict[str, Make], source: str, target: s
     for path, content in contents.items():
         theirs.put(path, content)
 
-    copying.copy_all(ours, [Copy(theirs, path, f"new/{path}", len(data)) for path, data in contents.items()])
+    copy.copy_all(ours, [Copy(theirs, path, f"new/{path}", len(data)) for path, data in contents.items()])
 
     assert {path: ours.read(f"new/{path}") for path in contents} == contents
     assert {path: theirs.read(path) for path in contents} == contents
@@ -76,7 +76,7 @@ def test_what_is_not_there_is_not_copied(makes: dict[str, Make], source: str, ta
 
     for size in (0, 5):
         with pytest.raises(ObjectNotFound, match="nothing"):
-            copying.copy_all(ours, [Copy(makes[source]("source"), "nothing", "copy", size)])
+            copy.copy_all(ours, [Copy(makes[source]("source"), "nothing", "copy", size)])
 
     assert list(ours.list_from("")) == []
 
@@ -86,14 +86,14 @@ def test_within_a_bucket_no_byte_comes_here(makes: dict[str, Make]) -> None:
     theirs.put("a", b"content")
 
     with patch.object(ObjectStore, "read", side_effect=AssertionError):
-        copying.copy_all(ours, [Copy(theirs, "a", "b", 7)])
+        copy.copy_all(ours, [Copy(theirs, "a", "b", 7)])
 
     assert ours.read("b") == b"content"
 
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "PART_BYTES", PART_BYTES)
+    monkeypatch.setattr(copy, "PART_BYTES", PART_BYTES)
 
 
 class Failing(DictStore):
@@ -117,7 +117,7 @@ def test_the_first_failure_ends_it() -> None:
         theirs.put(str(number), b"x")
 
     with pytest.raises(StorageError, match="no space"):
-        copying.copy_all(ours, [Copy(theirs, str(number), str(number), 1) for number in range(100)])
+        copy.copy_all(ours, [Copy(theirs, str(number), str(number), 1) for number in range(100)])
 
     assert len(list(ours.list_from(""))) == 3
 
@@ -133,7 +133,7 @@ def test_a_source_that_breaks_off_leaves_no_half_file(tmp_path: Path) -> None:
     theirs.put("a", LARGE)
 
     with pytest.raises(StorageUnavailable):
-        copying.copy_all(ours, [Copy(theirs, "a", "a", len(LARGE))])
+        copy.copy_all(ours, [Copy(theirs, "a", "a", len(LARGE))])
 
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 

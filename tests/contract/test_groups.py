@@ -44,8 +44,8 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol.actions import Version
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import create
 from headgate.table.create import Definition
 from tests.support.catalogs import a_catalog

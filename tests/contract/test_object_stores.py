@@ -13,9 +13,9 @@ from headgate.errors import (
     UnsafeStore,
 )
 from headgate.protocol.log import file_names
-from headgate.storage import probe
-from headgate.storage.api import Store
+from headgate.storage import conditional_put_probe
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table.opened import OpenedTable
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Proxy, Request, passing, proxy
@@ -130,7 +130,7 @@ def test_a_store_that_ignores_the_condition_is_refused_before_anything_is_writte
 ) -> None:
     store, table = made(bucket)
     base, before = table.snapshot(), list(store.list_from(""))
-    monkeypatch.setattr(probe, "_proven", set())
+    monkeypatch.setattr(conditional_put_probe, "_proven", set())
     wire.play(lambda request: Fault.UNCONDITIONAL if request.method == "PUT" else Fault.PASS)
 
     with pytest.raises(UnsafeStore, match="nothing was committed") as caught:

@@ -9,10 +9,10 @@ import pytest
 from obstore.store import MemoryStore
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound
-from headgate.storage import folders
-from headgate.storage.api import Store
+from headgate.storage import make_folder
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
+from headgate.storage.store import Store
 from tests.support import s3
 from tests.support.faulty_store import DictStore, FaultyStore, PerfectWire
 from tests.support.waiting import PATIENCE_SECONDS
@@ -270,8 +270,8 @@ def test_the_folders_below_the_root_are_known_without_a_listing(store: Store) ->
     for path in ("b/_delta_log/0.json", "a b/c/d.json", "at-the-root"):
         store.put(path, b"x")
 
-    assert folders.names(store) == ["a b", "b"]
+    assert make_folder.names(store) == ["a b", "b"]
 
 
 def test_a_root_that_does_not_exist_has_no_folders(store: Store) -> None:
-    assert folders.names(store) == []
+    assert make_folder.names(store) == []

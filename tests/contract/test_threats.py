@@ -38,8 +38,8 @@ from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import create, log, publish
 from headgate.table.create import Definition
 from tests.support.broken_commits import with_features, with_properties

@@ -17,7 +17,7 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import AppTransaction, TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import alter
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot

@@ -28,7 +28,7 @@ from headgate.catalog.api import (
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 from tests.simulation import serial
 from tests.simulation.serial import Entry, Table
 

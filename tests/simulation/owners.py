@@ -11,7 +11,7 @@ from headgate.catalog.owner import FindOwner
 from headgate.catalog.owner_rules import Record
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import ownership
 from tests.simulation.actors import Open, ended
 from tests.simulation.ledger import Decider, Violation

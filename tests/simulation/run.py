@@ -22,7 +22,7 @@ from headgate.catalog.service import Catalog
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.opened import OpenedTable

@@ -3,7 +3,7 @@
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from tests.simulation.actors import End, Records, Run
 from tests.simulation.claims import truth
 from tests.simulation.ledger import Ledger, Violation

@@ -8,8 +8,8 @@ from headgate.catalog.grants import LAKE, OWNER, Principal, Privilege
 from headgate.catalog.handover import CLAIM_MS
 from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld, World
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import adoption
 from headgate.table.adoption import Registry
 from headgate.table.opened import OpenedTable

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from headgate.protocol.actions import Action, CommitInfo, Protocol, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log
 from headgate.table.opened import OpenedTable
 from tests.support.commits import metadata

@@ -34,7 +34,7 @@ from headgate.catalog.group_api import Group, GroupLost, GroupRatified
 from headgate.catalog.service import Catalog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crash-points.md"
 _BEGIN, _END = "<!-- generated: crash-points -->", "<!-- end -->"

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 
 
 class DistantStore:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from typing_extensions import Buffer
 
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 
 Answer = TypeVar("Answer")
 

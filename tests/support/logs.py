@@ -18,8 +18,8 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table.opened import OpenedTable
 from tests.support import handmade
 from tests.support.commits import PROTOCOL, add, metadata

@@ -20,7 +20,7 @@ from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.features.coordinated_commits import CURRENT, DEPENDENCIES, Naming
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import ownership
 from headgate.table.after_commit import AfterCommit
 from headgate.table.opened import OpenedTable

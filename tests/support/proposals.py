@@ -10,7 +10,7 @@ from headgate.catalog import fresh_paths
 from headgate.catalog.api import Inline, Proposal, Staged, TableId
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.protocol.log import codec, file_names, timestamps
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from tests.support.tables import named_file
 
 _LATER_MS = time.time_ns() // 1_000_000 + timestamps.MOST_AHEAD_MS * 9 // 10

@@ -43,7 +43,7 @@ from headgate.errors import (
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import next_in_commit_timestamp
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from tests.support.faulty_store import Wire
 
 _ZERO = Version(0)

@@ -12,8 +12,8 @@ from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import create
 from headgate.table.after_commit import AfterCommit
 from headgate.table.create import Definition

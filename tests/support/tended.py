@@ -11,8 +11,8 @@ from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table.chores import WorkerPolicy
 from headgate.table.guard import CatalogGuard
 from headgate.table.opened import OpenedTable

@@ -8,7 +8,7 @@ from headgate.catalog.api import CommitCatalog, TableId
 from headgate.catalog.embedded import open_catalog
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.opened import OpenedTable
 from tests.support.tables import append_change, create_managed, named_file, open_managed
 

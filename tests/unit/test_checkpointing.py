@@ -22,7 +22,7 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.log import codec, file_names, last_checkpoint
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoint_files, checkpoint_rows, checkpointing
 from headgate.table.files import SCHEMA
 from headgate.table.opened import OpenedTable

@@ -13,7 +13,7 @@ from headgate.protocol.actions import AppTransaction, CommitInfo, DomainMetadata
 from headgate.protocol.log import codec, file_names, replay, version_checksum
 from headgate.protocol.log.version_checksum import Totals
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checksums
 from tests.support.checkpointed import protocol, published, table
 from tests.support.commits import PROTOCOL, add, commit, metadata

@@ -16,7 +16,7 @@ from headgate.protocol.log import file_names as log_file_names
 from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.log_cleanup import NOTHING, Protection
 from headgate.protocol.log.timestamps import Stamp
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 from headgate.table.opened import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, protocol
 from tests.support.commits import PROTOCOL, add, metadata

@@ -10,7 +10,7 @@ from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, Stora
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log, ownership, snapshot, transaction
 from headgate.table.coordinated import CoordinatedCommitter
 from headgate.table.transaction import Transaction

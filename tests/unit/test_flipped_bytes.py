@@ -9,7 +9,7 @@ from headgate.errors import HeadgateError
 from headgate.protocol.actions import Protocol, Version
 from headgate.protocol.log import deletion_vectors, file_names
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from tests.support.checkpointed import V2, V2_PROTOCOL, table
 from tests.support.commits import PROTOCOL, add, remove
 from tests.support.tables import open_filesystem

@@ -9,8 +9,8 @@ import pytest
 
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.storage import local
+from headgate.storage.fsync import settle
 from headgate.storage.local import LocalStore
-from headgate.storage.settle import settle
 
 
 def full_disk(*_: object) -> None:

@@ -10,7 +10,7 @@ from headgate.errors import CorruptLog, InvalidRequest, NotAllowed, StorageUnava
 from headgate.protocol.actions import AppTransaction, DomainMetadata, RemoveFile, Version
 from headgate.protocol.log import codec, file_names, log_compaction
 from headgate.settings import Publish, Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import keeper
 from headgate.table.opened import OpenedTable
 from tests.support.checkpointed import V2, table

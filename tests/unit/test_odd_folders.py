@@ -12,8 +12,8 @@ from sqlalchemy import make_url
 import headgate
 from headgate.catalog import database, postgresql
 from headgate.errors import InvalidRequest
-from headgate.storage.api import Store
 from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage.store import Store
 from headgate.table import places
 from tests.support.faulty_store import DictStore
 from tests.support.tables import append_change, named_file

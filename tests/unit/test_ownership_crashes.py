@@ -13,7 +13,7 @@ from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import ownership
 from headgate.table.create import Definition
 from headgate.table.opened import OpenedTable

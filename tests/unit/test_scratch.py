@@ -7,8 +7,8 @@ from obstore.store import MemoryStore
 
 from headgate.errors import AccessDenied
 from headgate.spark import scratch
-from headgate.storage.api import Store
 from headgate.storage.object_store import ObjectStore
+from headgate.storage.store import Store
 
 LIST = {"decoy.parquet": b"no", "_spark_metadata/0": b"v1"}
 BUCKET = "s3://bucket/some table"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from headgate.errors import StorageUnavailable
-from headgate.storage import settle as settle_module
-from headgate.storage.settle import settle, settling
+from headgate.storage import fsync as settle_module
+from headgate.storage.fsync import settle, settling
 from tests.support.waiting import PATIENCE_SECONDS
 
 

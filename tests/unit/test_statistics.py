@@ -25,7 +25,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.storage.api import ObjectMeta
+from headgate.storage.store import ObjectMeta
 from headgate.table import checkpoints
 from headgate.table.files import LiveFiles
 from tests.support.commits import PROTOCOL, add, commit, metadata, remove

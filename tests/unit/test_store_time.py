@@ -4,7 +4,7 @@ import pytest
 
 from headgate.errors import StorageUnavailable
 from headgate.storage import store_time
-from headgate.storage.api import ObjectMeta
+from headgate.storage.store import ObjectMeta
 from tests.support.faulty_store import DictStore
 
 

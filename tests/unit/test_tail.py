@@ -20,8 +20,8 @@ from headgate.catalog.api import (
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table.opened import OpenedTable
 from tests.support.commits import add
 from tests.support.faulty_store import FaultyStore, RecordingWire

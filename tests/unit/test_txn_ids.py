@@ -10,7 +10,7 @@ from headgate.catalog.owner import OwnedProposal, OwnedTable
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.opened import OpenedTable
 from tests.support.faulty_store import DictStore
 from tests.support.owned import NAME, WatchedOwner, append, coordinated

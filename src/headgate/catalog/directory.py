@@ -30,7 +30,7 @@ from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, Tabl
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.spelling import did_you_mean
-from headgate.storage import probe
+from headgate.storage import conditional_put_probe
 from headgate.storage.locate import Locate
 
 STAGING_MS = 24 * 60 * 60 * 1000
@@ -153,7 +153,9 @@ class Directory:
         """
         found = self.resolve(name)
         name = found.name
-        probe.require_conditional_puts(self._locate(found.location), file_names.PROBE)  # else both could win
+        conditional_put_probe.require_conditional_puts(
+            self._locate(found.location), file_names.PROBE
+        )  # else both could win
         with self._database.writing() as db:
             store.lock_names(db)
             entry = self._found(db, name)

@@ -19,7 +19,7 @@ from headgate.catalog import store
 from headgate.catalog.api import TableId
 from headgate.catalog.database import Database
 from headgate.errors import HeadgateError, ObjectNotFound
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 PATH = "_headgate/directory.json"
 """Where it is, from the root of the warehouse."""

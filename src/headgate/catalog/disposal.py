@@ -19,8 +19,8 @@ from headgate.catalog.store import CONDEMNED, DROPPED, STAGING
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import Locate
+from headgate.storage.store import Store
 
 Objection = Callable[[Connection, TableId], str | None]
 """Why a table must not go yet, if there is a reason."""

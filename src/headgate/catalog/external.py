@@ -25,7 +25,7 @@ from headgate.clock import World
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 CODE = "HEADGATE_EXTERNAL_VERSION"
 SET_ASIDE = f"{file_names.LOG}_set_aside/"

@@ -19,8 +19,8 @@ from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol.actions import Commit, EpochMillis
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
 from headgate.storage.locate import Locate
+from headgate.storage.store import Store
 
 CLAIM_MS = 10 * 60 * 1000
 FREEZE_MS = 60 * 1000

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)

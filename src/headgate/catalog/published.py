@@ -17,8 +17,8 @@ from headgate.catalog.grants import OWNER, Principal
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 
 _AT_ONCE = 500
 STRAY = "DELTA_TXN_LOG_FAILED_INTEGRITY"
@@ -37,7 +37,7 @@ def place(files: Store, version: Version, content: bytes) -> None:
 
 def place_all(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
     """Place versions in their order; it stops at the first that fails, so no gap can arise (I3)."""
-    if not isinstance(files, together.PutsInOrder):
+    if not isinstance(files, parallel_reads.PutsInOrder):
         for version, content in contents:
             place(files, version, content)
         return
@@ -166,7 +166,7 @@ class Publications:
 def _believed(files: Store, digests: Mapping[Version, str]) -> tuple[Version | None, HeadgateError | None]:
     """The last version up to which every file is what was ratified, and what is wrong with the next."""
     reached: Version | None = None
-    read = together.in_order(files, lambda version: _fingerprint(files, version), digests)
+    read = parallel_reads.in_order(files, lambda version: _fingerprint(files, version), digests)
     for version, digest in digests.items():
         found = next(read)
         if found is None:

@@ -25,7 +25,7 @@ from headgate.errors import (
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.storage import probe
+from headgate.storage import conditional_put_probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PublishingOwner:
         if not owner_rules.is_next(record, proposal.version):
             return Lost(())
         self._require_previous(table, proposal.version)
-        probe.require_conditional_puts(table.store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE)
         try:
             table.store.put_if_absent(file_names.published(proposal.version), proposal.content)
         except StorageUnavailable as exc:

@@ -14,7 +14,7 @@ from headgate.catalog.owner_rules import Record
 from headgate.errors import CatalogUnavailable, ObjectNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
+from headgate.storage.store import Store
 
 Policies = Mapping[str, CommitPolicy]
 

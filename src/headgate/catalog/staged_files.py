@@ -3,9 +3,9 @@
 from headgate.catalog.validate import MOST_STAGED_BYTES
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound
 from headgate.protocol.log import file_names
-from headgate.storage import unlinked
-from headgate.storage.api import Store
+from headgate.storage import nofollow
 from headgate.storage.local import LocalStore
+from headgate.storage.store import Store
 
 
 def read(files: Store, file_name: str) -> bytes:
@@ -13,7 +13,7 @@ def read(files: Store, file_name: str) -> bytes:
     path = file_names.STAGED + file_name
     try:
         content = (
-            unlinked.read(files.root, path, most=MOST_STAGED_BYTES)
+            nofollow.read(files.root, path, most=MOST_STAGED_BYTES)
             if isinstance(files, LocalStore)
             else files.read(path)
         )

@@ -22,8 +22,8 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 from headgate.spark import defaults, footers, parquet_schema, schema
-from headgate.storage.api import ObjectMeta, Store
-from headgate.storage.settle import settle
+from headgate.storage.fsync import settle
+from headgate.storage.store import ObjectMeta, Store
 from headgate.table import create, ownership
 from headgate.table.create import Contents, Definition
 from headgate.table.filesystem import FilesystemCommitter

@@ -15,7 +15,7 @@ from headgate.protocol.log.deletion_vectors import DeletedRows, Inline, Stored
 from headgate.spark import schema as spark_schema
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.jvm_words import At
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import places
 
 _READERS = 16

@@ -38,9 +38,9 @@ from headgate.spark import identity as spark_identity
 from headgate.spark import schema as spark_schema
 from headgate.spark.arrange import Arranged
 from headgate.spark.checks import Rule
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.fsync import settle, settling
 from headgate.storage.locate import is_local
-from headgate.storage.settle import settle, settling
+from headgate.storage.store import ObjectMeta, Store
 from headgate.table.site import Place
 
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, leaves
 from headgate.protocol.stats import file_stats
 from headgate.protocol.stats.file_stats import ColumnStats
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 _TAIL = 64 * 1024
 _TRAILER = 8

@@ -20,7 +20,7 @@ from headgate.spark.edits import Kind
 from headgate.spark.files import Written
 from headgate.spark.vectors_written import VectorFiles
 from headgate.spark.write_options import WriteOptions
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.files import table_of
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot

@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 from headgate.errors import AccessDenied, StorageError
 from headgate.spark import paths
 from headgate.spark.scan_marks import ScanMark
-from headgate.storage import store_time, unlinked
+from headgate.storage import nofollow, store_time
 from headgate.storage.locate import is_local, local_path, locate
 
 SETTING = "spark.headgate.scratch"
@@ -124,7 +124,7 @@ def _make_folder(folder: str) -> None:
 
 
 def _remove_folder(root: str, folder: str) -> None:
-    if unlinked.is_below_link(root, f"{folder}/"):  # whoever made that would choose what is deleted
+    if nofollow.is_below_link(root, f"{folder}/"):  # whoever made that would choose what is deleted
         return
     # Renamed first: Spark takes a folder whose list is gone for an empty table.
     path = os.path.join(root, folder)

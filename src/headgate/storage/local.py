@@ -15,8 +15,8 @@ from functools import partial
 from typing_extensions import Buffer
 
 from headgate.errors import AccessDenied, ObjectExists, ObjectNotFound, StorageError, StorageUnavailable
-from headgate.storage import together, unlinked
-from headgate.storage.api import ObjectMeta
+from headgate.storage import nofollow, parallel_reads
+from headgate.storage.store import ObjectMeta
 
 _TEMPORARY = ".headgate-"
 _SYNCS_AT_ONCE = 8
@@ -69,7 +69,7 @@ class LocalStore:
         hidden = {path: _hidden(full) for path, full in places.items() if not os.path.lexists(full)}
         with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
             written = {
-                path: together.submitted(pool, partial(_write_synced, hidden[path], data))
+                path: parallel_reads.submitted(pool, partial(_write_synced, hidden[path], data))
                 for path, data in objects
                 if path in hidden
             }
@@ -119,11 +119,11 @@ class LocalStore:
 
     def delete(self, path: str) -> None:
         # A link may lead anywhere, and a listing does not follow it either.
-        unlinked.delete(self._root, self._full(path).removeprefix(self._inside))
+        nofollow.delete(self._root, self._full(path).removeprefix(self._inside))
 
     def is_below_link(self, path: str) -> bool:
         """Whether the object is not one of this folder, but of another to which a link leads."""
-        return unlinked.is_below_link(self._root, self._full(path).removeprefix(self._inside))
+        return nofollow.is_below_link(self._root, self._full(path).removeprefix(self._inside))
 
     def _full(self, path: str) -> str:
         if path[:1] not in ("", "/", ".") and "/." not in path:

@@ -11,9 +11,9 @@ from obstore.store import ObjectStore as Client
 from obstore.store import from_url
 
 from headgate.errors import InvalidRequest
-from headgate.storage.api import Store
 from headgate.storage.local import LocalStore
 from headgate.storage.object_store import ObjectStore
+from headgate.storage.store import Store
 
 Locate = Callable[[str], Store]
 

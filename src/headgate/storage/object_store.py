@@ -23,7 +23,7 @@ from headgate.errors import (
     StorageUnavailable,
     UnsafeStore,
 )
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 
 # obstore raises some of Python's own: FileNotFoundError, OSError for failures of the network, and this.
 _FAILURES = (exceptions.BaseError, OSError, NotImplementedError)

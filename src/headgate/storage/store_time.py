@@ -7,7 +7,7 @@ was written a moment ago.
 from contextlib import suppress
 
 from headgate.errors import ObjectNotFound, StorageError, StorageUnavailable
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 _ATTEMPTS = 5
 

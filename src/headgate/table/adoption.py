@@ -38,8 +38,8 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import stored_expressions
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, TABLE_ID, identity
 from headgate.protocol.metadata.table_properties import STAMPS
-from headgate.storage import probe
-from headgate.storage.api import Store
+from headgate.storage import conditional_put_probe
+from headgate.storage.store import Store
 from headgate.table import coordinated, snapshot, transaction
 from headgate.table.filesystem import FilesystemCommitter
 from headgate.table.opened import OpenedTable
@@ -73,7 +73,7 @@ def adopt(registry: Registry, store: Store, place: str, name: TableName) -> Tabl
     if base.protocol.is_catalog_managed:
         return _recognised(registry, base, place, name)
     _check_adoptable(base)
-    probe.require_conditional_puts(store, file_names.PROBE)
+    conditional_put_probe.require_conditional_puts(store, file_names.PROBE)
     # Who can write this can write to the log, which is to be shown before anybody promises anything (T17).
     coordinated.make_folder(store, file_names.STAGED)
     try:

@@ -21,8 +21,8 @@ from headgate.protocol.file_key import path_key
 from headgate.protocol.log import codec, timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.schema import evolution, partitioning
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import history, log
 from headgate.table.committer import Frontier
 
@@ -122,7 +122,7 @@ def between(
     protocol, metadata = first.protocol, first.metadata
     _check_types(metadata, first.version, last)
     latest = history.preceding(store, newest, first.version)
-    for commit, changes in together.in_order(store, read, map(Version, versions)):
+    for commit, changes in parallel_reads.in_order(store, read, map(Version, versions)):
         _check_values(changes, metadata)
         before = metadata
         if commit.metadata is not None:

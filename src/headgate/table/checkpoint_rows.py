@@ -21,8 +21,8 @@ from headgate.protocol.log import codec, replay
 from headgate.protocol.log.checkpoint_schema import REMOVE, TEXTS, VECTOR, FileColumns
 from headgate.protocol.log.log_segment import Segment
 from headgate.protocol.log.replay import State
-from headgate.storage.api import Store
-from headgate.storage.ranges import RangeFile
+from headgate.storage.range_file import RangeFile
+from headgate.storage.store import Store
 from headgate.table import checkpoint_stats, checkpoints, log, path_keys, plain_types
 from headgate.table.committer import Frontier
 

@@ -24,7 +24,7 @@ from headgate.protocol.log.log_retention import Upkeep
 from headgate.protocol.log.log_segment import Segment
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Totals
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoint_rows, log
 from headgate.table.checkpoint_files import ParquetFile
 from headgate.table.checkpoint_rows import Batch, Source

@@ -33,9 +33,9 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats.stats_json import Leaf
-from headgate.storage.api import Store
-from headgate.storage.ranges import RangeFile
-from headgate.storage.together import in_order
+from headgate.storage.parallel_reads import in_order
+from headgate.storage.range_file import RangeFile
+from headgate.storage.store import Store
 from headgate.table import plain_types
 from headgate.table.allocator import prefer_jemalloc
 from headgate.table.files import SCHEMA, STATS_PARSED, LiveFiles, once, reconcile

@@ -11,7 +11,7 @@ from headgate.protocol.actions import CommitInfo, Version
 from headgate.protocol.log import file_names, version_checksum
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Checksum, Discrepancy, Totals
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles
 

@@ -11,7 +11,7 @@ from headgate.protocol.log import codec, file_names, log_cleanup, log_retention,
 from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.log_cleanup import Plan, Protection
 from headgate.protocol.log.replay import State
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoints, history, log
 from headgate.table.committer import Frontier
 from headgate.table.guard import Guard

@@ -20,10 +20,10 @@ from headgate.protocol.actions import Action, AddFile, EpochMillis, Version
 from headgate.protocol.metadata import clone_metadata
 from headgate.protocol.metadata.clone_metadata import Planned
 from headgate.protocol.transaction.attempt import CLONE, Reads
-from headgate.storage import copying
-from headgate.storage.api import Store
-from headgate.storage.copying import Copy
+from headgate.storage import copy
+from headgate.storage.copy import Copy
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table import clone_files, create, places, removed, restore, whole_files
 from headgate.table.clone_files import Origin, ToCopy, Wanted
 from headgate.table.create import Contents, Opening
@@ -178,7 +178,7 @@ def _check_there(source: Source) -> None:
 def _copy(store: Store, source: Source, wanted: Sequence[ToCopy]) -> None:
     located = cache(locate)  # many files may be elsewhere, in few places
     try:
-        copying.copy_all(store, [_found(source, each, located) for each in wanted])
+        copy.copy_all(store, [_found(source, each, located) for each in wanted])
     except ObjectNotFound as exc:
         discard(store, wanted)
         raise _gone(source, exc.fields.get("path", "one of them")) from exc

@@ -30,7 +30,7 @@ from headgate.protocol.log import codec
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.transaction.attempt import Reads
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import authority, combine, log, managed
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier

@@ -5,7 +5,7 @@ from contextlib import suppress
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec, file_names, log_compaction
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 
 

@@ -26,7 +26,7 @@ from headgate.errors import (
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import LogFile
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier

@@ -32,8 +32,8 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.transaction.attempt import BLIND, Attempt
-from headgate.storage import probe
-from headgate.storage.api import Store
+from headgate.storage import conditional_put_probe
+from headgate.storage.store import Store
 from headgate.table.transaction import ENGINE, Operation
 
 
@@ -158,7 +158,7 @@ def place(store: Store, content: bytes, *, managed: bool) -> None:
     """Write the first commit; ``TableExists`` if there is a table already."""
     path = file_names.published(Version(0))
     if not managed:  # nobody else knows the place that a catalog has reserved
-        probe.require_conditional_puts(store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(store, file_names.PROBE)
     try:
         store.put_if_absent(path, content)
     except ObjectExists as exc:

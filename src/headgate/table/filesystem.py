@@ -17,8 +17,8 @@ from headgate.errors import (
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.storage import probe
-from headgate.storage.api import Store
+from headgate.storage import conditional_put_probe
+from headgate.storage.store import Store
 from headgate.table import log
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier
@@ -52,7 +52,7 @@ class FilesystemCommitter:
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         _check_route(txn)
-        probe.require_conditional_puts(self._store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(self._store, file_names.PROBE)
         self._clock.require(txn)
         try:
             self._store.put_if_absent(file_names.published(txn.target), txn.content)

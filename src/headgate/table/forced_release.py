@@ -21,8 +21,8 @@ from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import Coordination
 from headgate.protocol.log import file_names
-from headgate.storage import probe
-from headgate.storage.api import Store
+from headgate.storage import conditional_put_probe
+from headgate.storage.store import Store
 from headgate.table import snapshot, transaction
 from headgate.table.authority import SILENCE
 from headgate.table.filesystem import FilesystemCommitter
@@ -53,7 +53,7 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
     base = snapshot.load(table.store, FilesystemCommitter(table.store).frontier())
     named = coordinated_commits.of(base.state.metadata)
     _check_lost(table, named, owner)
-    probe.require_conditional_puts(table.store, file_names.PROBE)
+    conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE)
     staged = tuple(_staged_after(table.store, named, base.version))
     operation = Operation("FORCED RELEASE", {"coordinator": owner}, changes_data=False)
     released = coordinated_commits.released(base.state.metadata, base.state.protocol)

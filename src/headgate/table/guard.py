@@ -11,7 +11,7 @@ from headgate.clock import World
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
 from headgate.storage import store_time
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.committer import Committer
 from headgate.table.snapshot import Snapshot
 

@@ -9,8 +9,8 @@ from headgate.protocol.log import codec, file_names, log_segment, timestamps
 from headgate.protocol.log.file_names import Kind
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.timestamps import Stamp
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import log
 from headgate.table.committer import Frontier
 
@@ -144,7 +144,7 @@ def _entries(store: Store, frontier: Frontier, state: State, versions: range) ->
         info = codec.commit_info(version, content) or codec.decode(version, content).info
         return HistoryEntry(version, moment(store, version, info, state), info or CommitInfo())
 
-    for entry in together.in_order(store, read, map(Version, reversed(versions))):
+    for entry in parallel_reads.in_order(store, read, map(Version, reversed(versions))):
         if entry is None:
             return
         yield entry

@@ -22,7 +22,7 @@ from headgate.protocol.integrity_findings import Finding, Severity, found, not_r
 from headgate.protocol.log import file_names, timestamps
 from headgate.protocol.log.file_names import Kind
 from headgate.protocol.log.replay import State
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import authority, integrity_derived, integrity_files, integrity_replay, log
 from headgate.table.authority import SILENCE, Decider
 from headgate.table.committer import Committer

@@ -10,7 +10,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.integrity_findings import Finding, found
 from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import Kind, LogFile
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log
 
 

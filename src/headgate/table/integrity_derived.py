@@ -15,7 +15,7 @@ from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.protocol.log.normal_form import normal_form
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Totals
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoints, integrity_contents
 from headgate.table.integrity_contents import Evidence
 from headgate.table.integrity_replay import LiveAdds, Walk, live_of

@@ -8,8 +8,8 @@ from headgate.errors import CorruptLog, ObjectNotFound
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.integrity_findings import Finding, found
 from headgate.protocol.log import deletion_vectors, file_names
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import integrity_contents, places
 from headgate.table.integrity_contents import Evidence
 from headgate.table.integrity_replay import Walk
@@ -51,7 +51,7 @@ def _data(evidence: Evidence, adds: Iterable[AddFile], sizes: Mapping[str, int])
             yield from _sized(add, sizes.get(path))
         else:
             elsewhere.append((add, store, path))
-    asked = together.in_order(evidence.store, lambda it: (it[0], _size(it[1], it[2])), elsewhere)
+    asked = parallel_reads.in_order(evidence.store, lambda it: (it[0], _size(it[1], it[2])), elsewhere)
     for add, size in asked:
         yield from _sized(add, size)
 
@@ -95,7 +95,7 @@ def _vectors(evidence: Evidence, adds: Iterable[AddFile]) -> Iterator[Finding]:
         except ObjectNotFound:
             return place, None
 
-    for key, content in together.in_order(evidence.store, read, list(by_place)):
+    for key, content in parallel_reads.in_order(evidence.store, read, list(by_place)):
         if content is None:
             problem = f"{len(by_place[key])} data files need it, such as {by_place[key][0][0]}"
             yield found("vector-missing", key[0], problem)

@@ -27,7 +27,7 @@ from headgate.protocol.integrity_findings import Finding, found
 from headgate.protocol.log import codec, deletion_vectors, file_names, replay, timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats import record_counts
-from headgate.storage import together
+from headgate.storage import parallel_reads
 from headgate.table import checkpoints, integrity_contents
 from headgate.table.files import LiveFiles
 from headgate.table.integrity_contents import Content, Evidence
@@ -82,7 +82,7 @@ def walk(evidence: Evidence, at: Callable[[Walk], None]) -> Walk:
     while position is not None and position <= evidence.latest:
         versions = map(Version, range(position, evidence.latest + 1))
         position = None
-        for content in together.in_order(
+        for content in parallel_reads.in_order(
             evidence.store, lambda version: integrity_contents.read(evidence, version), versions
         ):
             if not _advance(made, content):

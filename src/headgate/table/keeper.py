@@ -15,7 +15,7 @@ from headgate.protocol.log import codec, replay, version_checksum
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import NOTHING, Totals
 from headgate.settings import Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpointing, checksums, log, served
 from headgate.table.committer import Committer, Frontier
 

@@ -13,8 +13,8 @@ from headgate.protocol.actions import Commit, CommitInfo, Version
 from headgate.protocol.log import codec, file_names, log_compaction, log_segment
 from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.protocol.log.log_segment import Segment
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 
 
@@ -77,7 +77,7 @@ def contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list
 def _contents(
     store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier
 ) -> Iterator[tuple[Version, bytes]]:
-    read = together.in_order(
+    read = parallel_reads.in_order(
         store,
         lambda piece: contents(store, piece, frontier),
         pieces,

@@ -23,7 +23,7 @@ from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.log import codec, file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log, publish, tail
 from headgate.table.authority import Decider
 from headgate.table.committer import Frontier

@@ -15,7 +15,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.column_mapping import Mode
-from headgate.storage import together
+from headgate.storage import parallel_reads
 from headgate.table import places
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -47,7 +47,7 @@ def generate(table: OpenedTable, mode: str) -> Generated:
     _check(base)
     lists = _lists(base, table.location)
     store = table.store
-    for _ in together.in_order(store, lambda path: store.put(path, lists[path]), lists):
+    for _ in parallel_reads.in_order(store, lambda path: store.put(path, lists[path]), lists):
         pass
     for meta in list(store.list_from(_FOLDER)):
         if meta.path.rpartition("/")[2] == _FILE and meta.path not in lists:

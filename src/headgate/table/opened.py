@@ -19,7 +19,7 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Discrepancy
 from headgate.protocol.predicates.tree import Predicate
 from headgate.settings import Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import (
     authority,
     changes,

@@ -23,7 +23,7 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import CURRENT, Command, Coordination
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import drop_feature, session_defaults
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import coordinated, create, transaction
 from headgate.table.create import Definition, Opening
 from headgate.table.opened import OpenedTable

@@ -6,8 +6,8 @@ import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
 from headgate.protocol import relative_paths
-from headgate.storage.api import Store
 from headgate.storage.locate import Locate, is_local, local_path, locate
+from headgate.storage.store import Store
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ROUNDABOUT = re.compile(r"//|(^|/)\.\.?/")

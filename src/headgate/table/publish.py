@@ -7,8 +7,8 @@ from headgate.catalog import published
 from headgate.catalog.api import CommitCatalog, RatifiedCommit, TableId
 from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol.actions import Version
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import log, tail
 
 _AT_ONCE, _AT_ONCE_BYTES = 256, 16 * 1024 * 1024
@@ -46,7 +46,7 @@ class _Reading:
 
     def __iter__(self) -> Iterator[tuple[Version, bytes]]:
         try:
-            yield from together.in_order(
+            yield from parallel_reads.in_order(
                 self._store, self._read, self._commits, size=lambda found: len(found[1])
             )
         except HeadgateError as exc:

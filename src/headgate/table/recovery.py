@@ -20,7 +20,7 @@ from headgate.catalog.directory_copy import CopiedTable, DirectoryCopies, Direct
 from headgate.catalog.recovery import Entry, KnownTable, ProvenTable, Recoveries
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.storage import folders
+from headgate.storage import make_folder
 from headgate.storage.locate import Locate
 from headgate.table import surveying
 from headgate.table.surveying import Survey
@@ -287,7 +287,9 @@ class _Work:
     def _places(self, given: Iterable[str]) -> Iterator[str]:
         """Where tables may be, each once, in one spelling."""
         warehouse = self._ground.warehouse
-        here = [name for name in folders.names(self._ground.locate(warehouse)) if not name.startswith("_")]
+        here = [
+            name for name in make_folder.names(self._ground.locate(warehouse)) if not name.startswith("_")
+        ]
         kept = [*here, *(table.location for table in self._copy.tables)]
         kept += (
             table.location for table in self._known.values() if table.state in (store.LIVE, store.DROPPED)

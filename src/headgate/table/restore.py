@@ -34,8 +34,8 @@ from headgate.protocol.metadata import alter_properties, table_properties
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
 from headgate.protocol.schema import column_ids
 from headgate.protocol.transaction.attempt import RESTORE, Reads
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import places, removed, row_ids, whole_files
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot
@@ -183,7 +183,7 @@ def missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
         present = {meta.path for meta in table.store.list_from("")}
         yield from (path for path, store, at in found if store is table.store and at not in present)
         found = [one for one in found if one[1] is not table.store]
-    asked = together.in_order(table.store, lambda one: (one[0], _is_there(one[1], one[2])), found)
+    asked = parallel_reads.in_order(table.store, lambda one: (one[0], _is_there(one[1], one[2])), found)
     yield from (path for path, there in asked if not there)
 
 

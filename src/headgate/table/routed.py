@@ -22,7 +22,7 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import Coordination
 from headgate.protocol.log import file_names
 from headgate.settings import Settings
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import absent, snapshot
 from headgate.table.authority import SILENCE, Decider
 from headgate.table.committer import Frontier

@@ -18,7 +18,7 @@ from headgate.protocol.log import version_checksum as checksum_rules
 from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Totals
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.checkpointing import Written
 from headgate.table.committer import Committer, HearsOfLog
 

@@ -8,7 +8,7 @@ from headgate.catalog.api import TableId
 from headgate.catalog.owner import FindOwner
 from headgate.clock import World
 from headgate.protocol.actions import TxnId
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)

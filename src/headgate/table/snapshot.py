@@ -11,7 +11,7 @@ from headgate.protocol.log import log_segment, replay
 from headgate.protocol.log.log_segment import Segment
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoints, checksums, log
 from headgate.table.committer import Frontier
 from headgate.table.files import LiveFiles

@@ -7,7 +7,7 @@ not proposed. The store is asked rarely: its time only grows.
 from headgate.errors import InvalidRequest
 from headgate.protocol.log import file_names, timestamps
 from headgate.storage import store_time
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table.transaction import Transaction
 
 

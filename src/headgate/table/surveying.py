@@ -20,8 +20,8 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata.alter_properties import TABLE_ID, TABLE_NAME
-from headgate.storage import together
-from headgate.storage.api import Store
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
 from headgate.table import clone_files, log, places, snapshot
 from headgate.table.committer import Frontier
 from headgate.table.snapshot import Snapshot
@@ -136,7 +136,7 @@ def records(store: Store, latest: Version) -> tuple[Record, ...]:
 
 
 def _records(store: Store, versions: Sequence[Version]) -> Iterator[Record | None]:
-    return together.in_order(store, lambda version: _record(store, version), versions)
+    return parallel_reads.in_order(store, lambda version: _record(store, version), versions)
 
 
 def _record(store: Store, version: Version) -> Record | None:

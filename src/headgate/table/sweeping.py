@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names as log_file_names
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 
 
 def old_enough(store: Store, *, published: Version, before: EpochMillis) -> tuple[ObjectMeta, ...]:

@@ -20,9 +20,9 @@ from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, V
 from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
 from headgate.protocol.log.deletion_vectors import Stored
 from headgate.protocol.log.file_names import Kind
-from headgate.storage import together
-from headgate.storage.api import ObjectMeta
+from headgate.storage import parallel_reads
 from headgate.storage.local import LocalStore
+from headgate.storage.store import ObjectMeta
 from headgate.table import checkpoint_rows, log, places
 from headgate.table.checkpoint_rows import Source
 from headgate.table.committer import Frontier
@@ -82,7 +82,7 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
         kept |= _kept(table, newer, cutoff)
     going = [meta for meta in old if meta.path not in kept]
     if not wish.dry_run:
-        for _ in together.in_order(table.store, lambda meta: _delete(table, meta), going):
+        for _ in parallel_reads.in_order(table.store, lambda meta: _delete(table, meta), going):
             pass
     return Vacuumed(
         tuple(meta.path for meta in going),

@@ -17,7 +17,7 @@ from headgate.errors import CatalogUnavailable, StorageUnavailable
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
-from headgate.storage.api import ObjectMeta, Store
+from headgate.storage.store import ObjectMeta, Store
 from headgate.table import filesystem
 from headgate.table.committer import Frontier
 from headgate.table.coordinated import CoordinatedCommitter

@@ -9,7 +9,7 @@ from headgate.catalog.api import CommitCatalog, TableId
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import log, publish
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.mutant import Mutant

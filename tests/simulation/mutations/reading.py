@@ -10,7 +10,7 @@ from headgate.errors import HeadgateError, StorageUnavailable
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import file_names, log_segment, version_checksum
 from headgate.protocol.log.version_checksum import Totals
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 from headgate.table import checkpoint_rows, checkpointing, files, log
 from headgate.table.managed import ManagedCommitter
 from tests.simulation.faults import Fault

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from uuid import uuid4
 
 from headgate.errors import ObjectExists, StorageError, UnsafeStore
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 _lock = threading.Lock()
 _proven: set[str] = set()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 PART_BYTES = 8 * 1024 * 1024
 _AT_ONCE = 8

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import Buffer
 
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -8,9 +8,9 @@ import os
 from typing import Protocol, runtime_checkable
 
 from headgate.errors import StorageUnavailable
-from headgate.storage.api import Store
 from headgate.storage.local import make_folders
 from headgate.storage.locate import is_local, local_path
+from headgate.storage.store import Store
 
 
 def make(location: str, folder: str) -> None:

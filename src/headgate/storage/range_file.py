@@ -2,7 +2,7 @@
 
 import os
 
-from headgate.storage.api import Store
+from headgate.storage.store import Store
 
 
 class RangeFile:
