@@ -12,7 +12,7 @@ from pathlib import Path
 
 import headgate
 from benchmarks.report import Measure, Result, latencies
-from headgate.catalog.api import TableName
+from headgate.catalog.ports import TableName
 from headgate.lake import Lake
 from headgate.table.opened import OpenedTable
 from tests.support.tables import append_change, create_managed, named_file

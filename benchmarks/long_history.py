@@ -14,10 +14,10 @@ from uuid import UUID
 from sqlalchemy import insert, update
 
 from benchmarks.report import Measure, Result, latencies
-from headgate.catalog import store
-from headgate.catalog.api import Ratified, TableId
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import Ratified, TableId
+from headgate.catalog.store import commit_store
 from tests.support import proposals, tables
 
 BLOCK = 50
@@ -52,7 +52,7 @@ def _remember(catalog: Catalog, table_id: TableId, rows: int) -> None:
     for start in range(1, rows + 1, _AT_ONCE):
         with catalog._database.writing() as db:
             db.execute(
-                insert(store.commits),
+                insert(commit_store.commits),
                 [
                     {
                         "table_id": table_id,
@@ -68,7 +68,9 @@ def _remember(catalog: Catalog, table_id: TableId, rows: int) -> None:
             )
     with catalog._database.writing() as db:
         row = {"latest": rows, "published": rows, "latest_timestamp": _FIRST_MOMENT + rows}
-        db.execute(update(store.tables).where(store.tables.c.table_id == table_id).values(**row))
+        db.execute(
+            update(commit_store.tables).where(commit_store.tables.c.table_id == table_id).values(**row)
+        )
 
 
 def _ratified(catalog: Catalog, table_id: TableId, start: int) -> list[float]:

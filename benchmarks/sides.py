@@ -9,8 +9,8 @@ from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction
 
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
 from headgate.errors import ConflictError
 from headgate.protocol.actions import AddFile
 from headgate.protocol.schema import json as schema_json

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headgate import errors
-from headgate.catalog import content_rules, maintenance, stamp_rules, table_rules, text_rules
-from headgate.catalog.agreements import TERMS
-from headgate.catalog.grants import IMPLIED, Privilege
-from headgate.catalog.owner_failures import FAILURES
-from headgate.catalog.policy import POLICIES
-from headgate.catalog.validate import PARSED
+from headgate.catalog.access.commit_policies import POLICIES
+from headgate.catalog.activity import maintenance_permissions
+from headgate.catalog.coordinator.failures import FAILURES
+from headgate.catalog.store.commit_rules import TERMS
+from headgate.catalog.store.grant_store import IMPLIED, Privilege
+from headgate.catalog.validation import content_rules, table_rules, text_rules, timestamp_rules
+from headgate.catalog.validation.validation import PARSED
 from headgate.protocol.conflicts.preconditions import CHECKS
 from headgate.protocol.conflicts.race import Fix, Rule
 from headgate.protocol.conflicts.rebase import STEPS
@@ -202,14 +203,14 @@ def _write_options() -> Iterator[str]:
 def _ratified() -> Iterator[str]:
     yield "| rule | what must hold | code |"
     yield "|---|---|---|"
-    for row in (PARSED, *content_rules.RULES, *text_rules.RULES, *stamp_rules.RULES, *table_rules.RULES):
+    for row in (PARSED, *content_rules.RULES, *text_rules.RULES, *timestamp_rules.RULES, *table_rules.RULES):
         yield f"| `{row.name}` | {row.says} | `{row.code}` |"
 
 
 def _authority() -> Iterator[str]:
     yield f"| maintenance | {' | '.join(decider.value for decider in Decider)} | because |"
     yield "|---" * (len(Decider) + 2) + "|"
-    always = {row.kind for row in maintenance.RULES if row.always}
+    always = {row.kind for row in maintenance_permissions.RULES if row.always}
     for row in authority.RULES:
         allowed = ("yes" if authority.is_allowed(row.kind, one) else "refused" for one in Decider)
         cells = [

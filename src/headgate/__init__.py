@@ -1,8 +1,8 @@
 """Headgate: Delta Lake with a catalog at the gate."""
 
 from headgate import domains, owners, policies
-from headgate.catalog.events import Event
-from headgate.catalog.grants import Privilege
+from headgate.catalog.store.event_store import Event
+from headgate.catalog.store.grant_store import Privilege
 from headgate.handle import Table
 from headgate.lake import Lake, connect
 from headgate.path_table import at_path, check_path, convert, write_path

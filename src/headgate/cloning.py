@@ -7,7 +7,7 @@ from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
-from headgate.catalog.api import TableEntry, TableId, TableName
+from headgate.catalog.ports import TableEntry, TableId, TableName
 from headgate.errors import TableNotFound, VersionNotFound
 from headgate.handle import Table
 from headgate.making import Making

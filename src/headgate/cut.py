@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from headgate import domains
-from headgate.catalog.api import StagingTable, TableEntry, TableId, TableName, Tail
-from headgate.catalog.group_api import GroupCatalog
+from headgate.catalog.group_ports import GroupCatalog
+from headgate.catalog.ports import StagingTable, TableEntry, TableId, TableName, Tail
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.protocol.actions import Commit, TxnId, Version

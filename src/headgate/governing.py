@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from headgate.catalog.agreements import ForeignKey
-from headgate.catalog.grants import Grant, Privilege
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.store.commit_rules import ForeignKey
+from headgate.catalog.store.grant_store import Grant, Privilege
 
 
 class Governing:

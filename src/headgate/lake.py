@@ -11,13 +11,13 @@ from typing_extensions import override
 
 from headgate import domains as domain_handlers
 from headgate import policies, recovering
-from headgate.catalog import locations
-from headgate.catalog.api import LoadedTable, TableEntry
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.postgresql import is_postgresql
+from headgate.catalog.decision import Limits
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.grants import OWNER
-from headgate.catalog.postgresql import is_postgresql
-from headgate.catalog.rules import Limits
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import LoadedTable, TableEntry
+from headgate.catalog.store import locations
+from headgate.catalog.store.grant_store import OWNER
 from headgate.clock import SystemWorld, World
 from headgate.cloning import Cloning
 from headgate.cut import Access, Lately

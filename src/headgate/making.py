@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
-from headgate.catalog.api import StagingTable, TableEntry, TableName
+from headgate.catalog.ports import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.handle import Table
 from headgate.naming import Naming, parse_name

@@ -9,8 +9,8 @@ from enum import StrEnum
 from types import TracebackType
 
 from headgate import cut
-from headgate.catalog.api import TableEntry, TableId, TableName
-from headgate.catalog.group_api import Creation, GroupId
+from headgate.catalog.group_ports import Creation, GroupId
+from headgate.catalog.ports import TableEntry, TableId, TableName
 from headgate.cut import Access, Participant
 from headgate.errors import (
     ConflictError,

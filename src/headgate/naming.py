@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headgate import recovering
-from headgate.catalog import disposal
-from headgate.catalog.api import CommitRecord, TableEntry, TableId, TableName
+from headgate.catalog.directory import purge
+from headgate.catalog.ports import CommitRecord, TableEntry, TableId, TableName
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
@@ -53,7 +53,7 @@ class Naming(Tending):
 
         Without ``files`` all its versions must be published, because what stays shall be a whole table.
         """
-        gone = disposal.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
+        gone = purge.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
         self._catalog.copies.now(forgotten=(gone,))
 
     def share_log(self, name: str) -> None:

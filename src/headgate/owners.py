@@ -15,12 +15,12 @@ import threading
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 
-from headgate.catalog.database_ledger import open_ledger
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import Builder, CommitOwner
-from headgate.catalog.owner_failures import error_of, failed, failure_of
-from headgate.catalog.publishing_owner import PublishingOwner
+from headgate.catalog.coordinator.database_ledger import open_ledger
+from headgate.catalog.coordinator.failures import error_of, failed, failure_of
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import Builder, CommitOwner
+from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
 from headgate.errors import InvalidRequest
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing_extensions import Unpack
 
 from headgate import domains as domain_handlers
 from headgate import owners
-from headgate.catalog import locations
+from headgate.catalog.store import locations
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.handle import Table

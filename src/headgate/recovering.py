@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from headgate.catalog import directory_copy, locations
-from headgate.catalog.directory_copy import CopiedTable
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.postgresql import is_postgresql, shown
+from headgate.catalog.directory import directory_copy
+from headgate.catalog.directory.directory_copy import CopiedTable
 from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog, open_shared_catalog
-from headgate.catalog.postgresql import is_postgresql, shown
-from headgate.catalog.service import Catalog
+from headgate.catalog.store import locations
 from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
 from headgate.settings import DatabaseSettings
 from headgate.storage import make_folder

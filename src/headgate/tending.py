@@ -6,14 +6,14 @@ from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from headgate.catalog import maintenance
-from headgate.catalog.api import TableEntry, TableId, TableName
-from headgate.catalog.event_log import ALL, Listener
-from headgate.catalog.events import Event, Kind
-from headgate.catalog.grants import OWNER
-from headgate.catalog.leasing import Lease
-from headgate.catalog.maintenance import Maintenance
-from headgate.catalog.service import Catalog
+from headgate.catalog.activity import maintenance_permissions
+from headgate.catalog.activity.lease_handle import Lease
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.activity.subscriptions import ALL, Listener
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.store.event_store import Event, Kind
+from headgate.catalog.store.grant_store import OWNER
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
@@ -86,11 +86,13 @@ class Tending:
         compactions and checksums always are. It is an order to workers too: they do it when it is due. For
         data reorganisation the ``thresholds`` say when that is, in place of those of the worker.
         """
-        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind), thresholds)
+        self._catalog.permissions.permit(
+            self._table_id(table), maintenance_permissions.kind_of(kind), thresholds
+        )
 
     def forbid(self, table: str, kind: str) -> None:
         """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does."""
-        self._catalog.permissions.forbid(self._table_id(table), maintenance.kind_of(kind))
+        self._catalog.permissions.forbid(self._table_id(table), maintenance_permissions.kind_of(kind))
 
     def permissions(self, table: str) -> tuple[str, ...]:
         """Which kinds of maintenance may be done with a table."""

@@ -12,10 +12,10 @@ from datetime import timedelta
 from enum import Enum
 from functools import partial
 
-from headgate.catalog import disposal
-from headgate.catalog.api import TableEntry
-from headgate.catalog.leasing import Lease
-from headgate.catalog.service import Catalog
+from headgate.catalog.activity.lease_handle import Lease
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.directory import purge
+from headgate.catalog.ports import TableEntry
 from headgate.clock import World
 from headgate.errors import ConflictError, HeadgateError, TableNotFound
 from headgate.storage.locate import locate
@@ -185,7 +185,7 @@ class Worker:
                 continue
             try:
                 self.catalog.disposal.condemn(place.table_id)
-                disposal.delete_files(locate(place.location))
+                purge.delete_files(locate(place.location))
                 self.catalog.disposal.forget(place.table_id)
             except HeadgateError as exc:
                 yield Deed(LAKE, _ABANDONED, Outcome.FAILED, exc.message)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from headgate.catalog.api import TableName
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.storage.locate import locate

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
 from headgate.spark import change_files, files, identity_marks, rewrite, vectors_written
 from headgate.table.opened import OpenedTable
 from tests.chaos.zygote import Zygote

@@ -19,18 +19,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from headgate.catalog.api import (
-    Inline,
-    Proposal,
-    Ratified,
-    Staged,
-    TableEntry,
-    TableName,
-)
-from headgate.catalog.database import Database
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.engine import Database
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.group_api import Group, GroupId, GroupRatified
-from headgate.catalog.service import Catalog
+from headgate.catalog.group_ports import Group, GroupId, GroupRatified
+from headgate.catalog.ports import Inline, Proposal, Ratified, Staged, TableEntry, TableName
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings, Publish, Settings

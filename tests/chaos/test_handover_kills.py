@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog import locations
-from headgate.catalog.api import TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableName
+from headgate.catalog.store import locations
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import Version

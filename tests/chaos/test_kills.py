@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from headgate.catalog.api import Ratified
 from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog
+from headgate.catalog.ports import Ratified
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names

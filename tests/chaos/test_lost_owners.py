@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.database_ledger import open_ledger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.database_ledger import open_ledger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate.catalog.api import TableId
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports import TableId
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import headgate
-from headgate.catalog.database import Database
-from headgate.catalog.directory_copy import PATH
+from headgate.catalog.database.engine import Database
+from headgate.catalog.directory.directory_copy import PATH
 from headgate.errors import CatalogLost
 from tests.chaos.counts import AT_A_POINT, LONG
 from tests.chaos.zygote import Zygote

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog.database import Database, open_sqlite
-from headgate.catalog.syncs import Syncs
+from headgate.catalog.database.engine import Database, open_sqlite
+from headgate.catalog.database.sqlite_group_fsync import Syncs
 from tests.chaos.counts import AT_A_POINT
 from tests.chaos.zygote import Zygote
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog import database
-from headgate.catalog.database import open_sqlite
+from headgate.catalog.database import engine
+from headgate.catalog.database.engine import open_sqlite
 from headgate.errors import CatalogUnavailable
 
 
@@ -29,9 +29,9 @@ def test_a_writer_gets_the_lock_that_another_connection_gives_back(tmp_path: Pat
 def test_a_lock_that_never_comes_is_an_unavailable_catalog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "_TURN_SECONDS", 0.1)
+    monkeypatch.setattr(engine, "_TURN_SECONDS", 0.1)
     holder, waiter = open_sqlite(tmp_path / "db"), open_sqlite(tmp_path / "db")
-    monkeypatch.setattr(database, "_BUSY_SECONDS", 0)
+    monkeypatch.setattr(engine, "_BUSY_SECONDS", 0)
 
     with holder.writing(), pytest.raises(CatalogUnavailable, match="locked"), waiter.writing():
         pass

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import StagingTable, TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.storage.locate import locate
 from headgate.table import create

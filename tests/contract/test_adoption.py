@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from headgate.catalog import grants, locations
-from headgate.catalog.adoption import Coming
-from headgate.catalog.api import TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.grants import Principal, Privilege
-from headgate.catalog.service import Catalog
-from headgate.catalog.transfers import Transfer
+from headgate.catalog.handover.adoption import Coming
+from headgate.catalog.ports import TableName
+from headgate.catalog.store import grant_store, locations
+from headgate.catalog.store.grant_store import Principal, Privilege
+from headgate.catalog.store.transfer_store import Transfer
 from headgate.clock import SystemWorld
 from headgate.errors import (
     ConcurrentWrite,
@@ -507,7 +507,7 @@ def test_to_adopt_takes_the_right_to_make_tables_and_to_release_the_right_to_dro
     assert catalog.adoptions.under_way() == ()
     assert adopted.append(adopted.managed(catalog, entry), "after.parquet") == 4
     with catalog._database.reading() as db:
-        assert grants.held(db, Principal("ann"), entry.table_id) == frozenset(Privilege)
+        assert grant_store.held(db, Principal("ann"), entry.table_id) == frozenset(Privilege)
 
 
 def test_nobody_names_the_table_of_another(catalog: Catalog, tmp_path: Path) -> None:

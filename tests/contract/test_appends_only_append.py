@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from headgate.catalog import fresh_paths
-from headgate.catalog.api import Ratified, TableName
-from headgate.catalog.grants import Privilege
+from headgate.catalog import fresh_file_names
+from headgate.catalog.ports import Ratified, TableName
+from headgate.catalog.store.grant_store import Privilege
 from headgate.protocol.actions import AddFile, AppTransaction, DomainMetadata, RemoveFile, TxnId
 from tests.support.broken_commits import with_features
 from tests.support.governed import COUNT, Place, place, shared
@@ -60,18 +60,21 @@ def test_the_mark_of_a_transaction_is_good_for_no_other_and_for_no_other_table(f
     version = filled.catalog.tail(filled.table_id).latest + 1
     same = TxnId(f"{filled.table_id} eve {version}")
 
-    for marked in (fresh_paths.mark(filled.table_id, TxnId("another")), fresh_paths.mark(other, same)):
+    for marked in (
+        fresh_file_names.mark(filled.table_id, TxnId("another")),
+        fresh_file_names.mark(other, same),
+    ):
         with filled.refuses("privileges", line=2):
             filled.propose(named_file(f"{marked}/a"), by="eve")
 
 
 def test_what_only_begins_like_a_mark_is_none(filled: Place) -> None:
-    marked = fresh_paths.mark(filled.table_id, TxnId("t"))
+    marked = fresh_file_names.mark(filled.table_id, TxnId("t"))
 
-    assert fresh_paths.is_fresh(f"{marked}/a", marked)
-    assert fresh_paths.is_fresh(f"{marked}-1/a", marked)
+    assert fresh_file_names.is_fresh(f"{marked}/a", marked)
+    assert fresh_file_names.is_fresh(f"{marked}-1/a", marked)
     for path in (marked, f"{marked}0/a", f"{marked}://host/a", f"/{marked}/a", f"{marked[1:]}/a"):
-        assert not fresh_paths.is_fresh(path, marked)
+        assert not fresh_file_names.is_fresh(path, marked)
 
 
 def test_new_rows_have_new_ids(filled: Place) -> None:

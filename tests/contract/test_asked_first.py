@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import update
 
-from headgate.catalog import agreements
-from headgate.catalog.api import Proposal, Ratified, Staged
-from headgate.catalog.grants import Privilege
+from headgate.catalog.ports import Proposal, Ratified, Staged
+from headgate.catalog.store import commit_rules
+from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import CommitRefused, InvalidRequest
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
@@ -61,7 +61,7 @@ def test_who_may_no_longer_write_still_hears_what_was_ratified(place: Place) -> 
 def test_a_pattern_that_cannot_be_used_is_named(place: Place) -> None:
     """One that was set by an older release, whose engine knows more and may take for ever."""
     place.catalog.granting.set_rule("column_names", "[a-z]+", place.name)
-    rules = agreements.commit_rules
+    rules = commit_rules.commit_rules
     with place.catalog._database.writing() as db:
         db.execute(update(rules).where(rules.c.object == place.table_id).values(value="(?=a)+"))
 

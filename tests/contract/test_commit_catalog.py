@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import (
+from headgate.catalog.ports import (
     CommitCatalog,
     Inline,
     Lost,

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from headgate.catalog import owner_rules
-from headgate.catalog.api import Lost, RatifiedCommit, Staged
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator import rules
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports import Lost, RatifiedCommit, Staged
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
@@ -247,7 +247,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed 004: at some point after backfill completes, the mapping for that commit is deleted."""
-    monkeypatch.setattr(owner_rules, "REMEMBERED", 4)
+    monkeypatch.setattr(rules, "REMEMBERED", 4)
     owner = build(1)
     table = registered(owner)
     ratified(owner, table, *range(1, 9))
@@ -262,7 +262,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
 
 
 def test_what_is_not_published_is_never_forgotten(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(owner_rules, "REMEMBERED", 2)
+    monkeypatch.setattr(rules, "REMEMBERED", 2)
     owner = build(1_000)
     table = registered(owner)
     ratified(owner, table, *range(1, 9))

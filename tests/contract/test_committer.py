@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import Lost, Open, Ratified
+from headgate.catalog.coordinator.port import CommitOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.owner import CommitOwner
+from headgate.catalog.ports import Lost, Open, Ratified
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.owners import in_memory

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import text
 
-from headgate.catalog.api import Ratified, StagingTable, TableEntry, TableId, TableName
-from headgate.catalog.disposal import delete_files, purge
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.directory.purge import delete_files, purge
+from headgate.catalog.ports import Ratified, StagingTable, TableEntry, TableId, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import (
     HeadgateError,

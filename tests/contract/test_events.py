@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from headgate.catalog import events, store
-from headgate.catalog.api import Ratified, TableId, TableName
-from headgate.catalog.event_log import EventLog, Listener
-from headgate.catalog.events import Event, Happened, Kind
-from headgate.catalog.service import Catalog
+from headgate.catalog.activity.subscriptions import EventLog, Listener
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import Ratified, TableId, TableName
+from headgate.catalog.store import commit_store, event_store
+from headgate.catalog.store.event_store import Event, Happened, Kind
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from tests.support import postgresql
@@ -98,7 +98,7 @@ def test_a_cursor_goes_on_where_it_stopped(case: Case) -> None:
 
 def test_what_is_told_in_a_transaction_that_fails_did_not_happen(case: Case) -> None:
     with pytest.raises(ZeroDivisionError), case.catalog._database.writing() as db:
-        events.record(db, Happened(Kind.RENAME, case.table_id), now_ms=1)
+        event_store.record(db, Happened(Kind.RENAME, case.table_id), now_ms=1)
         raise ZeroDivisionError
 
     assert case.since() == ()
@@ -161,11 +161,13 @@ def test_who_commits_last_is_not_skipped_though_it_wrote_first(tmp_path: Path) -
         database = catalog._database
 
         with database.writing() as early:
-            events.record(early, Happened(Kind.RENAME, slow), now_ms=1)
-            early.execute(insert(store.commits), _row(slow, 1))
-            early.execute(store.tables.update().where(store.tables.c.table_id == slow).values(latest=1))
+            event_store.record(early, Happened(Kind.RENAME, slow), now_ms=1)
+            early.execute(insert(commit_store.commits), _row(slow, 1))
+            early.execute(
+                commit_store.tables.update().where(commit_store.tables.c.table_id == slow).values(latest=1)
+            )
             with database.writing() as late:
-                events.record(late, Happened(Kind.RENAME, fast), now_ms=2)
+                event_store.record(late, Happened(Kind.RENAME, fast), now_ms=2)
             catalog.propose(inline(fast, 1, "fast-1"))
             before = catalog.events.after(start)
         after = catalog.events.after(before[-1].cursor)
@@ -272,8 +274,8 @@ def test_a_stored_cursor_never_goes_back(case: Case) -> None:
 def test_more_events_than_one_transaction_lists_come_in_order(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "_NEXT", events._NEXT.limit(3))
-    monkeypatch.setattr(events, "_BATCH", 3)
+    monkeypatch.setattr(event_store, "_NEXT", event_store._NEXT.limit(3))
+    monkeypatch.setattr(event_store, "_BATCH", 3)
     case.ratify(10)
 
     assert [event.version for event in case.since()] == list(range(1, 11))
@@ -289,7 +291,7 @@ def test_time_sorts_tables_but_never_the_versions_of_one() -> None:
     a = [Happening("a", 1, 50), Happening("a", 2, 10), Happening("a", 3, 60)]
     b = [Happening("b", 1, 5), Happening("b", 2, 55)]
 
-    ordered = events._by_time([*a, *b])  # type: ignore[list-item]
+    ordered = event_store._by_time([*a, *b])  # type: ignore[list-item]
 
     assert ordered == [b[0], a[0], a[1], b[1], a[2]]
 

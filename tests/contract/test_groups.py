@@ -14,17 +14,8 @@ from unittest.mock import patch
 import pytest
 from sqlalchemy import Connection, event
 
-from headgate.catalog.api import (
-    Inline,
-    Open,
-    Ratified,
-    Staged,
-    StagingTable,
-    TableId,
-    TableName,
-    Unknown,
-)
-from headgate.catalog.group_api import (
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.group_ports import (
     Creation,
     Group,
     GroupCatalog,
@@ -33,7 +24,7 @@ from headgate.catalog.group_api import (
     GroupOutcome,
     GroupRatified,
 )
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import Inline, Open, Ratified, Staged, StagingTable, TableId, TableName, Unknown
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,

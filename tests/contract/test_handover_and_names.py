@@ -7,11 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import headgate
-from headgate.catalog import directory_store, disposal, locations
-from headgate.catalog.api import TableEntry, TableName
-from headgate.catalog.group_api import Group, GroupId, GroupRatified
-from headgate.catalog.service import Catalog
-from headgate.catalog.transfers import Transfer
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.directory import purge
+from headgate.catalog.group_ports import Group, GroupId, GroupRatified
+from headgate.catalog.ports import TableEntry, TableName
+from headgate.catalog.store import locations, name_store
+from headgate.catalog.store.transfer_store import Transfer
 from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExists, TableFrozen, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -155,13 +156,13 @@ def test_what_leaves_after_it_was_dropped_is_not_purged(catalog: Catalog) -> Non
 
     for catalog_then in (catalog, adopted.later(catalog)):
         with pytest.raises(NotAllowed, match="'ann' is giving it back"):
-            disposal.purge(catalog_then, NAME, None, files=locate)
+            purge.purge(catalog_then, NAME, None, files=locate)
     catalog.undrop(NAME)
     files = give_back(catalog, entry, frozen)
     with catalog._database.writing() as db:
-        directory_store.make_dropped(db, entry.table_id, 1)
+        name_store.make_dropped(db, entry.table_id, 1)
     with pytest.raises(TableNotFound, match="given back"):
-        disposal.purge(catalog, NAME, None, files=locate)
+        purge.purge(catalog, NAME, None, files=locate)
 
     assert adopted.files(tables.open_filesystem(entry.location)) == files
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate.catalog import fresh_paths
-from headgate.catalog.api import TableId
-from headgate.catalog.grants import Privilege
-from headgate.catalog.service import Catalog
+from headgate.catalog import fresh_file_names
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import TableId
+from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import (
     Action,
@@ -118,7 +118,7 @@ def hostile_commits(draw: st.DrawFn, marked: str) -> tuple[Action, ...]:
 @given(st.data())
 def test_who_may_only_append_changes_nothing_that_was_there(scene: Scene, data: st.DataObject) -> None:
     txn_id = f"eve {next(_COUNT)}"
-    marked = fresh_paths.mark(scene.table_id, TxnId(txn_id))
+    marked = fresh_file_names.mark(scene.table_id, TxnId(txn_id))
     actions = data.draw(hostile_commits(marked))
     files, owned = scene.files(), scene.txns()["the owner's"]
 

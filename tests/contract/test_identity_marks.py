@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from headgate.catalog.api import Ratified
-from headgate.catalog.grants import Privilege
+from headgate.catalog.ports import Ratified
+from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns

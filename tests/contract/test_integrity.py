@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import text
 
-from headgate.catalog.api import TableEntry
-from headgate.catalog.group_api import Group, GroupId, GroupRatified
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.group_ports import Group, GroupId, GroupRatified
 from headgate.catalog.integrity import Row
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableEntry
 from headgate.protocol import integrity_findings
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.integrity_findings import Severity

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from headgate.catalog import maintenance
-from headgate.catalog.api import StagingTable, TableName
-from headgate.catalog.leases import LOST, MARGIN_MS, TOO_MANY, Held, Horizon, Leases, fences
-from headgate.catalog.leasing import Lease
-from headgate.catalog.maintenance import Maintenance, Permission
-from headgate.catalog.service import Catalog
+from headgate.catalog.activity import maintenance_permissions
+from headgate.catalog.activity.lease_handle import Lease
+from headgate.catalog.activity.leases import LOST, MARGIN_MS, TOO_MANY, Held, Horizon, Leases, fences
+from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import StagingTable, TableName
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import Thresholds
@@ -293,7 +293,7 @@ def test_a_lease_that_was_lost_says_so(case: Case) -> None:
 def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     """U8"""
     permissions, table = case.catalog.permissions.unasked(), case.staging.table_id
-    always = {row.kind for row in maintenance.RULES if row.always}
+    always = {row.kind for row in maintenance_permissions.RULES if row.always}
     assert permissions.of(table) == always
 
     assert permissions.permit(table, Maintenance.METADATA_CLEANUP)
@@ -313,7 +313,7 @@ def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     assert [details["permitted"] for details in told] == [True, False]
 
 
-@pytest.mark.parametrize("kind", maintenance.ON_PERMISSION, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", maintenance_permissions.ON_PERMISSION, ids=lambda kind: kind.value)
 def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Maintenance) -> None:
     catalog, table = case.catalog, case.staging.table_id
     catalog.granting.grant("CREATE", on="test", to="ada")

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog.api import KnownLog, StagingTable, TableId, TableName
-from headgate.catalog.disposal import Disposal
-from headgate.catalog.granting import Granting
-from headgate.catalog.group_api import Group, GroupId
+from headgate.catalog.access.grant_service import Granting
+from headgate.catalog.activity.leases import Leases
+from headgate.catalog.activity.maintenance_permissions import Maintenance, Permissions
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.directory.purge import Disposal
+from headgate.catalog.group_ports import Group, GroupId
 from headgate.catalog.integrity import BookKeeper
-from headgate.catalog.leases import Leases
-from headgate.catalog.maintenance import Maintenance, Permissions
-from headgate.catalog.published import Publications
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import KnownLog, StagingTable, TableId, TableName
+from headgate.catalog.ratification.publication import Publications
 from headgate.errors import HeadgateError, NotAllowed
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import locate

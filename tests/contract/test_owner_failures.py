@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from headgate import owners
-from headgate.catalog.api import Lost, Unknown
-from headgate.catalog.owner_failures import FAILURES
+from headgate.catalog.coordinator.failures import FAILURES
+from headgate.catalog.ports import Lost, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

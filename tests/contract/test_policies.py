@@ -8,13 +8,14 @@ import pytest
 
 import headgate
 from headgate import policies
-from headgate.catalog import grants, policy
-from headgate.catalog.api import Ratified, TableId, TableName, Told
-from headgate.catalog.events import Kind
-from headgate.catalog.grants import Privilege
-from headgate.catalog.group_api import Group, GroupId
-from headgate.catalog.policy import Refusal, Review
-from headgate.catalog.service import Catalog
+from headgate.catalog.access import commit_policies
+from headgate.catalog.access.commit_policies import Refusal, Review
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.group_ports import Group, GroupId
+from headgate.catalog.ports import Ratified, TableId, TableName, Told
+from headgate.catalog.store import grant_store
+from headgate.catalog.store.event_store import Kind
+from headgate.catalog.store.grant_store import Privilege
 from headgate.clock import SystemWorld
 from headgate.errors import CommitRefused, InvalidRequest, UserError
 from headgate.protocol.actions import (
@@ -260,13 +261,14 @@ QUIET = _Quiet()
 # --- the contract of every policy
 
 
-@pytest.mark.parametrize("row", policy.POLICIES, ids=lambda row: row.name)
-def test_every_built_in_policy_lets_the_owner_append(row: policy.BuiltIn, place: Place) -> None:
+@pytest.mark.parametrize("row", commit_policies.POLICIES, ids=lambda row: row.name)
+def test_every_built_in_policy_lets_the_owner_append(row: commit_policies.BuiltIn, place: Place) -> None:
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
     commit = codec.decode(Version(1), codec.encode((info, ADD)))
 
     assert (
-        row.review(Review(place.table_id, grants.OWNER, commit, (info, ADD), 1, _Facts(place.told()))) is None
+        row.review(Review(place.table_id, grant_store.OWNER, commit, (info, ADD), 1, _Facts(place.told())))
+        is None
     )
 
 
@@ -279,7 +281,7 @@ class _Facts:
     def before(self) -> Told | None:
         return self.told
 
-    def privileges(self, principal: grants.Principal) -> frozenset[Privilege]:
+    def privileges(self, principal: grant_store.Principal) -> frozenset[Privilege]:
         return frozenset()
 
     def terms(self) -> dict[str, str]:
@@ -288,5 +290,5 @@ class _Facts:
     def foreign_keys(self) -> tuple[()]:
         return ()
 
-    def owns_application(self, principal: grants.Principal, app_id: str) -> bool:
+    def owns_application(self, principal: grant_store.Principal, app_id: str) -> bool:
         return False

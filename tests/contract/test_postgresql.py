@@ -14,13 +14,13 @@ from sqlalchemy import Connection
 from typer.testing import CliRunner
 
 import headgate
-from headgate.catalog import store
-from headgate.catalog.api import Open, Ratified, RatifiedCommit, Staged, TableId, TableName, Unknown
-from headgate.catalog.database_ledger import DatabaseLedger
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.coordinator.database_ledger import DatabaseLedger
+from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Record
+from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
-from headgate.catalog.owner_rules import SCHEMA_VERSION, Record
-from headgate.catalog.postgresql import open_postgresql
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import Open, Ratified, RatifiedCommit, Staged, TableId, TableName, Unknown
+from headgate.catalog.store import commit_store
 from headgate.cli.main import app
 from headgate.errors import CatalogUnavailable, InvalidRequest, UnsafeDatabase, UnsupportedFeature
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -127,11 +127,11 @@ def test_connections_that_are_all_busy_are_an_unavailable_catalog(place: Place) 
 def test_a_reader_sees_one_state_however_long_it_looks(place: Place, catalog: Catalog) -> None:
     table_id = create_managed(catalog).table_id
     with catalog._database.reading() as db:
-        before = store.find_head(db, table_id)
+        before = commit_store.find_head(db, table_id)
         catalog.propose(inline(table_id, 1, "a"))
 
-        assert store.find_head(db, table_id) == before
-        assert store.commits_from(db, table_id, Version(1), Version(0)) == ()
+        assert commit_store.find_head(db, table_id) == before
+        assert commit_store.commits_from(db, table_id, Version(1), Version(0)) == ()
 
 
 # --- lost connections

@@ -10,12 +10,12 @@ import pytest
 
 import headgate
 from headgate import recovering
-from headgate.catalog import directory_copy
-from headgate.catalog.database import open_sqlite
-from headgate.catalog.directory_copy import PATH
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.engine import open_sqlite
+from headgate.catalog.directory import directory_copy
+from headgate.catalog.directory.directory_copy import PATH
 from headgate.catalog.embedded import DATABASE
-from headgate.catalog.external import SET_ASIDE
-from headgate.catalog.service import Catalog
+from headgate.catalog.ratification.external_review import SET_ASIDE
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
 from headgate.protocol.actions import Version

@@ -7,10 +7,10 @@ import pytest
 from msgspec import structs
 from sqlalchemy import update
 
-from headgate.catalog import checksum_books
-from headgate.catalog.api import KnownChecksum, KnownLog, StagingTable
-from headgate.catalog.service import Catalog
-from headgate.catalog.serving import log_hints
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import KnownChecksum, KnownLog, StagingTable
+from headgate.catalog.store import checksum_content
+from headgate.catalog.store.loading import log_hints
 from headgate.clock import SystemWorld
 from headgate.lake import Lake
 from headgate.protocol.actions import AppTransaction, EpochMillis, TxnId, Version
@@ -173,7 +173,7 @@ def test_a_checksum_that_differs_from_the_books_is_not_served(
 def test_what_is_damaged_too_large_or_of_no_version_is_not_served(
     catalog: Catalog, table: StagingTable, truth: KnownChecksum
 ) -> None:
-    large = truth.content[:-1] + b',"x":"' + b" " * checksum_books.LARGEST_BYTES + b'"}'
+    large = truth.content[:-1] + b',"x":"' + b" " * checksum_content.LARGEST_BYTES + b'"}'
     assert version_checksum.parse(large) is not None
     for version, content in (
         (2, b""),

@@ -7,16 +7,9 @@ from typing import Any
 import pytest
 
 from headgate import lake as lakes
-from headgate.catalog.api import (
-    KnownLog,
-    Lost,
-    Open,
-    Ratified,
-    StagingTable,
-    TableName,
-)
-from headgate.catalog.rules import Limits
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.decision import Limits
+from headgate.catalog.ports import KnownLog, Lost, Open, Ratified, StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
 from headgate.lake import Lake

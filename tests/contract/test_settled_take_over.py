@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typing_extensions import Buffer, override
 
-from headgate.catalog.api import Staged
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedTable, SettlesTakeOver
-from headgate.catalog.publishing_owner import PublishingOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedTable, SettlesTakeOver
+from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
+from headgate.catalog.ports import Staged
 from headgate.errors import ConcurrentWrite, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

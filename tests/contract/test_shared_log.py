@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from headgate.catalog.api import (
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.group_ports import Group, GroupId, GroupLost
+from headgate.catalog.ports import (
     Inline,
     Lost,
     Open,
@@ -15,8 +17,6 @@ from headgate.catalog.api import (
     TableName,
     Unknown,
 )
-from headgate.catalog.group_api import Group, GroupId, GroupLost
-from headgate.catalog.service import Catalog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectExists, SharedLog, StorageUnavailable
 from headgate.lake import Lake

@@ -8,8 +8,8 @@ import pytest
 
 import headgate
 from headgate import Lake
-from headgate.catalog.api import TableName
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version

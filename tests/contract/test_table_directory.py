@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import StagingTable, TableId, TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import StagingTable, TableId, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
 from headgate.storage.locate import locate

@@ -19,21 +19,14 @@ import pytest
 
 import headgate
 from headgate import brief_errors
-from headgate.catalog import (
-    content_rules,
-    gate,
-    grants,
-    policy,
-    published,
-    staged_files,
-    table_rules,
-    text_rules,
-    validate,
-)
-from headgate.catalog.api import Inline, Proposal, Ratified, Staged, StagingTable, TableId, TableName
-from headgate.catalog.events import Kind
-from headgate.catalog.gate import Gate
-from headgate.catalog.service import Catalog
+from headgate.catalog.access import commit_policies
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import Inline, Proposal, Ratified, Staged, StagingTable, TableId, TableName
+from headgate.catalog.ratification import gate, publication
+from headgate.catalog.ratification.gate import Gate
+from headgate.catalog.store import grant_store
+from headgate.catalog.store.event_store import Kind
+from headgate.catalog.validation import content_rules, staged_commits, table_rules, text_rules, validation
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, TxnId, Version
@@ -312,15 +305,15 @@ def _place_what_is_missing(files: Store, contents: Iterable[tuple[Version, bytes
 @contextmanager
 def _without_comparing() -> Iterator[None]:
     with (
-        patch.object(published, "place_all", _place_what_is_missing),
-        patch.object(published, "_believed", _believe_anything),
+        patch.object(publication, "place_all", _place_what_is_missing),
+        patch.object(publication, "_believed", _believe_anything),
     ):
         yield
 
 
 Guard = Callable[[], AbstractContextManager[Any]]
-_UNNAMED: Guard = lambda: patch.object(validate, "check_name", lambda _: None)  # noqa: E731 — rows
-_LINKS: Guard = lambda: patch.object(staged_files.unlinked, "read", _follow_links)  # noqa: E731
+_UNNAMED: Guard = lambda: patch.object(validation, "check_name", lambda _: None)  # noqa: E731 — rows
+_LINKS: Guard = lambda: patch.object(staged_commits.unlinked, "read", _follow_links)  # noqa: E731
 
 THREATS: dict[Callable[[Scene], bool], Guard] = {
     t1_a_name_that_leads_elsewhere: _UNNAMED,
@@ -332,17 +325,19 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
     t4_a_commit_that_leaves_the_catalog: lambda: _without_rule("stays-managed"),
     t4_a_file_outside_the_table: lambda: _without_rule("files-inside"),
     t5_a_staged_file_that_changes_after_it_was_ratified: lambda: patch.object(
-        published, "check_content", lambda _, data: data
+        publication, "check_content", lambda _, data: data
     ),
     t6_a_published_file_written_before_ours: _without_comparing,
-    t7_a_false_report_of_publication: lambda: patch.object(published, "_believed", _believe_anything),
+    t7_a_false_report_of_publication: lambda: patch.object(publication, "_believed", _believe_anything),
     t8_a_proposal_replayed_at_another_table: lambda: patch.object(gate, "_of_another_table", lambda _: None),
     t8_a_transaction_replayed_by_another_user: lambda: patch.object(Gate, "repeated", lambda *_: None),
     t10_versions_that_are_never_published: lambda: patch.object(
-        grants, "exceeded_limit", lambda *_, **__: None
+        grant_store, "exceeded_limit", lambda *_, **__: None
     ),
     t13_metadata_changed_by_who_may_only_append: lambda: patch.object(
-        policy, "POLICIES", tuple(row for row in policy.POLICIES if row.name != "privileges")
+        commit_policies,
+        "POLICIES",
+        tuple(row for row in commit_policies.POLICIES if row.name != "privileges"),
     ),
     t15_a_credential_in_a_property: lambda: _without_rule("no-secrets"),
     t15_a_credential_in_an_error_text: lambda: patch.object(brief_errors, "redacted", lambda text: text),

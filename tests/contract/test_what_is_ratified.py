@@ -12,11 +12,12 @@ import msgspec
 import pytest
 from sqlalchemy import event
 
-from headgate.catalog import content_rules, ratify, table_rules, text_rules, validate
-from headgate.catalog.api import Inline, Ratified, TableId, TableName, Told
-from headgate.catalog.content_rules import Rule
-from headgate.catalog.ratify import Candidate
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import Inline, Ratified, TableId, TableName, Told
+from headgate.catalog.ratification import ratify
+from headgate.catalog.ratification.ratify import Candidate
+from headgate.catalog.validation import content_rules, table_rules, text_rules, validation
+from headgate.catalog.validation.content_rules import Rule
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Metadata, Protocol, TxnId, Version
 from headgate.protocol.log import codec
@@ -145,7 +146,7 @@ def _set_up(place: Place, table_id: TableId, case: Case) -> None:
 
 def test_every_rule_has_a_commit_that_breaks_it() -> None:
     named = {
-        row.name for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validate.PARSED)
+        row.name for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validation.PARSED)
     }
     of_owners = {f"commit-owner{part}" for part in ("", "-feature", "-named", "-timestamps")}
     elsewhere = {"stamped", "identified", *of_owners}
@@ -302,7 +303,7 @@ def _candidate(
     proposal = inline(table_id, version, txn_id, data=codec.encode((info, *actions)))
     assert isinstance(proposal.content, Inline)
     content = proposal.content.content
-    return Candidate(proposal, content, validate.check_content(proposal, content))
+    return Candidate(proposal, content, validation.check_content(proposal, content))
 
 
 @pytest.mark.parametrize(("change", "rule"), [("protocol", "stays-managed"), ("path", "paths-inside")])

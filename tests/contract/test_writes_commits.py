@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedActions, OwnedCommits, OwnedTable, WritesCommits
-from headgate.catalog.publishing_owner import PublishingOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedActions, OwnedCommits, OwnedTable, WritesCommits
+from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
+from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.errors import InvalidRequest, NotAllowed, Retry, StorageUnavailable, UnsafeStore
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.features import coordinated_commits

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.database_ledger import open_ledger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import CommitOwner, OwnedTable
+from headgate.catalog.coordinator.database_ledger import open_ledger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import CommitOwner, OwnedTable
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
 from headgate.protocol.actions import TxnId, Version

@@ -13,9 +13,9 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from headgate.catalog.api import TableId, TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import DATABASE
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableId, TableName
 from tests.linear import checker, cycles, group_worker, history
 from tests.linear.checker import History, Violation
 from tests.linear.cycles import Transaction

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import TableId, Tail
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedCommits, OwnedTable
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedCommits, OwnedTable
+from headgate.catalog.ports import TableId, Tail
 from headgate.protocol.actions import Version
 from tests.linear.run import Plan, run
 

@@ -188,7 +188,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/test_replaced_tables.py",
     ),
     "protocol.features.coordinated_commits": ("tests/unit/test_coordination.py",),
-    "catalog.partitionings": ("tests/unit/test_partitioning.py",),
-    "catalog.owner_rules": ("tests/unit/test_owner_rules.py",),
-    "catalog.rules": ("tests/unit/test_rules.py",),
+    "catalog.ratification.partitioning_cache": ("tests/unit/test_partitioning.py",),
+    "catalog.coordinator.rules": ("tests/unit/test_owner_rules.py",),
+    "catalog.decision": ("tests/unit/test_rules.py",),
 }

@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
-from headgate.catalog.api import RatifiedCommit, Staged
-from headgate.catalog.ledger import Known, Ledger
-from headgate.catalog.owner import FindOwner
-from headgate.catalog.owner_rules import Record
+from headgate.catalog.coordinator.ledger import Known, Ledger
+from headgate.catalog.coordinator.port import FindOwner
+from headgate.catalog.coordinator.rules import Record
+from headgate.catalog.ports import RatifiedCommit, Staged
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.store import Store

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from headgate.catalog.api import CommitCatalog, TableId, TableName
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import FindOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import FindOwner
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import CommitCatalog, TableId, TableName
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from headgate.catalog import grants, locations
-from headgate.catalog.api import TableEntry, TableName
-from headgate.catalog.grants import LAKE, OWNER, Principal, Privilege
-from headgate.catalog.handover import CLAIM_MS
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.handover.context import CLAIM_MS
+from headgate.catalog.ports import TableEntry, TableName
+from headgate.catalog.store import grant_store, locations
+from headgate.catalog.store.grant_store import LAKE, OWNER, Principal, Privilege
 from headgate.clock import SystemWorld, World
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
@@ -29,7 +29,7 @@ def welcome(catalog: Catalog) -> None:
     with catalog._database.writing() as db:
         for stranger in map(Principal, strangers):
             for privilege in (Privilege.CREATE, Privilege.DROP):
-                grants.grant(db, (privilege, LAKE, stranger), by=OWNER, now_ms=1)
+                grant_store.grant(db, (privilege, LAKE, stranger), by=OWNER, now_ms=1)
 
 
 def ready(catalog: Catalog) -> Catalog:

@@ -17,7 +17,9 @@ from typing import Any
 
 from sqlalchemy import Connection, event
 
-from headgate.catalog.api import (
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.group_ports import Group, GroupLost, GroupRatified
+from headgate.catalog.ports import (
     Lost,
     Outcome,
     Proposal,
@@ -30,8 +32,6 @@ from headgate.catalog.api import (
     Tail,
     Unknown,
 )
-from headgate.catalog.group_api import Group, GroupLost, GroupRatified
-from headgate.catalog.service import Catalog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.storage.store import ObjectMeta, Store

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from headgate.catalog import fresh_paths, grants
-from headgate.catalog.api import TableId, TableName, Told
-from headgate.catalog.grants import Privilege
-from headgate.catalog.service import Catalog
+from headgate.catalog import fresh_file_names
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import TableId, TableName, Told
+from headgate.catalog.store import grant_store
+from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import (
     CommitRefused,
 )
@@ -45,12 +46,12 @@ class Place:
         assert found is not None
         return found
 
-    def propose(self, *actions: Action, by: str = grants.OWNER, **info: object) -> object:
+    def propose(self, *actions: Action, by: str = grant_store.OWNER, **info: object) -> object:
         """Propose the next version; others put files without a folder where they are known to be new."""
         version = self.catalog.tail(self.table_id).latest + 1
         txn_id = f"{self.table_id} {by} {version}"
-        marked = fresh_paths.mark(self.table_id, TxnId(txn_id))
-        if by != grants.OWNER:
+        marked = fresh_file_names.mark(self.table_id, TxnId(txn_id))
+        if by != grant_store.OWNER:
             actions = tuple(_placed(action, marked) for action in actions)
         told = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), **info)  # type: ignore[arg-type]  # any field of it
         data = codec.encode((told, *actions))
@@ -94,7 +95,7 @@ def _principals() -> Iterator[tuple[str, Privilege]]:
     for privilege in Privilege:
         yield f"only {privilege.value}", privilege
         for other in Privilege:
-            if privilege not in (other, *grants.IMPLIED.get(other, ())):
+            if privilege not in (other, *grant_store.IMPLIED.get(other, ())):
                 yield f"not {privilege.value}", other
 
 
@@ -104,8 +105,8 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with a_catalog(request.param, tmp_path_factory.mktemp("lake")) as catalog:
         with catalog._database.writing() as db:
             for who, privilege in _principals():
-                given = (privilege, grants.LAKE, grants.Principal(who))
-                grants.grant(db, given, by=grants.OWNER, now_ms=0)
+                given = (privilege, grant_store.LAKE, grant_store.Principal(who))
+                grant_store.grant(db, given, by=grant_store.OWNER, now_ms=0)
         yield catalog
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from headgate.catalog.adoption import Coming
-from headgate.catalog.release import Leaving
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.handover.adoption import Coming
+from headgate.catalog.handover.release import Leaving
 from headgate.clock import SystemWorld
 from headgate.table.adoption import Registry
 from tests.support.crashing import Crash, CrashingStore

@@ -13,9 +13,9 @@ from typing import Any
 from typing_extensions import override
 
 from headgate import owners
-from headgate.catalog import published
-from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ratification import publication
 from headgate.errors import CatalogUnavailable
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.table import log
@@ -115,7 +115,7 @@ class HttpOwner:
 
     def backfill_to(self, table: OwnedTable, version: Version) -> None:
         for commit in self.get_commits(table, end=version).commits:
-            published.place(table.store, commit.version, log.content(table.store, commit.version, commit))
+            publication.place(table.store, commit.version, log.content(table.store, commit.version, commit))
         self._told("published", {"table": table.conf["table"], "version": version})
 
     def _told(self, kind: str, body: Mapping[str, Any]) -> Any:

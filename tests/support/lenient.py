@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 from typing_extensions import override
 
-from headgate.catalog import content_rules, table_rules, text_rules
-from headgate.catalog.maintenance import Maintenance, Permission
+from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.validation import content_rules, table_rules, text_rules
 from headgate.table.guard import Unguarded
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import headgate
 from headgate import Lake, Settings
-from headgate.catalog.api import TableEntry, TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import DATABASE, WAREHOUSE
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableEntry, TableName
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.catalog.api import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.database_ledger import open_ledger
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.database_ledger import open_ledger
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
 from headgate.protocol import protocol_upgrade

@@ -20,9 +20,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
-from headgate.catalog.postgresql import open_postgresql
-from headgate.catalog.service import Catalog
 from headgate.settings import DatabaseSettings
 from tests.support.waiting import PATIENCE_SECONDS
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import msgspec
 
-from headgate.catalog import fresh_paths
-from headgate.catalog.api import Inline, Proposal, Staged, TableId
+from headgate.catalog import fresh_file_names
+from headgate.catalog.ports import Inline, Proposal, Staged, TableId
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.protocol.log import codec, file_names, timestamps
 from headgate.storage.store import Store
@@ -37,7 +37,7 @@ def inline(table_id: TableId, version: int, txn_id: str, *, data: bytes | None =
 def fresh(table_id: TableId, version: int, txn_id: str) -> Proposal:
     """An inline proposal of a file that is known to be new, as an append must be."""
     info = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id))
-    add = named_file(f"{fresh_paths.mark(table_id, TxnId(txn_id))}/a")
+    add = named_file(f"{fresh_file_names.mark(table_id, TxnId(txn_id))}/a")
     return inline(table_id, version, txn_id, data=codec.encode((info, add)))
 
 

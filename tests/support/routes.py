@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headgate.catalog.api import TableId
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.ports import TableId
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.log import codec, file_names

@@ -5,8 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from headgate.catalog import rules, stamp_rules, transfers, validate
-from headgate.catalog.api import (
+from headgate.catalog import decision
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.decision import Decision, Head
+from headgate.catalog.group_ports import Group, GroupCatalog, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports import (
     CommitCatalog,
     Inline,
     Lost,
@@ -20,18 +23,10 @@ from headgate.catalog.api import (
     Tail,
     Unknown,
 )
-from headgate.catalog.group_api import (
-    Group,
-    GroupCatalog,
-    GroupId,
-    GroupLost,
-    GroupOutcome,
-    GroupRatified,
-)
-from headgate.catalog.rules import Decision, Head
-from headgate.catalog.service import Catalog
-from headgate.catalog.stamp_rules import Stamped
-from headgate.catalog.validate import Checked
+from headgate.catalog.store import transfer_store
+from headgate.catalog.validation import timestamp_rules, validation
+from headgate.catalog.validation.timestamp_rules import Stamped
+from headgate.catalog.validation.validation import Checked
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -119,17 +114,17 @@ class SimulatedCatalog:
             return answer
 
     def _checked(self, proposal: Proposal) -> tuple[_Table, bytes, Checked]:
-        validate.check_name(proposal)
+        validation.check_name(proposal)
         table = self._table(proposal.table_id)
         content = _content(table.store, proposal)
-        return table, content, validate.check_content(proposal, content)
+        return table, content, validation.check_content(proposal, content)
 
     def _decided(
         self, table: _Table, proposal: Proposal, content: bytes, checked: Checked
     ) -> "Ratified | Lost[RatifiedCommit] | _Ready":
         version, timestamp = proposal.target, checked.timestamp
         first = table.first_ratified_as.get(proposal.txn_id)
-        match rules.decide(table.head, proposal.target, first, any_version=proposal.any_version):
+        match decision.decide(table.head, proposal.target, first, any_version=proposal.any_version):
             case Decision.REPLAY:
                 return Ratified(Version(first or 0))
             case Decision.LOST:
@@ -140,13 +135,13 @@ class SimulatedCatalog:
                     asked=proposal.target, latest=table.head.latest,
                 )  # fmt: skip
             case Decision.FROZEN:
-                raise transfers.frozen(proposal.table_id)
+                raise transfer_store.frozen(proposal.table_id)
             case Decision.RATIFY:
-                stamp_rules.require(Stamped(timestamp, table.head.latest_timestamp, None))
+                timestamp_rules.require(Stamped(timestamp, table.head.latest_timestamp, None))
             case Decision.ASSIGN:
                 version = Version(table.head.latest + 1)
                 timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)
-                content = validate.with_timestamp(content, timestamp)
+                content = validation.with_timestamp(content, timestamp)
         where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
         commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
         return _Ready(table, commit, content, changes_table=checked.changes_table)
@@ -193,7 +188,7 @@ class SimulatedCatalog:
         return {
             table_id: self._table(table_id).since(target)
             for table_id, (target, any_version) in wanted.items()
-            if rules.decide(self._table(table_id).head, target, None, any_version=any_version)
+            if decision.decide(self._table(table_id).head, target, None, any_version=any_version)
             is Decision.LOST
         }
 
@@ -203,7 +198,7 @@ class SimulatedCatalog:
         table = self._table(table_id)
         with self._lock:
             first = table.first_ratified_as.get(txn_id)
-            match rules.decide(table.head, target, first, any_version=any_version):
+            match decision.decide(table.head, target, first, any_version=any_version):
                 case Decision.REPLAY:
                     return Ratified(Version(first or 0))
                 case Decision.LOST:

@@ -17,8 +17,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 import headgate
-from headgate.catalog.api import StagingTable, TableEntry, TableName
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import StagingTable, TableEntry, TableName
 from headgate.protocol.actions import AppTransaction, Version
 from headgate.table.opened import OpenedTable
 from headgate.table.snapshot import Snapshot

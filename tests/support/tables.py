@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.catalog.api import CommitCatalog, StagingTable, TableDirectory, TableId, TableName
+from headgate.catalog.ports import CommitCatalog, StagingTable, TableDirectory, TableId, TableName
 from headgate.clock import SystemWorld, World
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains.rules import Handlers

@@ -5,9 +5,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headgate.catalog.api import TableEntry, TableName
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableEntry, TableName
 from headgate.clock import SystemWorld
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.api import CommitCatalog, TableId
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports import CommitCatalog, TableId
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store

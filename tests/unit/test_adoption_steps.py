@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import pytest
 from sqlalchemy import Connection
 
-from headgate.catalog import locations, transfers
-from headgate.catalog.api import TableEntry, TableId, TableName
-from headgate.catalog.database import Database
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.database.engine import Database
+from headgate.catalog.decision import Decision, Head, decide
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.rules import Decision, Head, decide
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.store import locations, transfer_store
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,
@@ -377,5 +377,5 @@ def test_a_place_is_kept_from_the_warehouse_on() -> None:
 
 def test_an_error_about_a_table_that_never_was_says_so(tmp_path: Path) -> None:
     with closing(open_catalog(tmp_path)) as catalog, catalog._database.reading() as db:
-        assert "has no table" in transfers.not_live(db, TableId("x")).message
-        assert not transfers.reserves(db, TableName("test", "t"), 0)
+        assert "has no table" in transfer_store.not_live(db, TableId("x")).message
+        assert not transfer_store.reserves(db, TableName("test", "t"), 0)

@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 from typing_extensions import override
 
-from headgate.catalog.api import (
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports import (
     CommitCatalog,
     Lost,
     Proposal,
@@ -23,7 +24,6 @@ from headgate.catalog.api import (
     TableName,
     Unknown,
 )
-from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,

@@ -13,7 +13,7 @@ from sqlalchemy import event
 
 import headgate
 from headgate import Lake, Table
-from headgate.catalog.api import TableName, Unknown
+from headgate.catalog.ports import TableName, Unknown
 from headgate.errors import (
     CommitUnknown,
     ConcurrentWrite,

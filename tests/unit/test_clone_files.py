@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from headgate.catalog import inside
+from headgate.catalog.validation import path_containment
 from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.log import deletion_vectors
@@ -187,4 +187,4 @@ def test_folders_of_files_from_elsewhere() -> None:
     paths = ("file:///x%20y/p=1/q=2/a", "/x%20y/b", "file:/z%2520/c", "s3://b/t%20u/p=%2F/c")
 
     assert set(clone_files.folders(paths)) == {"/x y", "/z%20", "s3://b/t%20u"}
-    assert all(inside.is_granted(path, list(clone_files.folders([path]))) for path in paths)
+    assert all(path_containment.is_granted(path, list(clone_files.folders([path]))) for path in paths)

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.api import Lost, RatifiedCommit, Told, Unknown
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports import Lost, RatifiedCommit, Told, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from headgate.catalog.api import Lost, Open, Ratified, Staged, Unknown
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import OwnedTable
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import OwnedTable
+from headgate.catalog.ports import Lost, Open, Ratified, Staged, Unknown
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, StorageUnavailable, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.clock import SystemWorld
 from headgate.errors import ConflictError
 from headgate.protocol.actions import Version

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import Outcome, Ratified, Unknown
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.ports import Outcome, Ratified, Unknown
 from headgate.clock import SystemWorld
 from headgate.errors import DomainConflict, HeadgateError, InvalidRequest, ProtocolChanged
 from headgate.protocol import protocol_upgrade

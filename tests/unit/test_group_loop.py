@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.catalog.api import Inline, Open, RatifiedCommit, TableId, Tail, Unknown
-from headgate.catalog.group_api import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.group_ports import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports import Inline, Open, RatifiedCommit, TableId, Tail, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

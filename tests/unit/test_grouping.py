@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from headgate.catalog.grouping import Grouping
+from headgate.catalog.ratification.group_commit import Grouping
 from tests.support.waiting import PATIENCE_SECONDS
 
 LIMIT = 4

@@ -8,12 +8,14 @@ import msgspec
 import pytest
 
 from headgate import secrecy
-from headgate.catalog import content_rules, needs, patterns, policy, table_rules, text_rules
-from headgate.catalog.agreements import ForeignKey
-from headgate.catalog.api import TableId, Told
-from headgate.catalog.content_rules import Proposed, Rule, first_breach
-from headgate.catalog.grants import Principal, Privilege
-from headgate.catalog.policy import BuiltIn, Review
+from headgate.catalog.access import commit_policies, required_privileges
+from headgate.catalog.access.commit_policies import BuiltIn, Review
+from headgate.catalog.ports import TableId, Told
+from headgate.catalog.store import linear_patterns
+from headgate.catalog.store.commit_rules import ForeignKey
+from headgate.catalog.store.grant_store import Principal, Privilege
+from headgate.catalog.validation import content_rules, table_rules, text_rules
+from headgate.catalog.validation.content_rules import Proposed, Rule, first_breach
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import (
     Action,
@@ -112,8 +114,8 @@ TEXTS: Mapping[str, Callable[[str], object]] = {
     "held": secrecy.held,
     "breach": lambda text: secrecy.breach({"key": text}),
     "the text of an error": lambda text: str(InvalidRequest(text)),
-    "pattern": lambda text: patterns.matches("(a+a+)+b|(a|aa)+$|(.*)*x", text),
-    "patterns": patterns.is_pattern,
+    "pattern": lambda text: linear_patterns.matches("(a+a+)+b|(a|aa)+$|(.*)*x", text),
+    "patterns": linear_patterns.is_pattern,
     "stored expressions": lambda text: stored_expressions.breach.__wrapped__(text, Place.CONSTRAINT),
     "invariants": lambda text: stored_expressions.invariant(text, "c"),
     "tokens": sql_tokens.split,
@@ -307,7 +309,7 @@ def _review(shape: str, count: int) -> Review:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_policies_are_asked_in_time(shape: str) -> None:
     review = _review(shape, THINGS * LARGER)
-    for row in policy.POLICIES:
+    for row in commit_policies.POLICIES:
 
         def make(count: int, row: BuiltIn = row) -> Callable[[], object]:
             return partial(row.review, _review(shape, count))
@@ -315,7 +317,7 @@ def test_policies_are_asked_in_time(shape: str) -> None:
         check_growth(partial(row.review, review), make, THINGS)
 
 
-UNKNOWN = needs.Proposer(is_fresh=lambda _add: False, owns=lambda _app_id: False)
+UNKNOWN = required_privileges.Proposer(is_fresh=lambda _add: False, owns=lambda _app_id: False)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -325,7 +327,7 @@ def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
         spaced = codec.encode(actions).replace(b'":', b'" :')  # so that names are counted one by one
         return lambda: (
             strict_codec.parse(spaced),
-            tuple(needs.of(actions, told, UNKNOWN)),
+            tuple(required_privileges.of(actions, told, UNKNOWN)),
             codec.decode(Version(1), spaced),
         )
 

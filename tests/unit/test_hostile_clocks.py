@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.catalog import shared_clock
-from headgate.catalog.api import TableName
+from headgate.catalog.activity.leases import Held
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database import shared_clock
 from headgate.catalog.embedded import DATABASE, open_catalog
-from headgate.catalog.leases import Held
-from headgate.catalog.maintenance import Maintenance
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import TableName
 from headgate.errors import HeadgateError, InvalidRequest
 from headgate.protocol.actions import AppTransaction, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore

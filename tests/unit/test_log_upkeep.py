@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import Outcome, Proposal, RatifiedCommit, Unknown
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports import Outcome, Proposal, RatifiedCommit, Unknown
 from headgate.errors import CorruptLog, InvalidRequest, NotAllowed, StorageUnavailable
 from headgate.protocol.actions import AppTransaction, DomainMetadata, RemoveFile, Version
 from headgate.protocol.log import codec, file_names, log_compaction

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from headgate.catalog.api import Told, Unknown
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports import Told, Unknown
 from headgate.errors import CatalogUnavailable, HeadgateError, StaleRead
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog.api import RatifiedCommit
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
-from headgate.catalog.owner import CommitOwner, OwnedCommits, OwnedTable
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedTable
+from headgate.catalog.ports import RatifiedCommit
 from headgate.errors import (
     CatalogUnavailable,
     ConcurrentWrite,

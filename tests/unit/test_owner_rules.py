@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.catalog import owner_rules
-from headgate.catalog.owner_rules import Record
+from headgate.catalog.coordinator import rules
+from headgate.catalog.coordinator.rules import Record
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
 
@@ -28,7 +28,7 @@ def test_a_table_is_the_owners_from_its_first_commit_to_the_release(
 @pytest.mark.parametrize(("current", "first"), [(None, 1), (0, 2), (7, 9)])
 def test_the_version_that_names_the_owner_is_not_its_own(current: int | None, first: int) -> None:
     """K11"""
-    assert owner_rules.first_version(None if current is None else Version(current)) == first
+    assert rules.first_version(None if current is None else Version(current)) == first
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_version_that_names_the_owner_is_not_its_own(current: int | None, fi
 )  # fmt: skip
 def test_a_table_is_the_same_however_its_place_is_written(location: str, normal: str) -> None:
     """S150"""
-    assert owner_rules.normal(location) == normal
+    assert rules.normal(location) == normal
 
 
 @pytest.mark.parametrize(
@@ -62,16 +62,16 @@ def test_a_table_is_registered_unless_it_is_owned_or_its_log_is_old(
 ) -> None:
     """S151"""
     if refused is None:
-        owner_rules.check_registration(records, "m", Version(first))
+        rules.check_registration(records, "m", Version(first))
         return
     with pytest.raises(refused) as caught:
-        owner_rules.check_registration(records, "m", Version(first))
+        rules.check_registration(records, "m", Version(first))
     assert caught.value.code == code
 
 
 def test_a_record_is_that_of_the_table_and_understood() -> None:
     """W12, S150"""
-    assert owner_rules.check_record(USED, "t", PLACE) is USED
+    assert rules.check_record(USED, "t", PLACE) is USED
     for record, place, words in (
         (None, PLACE, "knows no table 't'"),
         (replace(USED, schema_version=2), PLACE, "schema version 2"),
@@ -79,20 +79,20 @@ def test_a_record_is_that_of_the_table_and_understood() -> None:
         (USED, "/tables/copy", "and not at '/tables/copy'"),
     ):
         with pytest.raises(InvalidRequest, match=words):
-            owner_rules.check_record(record, "t", place)
+            rules.check_record(record, "t", place)
 
 
 @pytest.mark.parametrize(("record", "version"), [(NEW, 6), (USED, 8)])
 def test_the_next_version_is_the_one_after_the_latest(record: Record, version: int) -> None:
     """S057"""
-    assert owner_rules.is_next(record, Version(version))
+    assert rules.is_next(record, Version(version))
 
 
 @pytest.mark.parametrize("record", [USED, RELEASED])
 @pytest.mark.parametrize("version", [6, 7])
 def test_a_version_that_is_taken_is_not_the_next(record: Record, version: int) -> None:
     """S058: not an error, since the one who asks may be the one who has it."""
-    assert not owner_rules.is_next(record, Version(version))
+    assert not rules.is_next(record, Version(version))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_can_never_be_ratified_is_an_error(
 ) -> None:
     """S050, S059, S150"""
     with pytest.raises(refused, match=words) as caught:
-        owner_rules.is_next(record, Version(version))
+        rules.is_next(record, Version(version))
 
     if "next version" in words:
         assert caught.value.fields == {"asked": version, "latest": record.next - 1}

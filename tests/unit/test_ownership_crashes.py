@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import pytest
 
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

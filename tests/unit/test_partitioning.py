@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.api import TableId, Told
-from headgate.catalog.partitionings import Partitionings
+from headgate.catalog.ports import TableId, Told
+from headgate.catalog.ratification.partitioning_cache import Partitionings
 from headgate.protocol.actions import AddFile, Metadata, Version
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partitioning
@@ -121,7 +121,7 @@ def test_what_is_known_of_a_table_is_remembered_until_it_changes(
 
 
 def test_only_so_many_tables_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate.catalog.partitionings._MOST_TABLES", 2)
+    monkeypatch.setattr("headgate.catalog.ratification.partitioning_cache._MOST_TABLES", 2)
     known = Partitionings()
     tables = [TableId(str(number)) for number in range(3)]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
 from headgate.errors import InvalidRequest, UnsupportedFeature, UserError
 from headgate.protocol import table_features
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version

@@ -10,11 +10,13 @@ import msgspec
 import pytest
 from sqlalchemy import Connection
 
-from headgate.catalog import ratify, store, validate
-from headgate.catalog.api import Inline, Lost, Proposal, Ratified, TableId, TableName, Unknown
-from headgate.catalog.database import Database
-from headgate.catalog.ratify import Answer, Candidate
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import Inline, Lost, Proposal, Ratified, TableId, TableName, Unknown
+from headgate.catalog.ratification import ratify
+from headgate.catalog.ratification.ratify import Answer, Candidate
+from headgate.catalog.store import commit_store
+from headgate.catalog.validation import validation
 from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, TableNotFound
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version
 from headgate.protocol.log import codec
@@ -146,14 +148,14 @@ def test_if_the_database_is_away_each_is_told_to_try_again(two: Two) -> None:
 def test_one_that_the_database_cannot_take_does_not_spoil_the_others(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    insert = store.insert_commits
+    insert = commit_store.insert_commits
 
     def refuse(db: Connection, table_id: TableId, records: Any, *, latest_change: Version) -> None:
         insert(db, table_id, records, latest_change=latest_change)
         if any(record.commit.txn_id == "poison" for record in records):
             raise InvalidRequest("too much")
 
-    monkeypatch.setattr(store, "insert_commits", refuse)
+    monkeypatch.setattr(commit_store, "insert_commits", refuse)
     answers = two.together(
         inline(two.first, 1, "a"), inline(two.first, 2, "poison"), open_version(two.first, 1, "b")
     )
@@ -182,7 +184,7 @@ class _Failing:
 def _candidate(proposal: Proposal) -> Candidate:
     assert isinstance(proposal.content, Inline)
     data = proposal.content.content
-    return Candidate(proposal, data, validate.check_content(proposal, data))
+    return Candidate(proposal, data, validation.check_content(proposal, data))
 
 
 def _line(version: int, txn_id: str, action: Any) -> bytes:

@@ -10,8 +10,8 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 import headgate
 from headgate import domains, owners
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade

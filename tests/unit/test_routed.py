@@ -5,9 +5,9 @@ import logging
 import msgspec
 import pytest
 
-from headgate.catalog.api import Lost, Open, Ratified, Told
-from headgate.catalog.ledger import MemoryLedger
-from headgate.catalog.ledger_owner import LedgerOwner
+from headgate.catalog.coordinator.ledger import MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.ports import Lost, Open, Ratified, Told
 from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.features import coordinated_commits

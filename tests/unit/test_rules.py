@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from headgate.catalog.rules import LIMITS, Decision, Head, Limits, decide
+from headgate.catalog.decision import LIMITS, Decision, Head, Limits, decide
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.settings import Settings
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.api import KnownLog
+from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import KnownLog
 from headgate.clock import SystemWorld
 from headgate.errors import TooManyUnpublished
 from headgate.protocol.actions import Version

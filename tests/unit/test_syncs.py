@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog import syncs
-from headgate.catalog.database import Database, open_sqlite
-from headgate.catalog.syncs import Syncs
+from headgate.catalog.database import sqlite_group_fsync
+from headgate.catalog.database.engine import Database, open_sqlite
+from headgate.catalog.database.sqlite_group_fsync import Syncs
 from headgate.errors import CommitUnknown, UnsafeDatabase
 
 LONG, SHORT = 20.0, 0.1
@@ -318,7 +318,7 @@ def test_a_new_log_is_durable_by_its_name_before_a_commit_in_it_is_told(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     named: list[str] = []
-    monkeypatch.setattr(syncs, "sync_folder", named.append)
+    monkeypatch.setattr(sqlite_group_fsync, "sync_folder", named.append)
     database = disk.open()
 
     note(database, "a")
@@ -342,7 +342,7 @@ def test_a_link_to_the_database_has_the_numbers_of_the_database(disk: Disk, tmp_
 def test_a_lock_that_never_comes_keeps_nobody_from_syncing(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(syncs, "_PATIENCE_SECONDS", SHORT)
+    monkeypatch.setattr(sqlite_group_fsync, "_PATIENCE_SECONDS", SHORT)
     database = disk.open()
     with disk.numbers.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -381,7 +381,7 @@ def test_without_the_numbers_sqlite_syncs_each_commit_and_who_reads_syncs(disk: 
 
 
 def test_without_locks_of_files_sqlite_syncs_each_commit(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(syncs, "fcntl", None)
+    monkeypatch.setattr(sqlite_group_fsync, "fcntl", None)
     database = disk.open()
     note(database, "second")
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog import turns
-from headgate.catalog.turns import Turns
+from headgate.catalog.database import sqlite_write_queue
+from headgate.catalog.database.sqlite_write_queue import Turns
 from tests.support.waiting import PATIENCE_SECONDS
 
 _HOLDER = """
@@ -142,7 +142,7 @@ def test_without_such_locks_everybody_goes_on(tmp_path: Path, monkeypatch: pytes
             went_on.append("no locks")
     with Turns(tmp_path / "missing" / "turn", patience=_LONG).turn():
         went_on.append("no folder")
-    monkeypatch.setattr(turns, "fcntl", None)
+    monkeypatch.setattr(sqlite_write_queue, "fcntl", None)
     with Turns(tmp_path / "turn", patience=_LONG).turn():
         went_on.append("no fcntl")
     assert went_on == ["no locks", "no folder", "no fcntl"]

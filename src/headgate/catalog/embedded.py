@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from headgate.catalog import shared_clock
-from headgate.catalog import warehouse as warehouses
-from headgate.catalog.database import open_sqlite
-from headgate.catalog.postgresql import open_postgresql
-from headgate.catalog.rules import LIMITS, Limits
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database import shared_clock
+from headgate.catalog.database.engine import open_sqlite
+from headgate.catalog.database.postgresql import open_postgresql
+from headgate.catalog.decision import LIMITS, Limits
+from headgate.catalog.directory import warehouse as warehouses
 from headgate.clock import SystemWorld, World
 from headgate.errors import DatabaseUnusable
 from headgate.settings import DatabaseSettings

@@ -6,13 +6,13 @@ from functools import cached_property
 
 from sqlalchemy import bindparam, case, exists, null, or_, select, update
 
-from headgate.catalog import described, grants, store
-from headgate.catalog.absent import no_table
-from headgate.catalog.api import Inline, RatifiedCommit, Staged, TableId, Told
-from headgate.catalog.database import Database
-from headgate.catalog.grants import OWNER, Principal, Privilege
-from headgate.catalog.groups import group_members
-from headgate.catalog.ratify import fingerprint
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.ratification.multi_table import group_members
+from headgate.catalog.ratification.ratify import fingerprint
+from headgate.catalog.store import commit_store, grant_store, table_state
+from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
+from headgate.catalog.store.table_not_found import no_table
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.integrity_findings import Finding, found
 
@@ -24,11 +24,11 @@ _TORN = (
     .where(
         _MEMBER.c.group_id.in_(select(_MINE.c.group_id).where(_MINE.c.table_id == bindparam("id"))),
         _MEMBER.c.version.is_not(None),
-        exists().where(store.tables.c.table_id == _MEMBER.c.table_id),
+        exists().where(commit_store.tables.c.table_id == _MEMBER.c.table_id),
         ~exists().where(
-            store.commits.c.table_id == _MEMBER.c.table_id,
-            store.commits.c.version == _MEMBER.c.version,
-            or_(_MEMBER.c.txn_id.is_(None), store.commits.c.txn_id == _MEMBER.c.txn_id),
+            commit_store.commits.c.table_id == _MEMBER.c.table_id,
+            commit_store.commits.c.version == _MEMBER.c.version,
+            or_(_MEMBER.c.txn_id.is_(None), commit_store.commits.c.txn_id == _MEMBER.c.txn_id),
         ),
     )
     .order_by(_MEMBER.c.group_id, _MEMBER.c.table_id)
@@ -102,9 +102,9 @@ class BookKeeper:
 
     def read(self) -> Books:
         """Everything, in one transaction."""
-        known, rows = store.tables.c, store.commits.c
+        known, rows = commit_store.tables.c, commit_store.commits.c
         with self._database.reading() as db:
-            grants.require_sight(db, self._principal, self._table_id)
+            grant_store.require_sight(db, self._principal, self._table_id)
             head = db.execute(
                 select(known.latest, known.published, known.latest_timestamp).where(
                     known.table_id == self._table_id
@@ -112,7 +112,7 @@ class BookKeeper:
             ).one_or_none()
             if head is None:
                 raise no_table(self._table_id)
-            told = described.told(db, self._table_id)
+            told = table_state.told(db, self._table_id)
             content = case((rows.version > head.published, rows.content), else_=null())
             found_rows = db.execute(
                 select(
@@ -141,10 +141,10 @@ class BookKeeper:
         """Let clients read the log in place of what the catalog keeps of it."""
         with self._database.writing() as db:
             what = "have the catalog forget what it keeps of a log"
-            grants.require_on_table(db, self._principal, Privilege.MAINTAIN, self._table_id, what)
+            grant_store.require_on_table(db, self._principal, Privilege.MAINTAIN, self._table_id, what)
             db.execute(
-                update(store.tables)
-                .where(store.tables.c.table_id == self._table_id)
+                update(commit_store.tables)
+                .where(commit_store.tables.c.table_id == self._table_id)
                 .values(described_by=None, domains_by=None, protocol=None, metadata=None)
             )
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate import recovering
-from headgate.catalog import postgresql
-from headgate.catalog.api import CommitCatalog
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.database import postgresql
+from headgate.catalog.database.postgresql import is_postgresql
 from headgate.catalog.embedded import DATABASE, open_catalog, open_shared_catalog
-from headgate.catalog.postgresql import is_postgresql
-from headgate.catalog.service import Catalog
+from headgate.catalog.ports import CommitCatalog
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.lake import Lake

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.catalog.api import TableEntry
+from headgate.catalog.ports import TableEntry
 from headgate.cli import console, folder, summaries
 from headgate.cli.folder import OpenedLake
 from headgate.cli.options import DEFAULT_LAKE, LakePlace

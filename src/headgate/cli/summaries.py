@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.api import Inline, Staged, TableEntry, Tail
+from headgate.catalog.ports import Inline, Staged, TableEntry, Tail
 from headgate.cli import console
 from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError

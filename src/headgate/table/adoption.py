@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.catalog.adoption import Adoptions, Coming
-from headgate.catalog.api import TableEntry, TableId, TableName
-from headgate.catalog.release import Leaving, Releases
-from headgate.catalog.transfers import Phase, Transfer
+from headgate.catalog.handover.adoption import Adoptions, Coming
+from headgate.catalog.handover.release import Leaving, Releases
+from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.store.transfer_store import Phase, Transfer
 from headgate.clock import World
 from headgate.errors import (
     CatalogUnavailable,

@@ -10,9 +10,9 @@ from datetime import timedelta
 
 import pyarrow.compute as pc
 
-from headgate.catalog.api import KnownLog, TableId, Tail
-from headgate.catalog.maintenance import Maintenance
-from headgate.catalog.published import Publications
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports import KnownLog, TableId, Tail
+from headgate.catalog.ratification.publication import Publications
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import DEFAULTS, Thresholds

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from headgate.catalog import published
-from headgate.catalog.api import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.owner import (
+from headgate.catalog.coordinator.port import (
     CommitOwner,
     OwnedActions,
     OwnedCommits,
@@ -13,6 +11,8 @@ from headgate.catalog.owner import (
     OwnedTable,
     WritesCommits,
 )
+from headgate.catalog.ports import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ratification import publication
 from headgate.clock import World
 from headgate.errors import (
     CatalogError,
@@ -127,7 +127,7 @@ class CoordinatedCommitter:
             told = self._known
         left = sorted(version for version in told if version <= released)
         for version in left:
-            published.place(self._store, version, log.content(self._store, version, told[version]))
+            publication.place(self._store, version, log.content(self._store, version, told[version]))
         if left:
             with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
                 self._owner.backfill_to(self._table, released)

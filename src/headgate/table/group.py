@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from headgate.catalog.api import Open, RatifiedCommit, TableId, Unknown
-from headgate.catalog.group_api import (
+from headgate.catalog.group_ports import (
     Creation,
     Group,
     GroupCatalog,
@@ -19,6 +18,7 @@ from headgate.catalog.group_api import (
     GroupOutcome,
     GroupRatified,
 )
+from headgate.catalog.ports import Open, RatifiedCommit, TableId, Unknown
 from headgate.clock import World
 from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
 from headgate.protocol.actions import Commit, Version

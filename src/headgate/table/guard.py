@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.catalog import maintenance
-from headgate.catalog.api import TableId
-from headgate.catalog.leases import Horizon, Leases
-from headgate.catalog.maintenance import ALWAYS, Maintenance, Permission, Permissions
+from headgate.catalog.activity import maintenance_permissions
+from headgate.catalog.activity.leases import Horizon, Leases
+from headgate.catalog.activity.maintenance_permissions import ALWAYS, Maintenance, Permission, Permissions
+from headgate.catalog.ports import TableId
 from headgate.clock import World
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
@@ -79,7 +79,7 @@ class Unguarded:
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
         if kind not in ALWAYS and self.committer.frontier().managed:
-            raise maintenance.refusal(kind, operation)
+            raise maintenance_permissions.refusal(kind, operation)
         return Permission.ALWAYS
 
     def now_ms(self) -> int:

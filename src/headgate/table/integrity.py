@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate.catalog import integrity as catalog_integrity
+from headgate.catalog.activity.maintenance_permissions import Maintenance
 from headgate.catalog.integrity import BookKeeper, Books
-from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Version

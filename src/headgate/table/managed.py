@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from headgate.catalog.api import (
+from headgate.catalog.ports import (
     CommitCatalog,
     Inline,
     KnownLog,

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from headgate.catalog.activity.maintenance_permissions import Maintenance
 from headgate.catalog.integrity import BookKeeper
-from headgate.catalog.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
 from headgate.protocol import table_features

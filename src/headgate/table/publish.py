@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from headgate.catalog import published
-from headgate.catalog.api import CommitCatalog, RatifiedCommit, TableId
+from headgate.catalog.ports import CommitCatalog, RatifiedCommit, TableId
+from headgate.catalog.ratification import publication
 from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol.actions import Version
 from headgate.storage import parallel_reads
@@ -23,9 +23,9 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     """
     told = tail.ask(catalog, table_id)
     reading = _Reading(store, told.commits)
-    for batch in published.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+    for batch in publication.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
         try:
-            published.place_all(store, batch)
+            publication.place_all(store, batch)
         except CorruptLog as exc:
             _show(catalog, table_id, exc)
             raise

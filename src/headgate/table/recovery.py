@@ -13,11 +13,12 @@ from enum import Enum
 
 import msgspec
 
-from headgate.catalog import directory_copy, locations, store
-from headgate.catalog.api import TableId, TableName
-from headgate.catalog.directory import normal
-from headgate.catalog.directory_copy import CopiedTable, DirectoryCopies, DirectoryCopy
-from headgate.catalog.recovery import Entry, KnownTable, ProvenTable, Recoveries
+from headgate.catalog.directory import directory_copy
+from headgate.catalog.directory.directory import normal
+from headgate.catalog.directory.directory_copy import CopiedTable, DirectoryCopies, DirectoryCopy
+from headgate.catalog.handover.recovery import Entry, KnownTable, ProvenTable, Recoveries
+from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.store import commit_store, locations
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.storage import make_folder
@@ -128,7 +129,7 @@ class _Work:
         self._ground = ground
         self._copy = copy
         self._known = known
-        self._taken = {table.name for table in known.values() if table.state == store.LIVE}
+        self._taken = {table.name for table in known.values() if table.state == commit_store.LIVE}
         self.dry_run = dry_run
 
     def surveys(self, places: Iterable[str]) -> Iterator["_Found | RecoveredTable"]:
@@ -165,9 +166,9 @@ class _Work:
     def recover(self, found: _Found) -> RecoveredTable:
         """Bring the catalog as far as the table's files prove."""
         known = self._known.get(found.table_id)
-        if known is not None and known.state == store.STAGING and not _is_registered(found):
+        if known is not None and known.state == commit_store.STAGING and not _is_registered(found):
             return self._left(found, "it is being made, or was and never got its name", known.name)
-        if known is None or known.state == store.STAGING:
+        if known is None or known.state == commit_store.STAGING:
             return self._rebuild(found)
         if self._place(known.location) != self._place(found.location):
             return self._left(
@@ -178,7 +179,7 @@ class _Work:
     def _rebuild(self, found: _Found) -> RecoveredTable:
         name = self.name_of(found) or TableName(NAMELESS, "t")
         copied, survey = found.copied, found.survey
-        if found.table_id in self._copy.forgotten or (copied and copied.state == store.CONDEMNED):
+        if found.table_id in self._copy.forgotten or (copied and copied.state == commit_store.CONDEMNED):
             return self._left(found, "it was purged, so its files are nobody's: delete them, or keep them")
         entry = self._enter(found, name)
         if entry is Entry.OVERLAPS:
@@ -233,14 +234,14 @@ class _Work:
         name, latest, notes = known.name, known.latest, list[str]()
         copied, recoveries = found.copied, self._ground.recoveries
         outcome = Outcome.UNCHANGED
-        if copied is not None and copied.revision > known.revision and copied.state != store.CONDEMNED:
+        if copied is not None and copied.revision > known.revision and copied.state != commit_store.CONDEMNED:
             renamed = self.dry_run or (recoveries is not None and recoveries.rename(copied))
             name = TableName(copied.schema, copied.table) if renamed else name
             known = replace(known, state=copied.state) if renamed else known
             outcome = Outcome.CAUGHT_UP if renamed else outcome
             if not renamed:
                 notes.append(f"it was called {copied.name} later, which is the name of another table")
-        if found.survey.version > latest and known.state == store.LIVE:
+        if found.survey.version > latest and known.state == commit_store.LIVE:
             try:
                 accept = self._ground.accept
                 published = found.survey.version
@@ -292,7 +293,9 @@ class _Work:
         ]
         kept = [*here, *(table.location for table in self._copy.tables)]
         kept += (
-            table.location for table in self._known.values() if table.state in (store.LIVE, store.DROPPED)
+            table.location
+            for table in self._known.values()
+            if table.state in (commit_store.LIVE, commit_store.DROPPED)
         )
         places = [*(locations.absolute(location, warehouse) for location in kept), *given]
         yield from dict.fromkeys(map(locations.canonical, places))
@@ -305,7 +308,7 @@ class _Work:
         try:
             return surveying.survey(self._ground.locate(place), place)
         except TableNotFound as exc:
-            if expected is None or expected.state == store.CONDEMNED:
+            if expected is None or expected.state == commit_store.CONDEMNED:
                 return None  # a folder of something else
             lost = (0, expected.latest)
             why = f"its log is gone: {exc.message}"
@@ -321,7 +324,7 @@ class _Work:
 def _claim(found: _Found) -> tuple[bool, bool, int, int, str]:
     """Which of two tables that say the same name has it: who was last known to, then the later one."""
     copied = found.copied
-    is_named = copied is not None and copied.state == store.LIVE
+    is_named = copied is not None and copied.state == commit_store.LIVE
     survey = found.survey
     return is_named, survey.version > 0, survey.timestamp, survey.version, found.table_id
 
@@ -332,4 +335,4 @@ def _is_registered(found: _Found) -> bool:
 
 
 def _was_dropped(copied: CopiedTable | None) -> bool:
-    return copied is not None and copied.state == store.DROPPED
+    return copied is not None and copied.state == commit_store.DROPPED

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.catalog import fresh_paths
-from headgate.catalog.api import TableId
-from headgate.catalog.owner import FindOwner
+from headgate.catalog import fresh_file_names
+from headgate.catalog.coordinator.port import FindOwner
+from headgate.catalog.ports import TableId
 from headgate.clock import World
 from headgate.protocol.actions import TxnId
 from headgate.storage.store import Store
@@ -62,4 +62,4 @@ class Member:
     def new_folder(self, world: World) -> Folder:
         """A folder whose name proves that what is in it is new, to who commits it as this transaction."""
         txn_id = self.txn_id or TxnId(world.uuid())
-        return Folder(f"{fresh_paths.mark(self.table_id, txn_id)}-{world.uuid()}", txn_id)
+        return Folder(f"{fresh_file_names.mark(self.table_id, txn_id)}-{world.uuid()}", txn_id)

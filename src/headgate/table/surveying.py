@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from headgate.catalog import events, ratify
-from headgate.catalog.api import RatifiedCommit
-from headgate.catalog.external import SET_ASIDE
-from headgate.catalog.grants import EXTERNAL
-from headgate.catalog.store import Record
+from headgate.catalog.ports import RatifiedCommit
+from headgate.catalog.ratification import ratify
+from headgate.catalog.ratification.external_review import SET_ASIDE
+from headgate.catalog.store import event_store
+from headgate.catalog.store.commit_store import Record
+from headgate.catalog.store.grant_store import EXTERNAL
 from headgate.errors import CorruptLog, ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
@@ -146,7 +147,7 @@ def _record(store: Store, version: Version) -> Record | None:
         if info is not None and info.txn_id is not None and info.in_commit_timestamp is not None:
             ratified = RatifiedCommit(version, info.txn_id, info.in_commit_timestamp, None)
             digest = ratify.fingerprint(content)
-            return Record(ratified, len(content), digest, events.operation(info), EXTERNAL)
+            return Record(ratified, len(content), digest, event_store.operation(info), EXTERNAL)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from headgate.catalog.api import CommitCatalog, TableId, Tail
+from headgate.catalog.ports import CommitCatalog, TableId, Tail
 from headgate.errors import CorruptLog
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from headgate.catalog.leases import Horizon
-from headgate.catalog.leasing import Lease
-from headgate.catalog.maintenance import Maintenance, Permission
+from headgate.catalog.activity.lease_handle import Lease
+from headgate.catalog.activity.leases import Horizon
+from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.table.guard import CatalogGuard
 

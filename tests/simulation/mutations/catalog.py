@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from headgate.catalog import rules, validate
-from headgate.catalog.rules import Decision, Head
+from headgate.catalog import decision
+from headgate.catalog.decision import Decision, Head
+from headgate.catalog.validation import validation
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec
 from headgate.table.managed import ManagedCommitter
@@ -17,9 +18,9 @@ from tests.simulation.mutations.mutant import Mutant
 
 def forgotten_ids() -> AbstractContextManager[object]:
     """A catalog that ratifies the same transaction again."""
-    decide = rules.decide
+    decide = decision.decide
     return patch.object(
-        rules,
+        decision,
         "decide",
         lambda head, target, _, **asked: decide(head, target, None, **asked),
     )
@@ -31,7 +32,7 @@ def _taken_versions_are_ratified() -> AbstractContextManager[object]:
             return Decision.REPLAY
         return Decision.RATIFY if target <= head.latest + 1 else Decision.GAP
 
-    return patch.object(rules, "decide", decide)
+    return patch.object(decision, "decide", decide)
 
 
 def _staged_name_is_kept() -> AbstractContextManager[object]:
@@ -46,7 +47,7 @@ def _staged_name_is_kept() -> AbstractContextManager[object]:
 
 
 def _assigned_version_keeps_its_timestamp() -> AbstractContextManager[object]:
-    return patch.object(validate, "with_timestamp", lambda content, _: content)
+    return patch.object(validation, "with_timestamp", lambda content, _: content)
 
 
 def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
@@ -57,12 +58,12 @@ def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
 
 
 def _assigned_past_a_change() -> AbstractContextManager[object]:
-    decide = rules.decide
+    decide = decision.decide
 
     def heedless(head: Head, target: Version, first: Version | None, **asked: Any) -> Decision:
         return decide(replace(head, latest_change=Version(0)), target, first, **asked)
 
-    return patch.object(rules, "decide", heedless)
+    return patch.object(decision, "decide", heedless)
 
 
 MUTANTS: tuple[Mutant, ...] = (

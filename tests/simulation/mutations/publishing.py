@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from unittest.mock import patch
 
-from headgate.catalog import published
-from headgate.catalog.api import CommitCatalog, TableId
+from headgate.catalog.ports import CommitCatalog, TableId
+from headgate.catalog.ratification import publication
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -29,7 +29,7 @@ def _publishing_is_believed() -> Iterator[None]:
 
     with (
         patch.object(SimulatedCatalog, "mark_published", mark_published),
-        patch.object(published, "place_all", present_is_published),
+        patch.object(publication, "place_all", present_is_published),
     ):
         yield
 
@@ -56,7 +56,7 @@ def _newest_first() -> AbstractContextManager[object]:
     def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
-            published.place(store, commit.version, log.content(store, commit.version, commit))
+            publication.place(store, commit.version, log.content(store, commit.version, commit))
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         return tail.latest
@@ -68,9 +68,9 @@ def _failed_version_is_skipped() -> AbstractContextManager[object]:
     def skipping(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             with suppress(StorageUnavailable):
-                published.place(store, version, content)
+                publication.place(store, version, content)
 
-    return patch.object(published, "place_all", skipping)
+    return patch.object(publication, "place_all", skipping)
 
 
 MUTANTS: tuple[Mutant, ...] = (

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.catalog.service import Catalog
+from headgate.catalog.catalog import Catalog
 from headgate.cli.demo import retail
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.demo.retail import Day

@@ -1,0 +1,348 @@
+"""Who still needs what, and until when: leases on versions, and on work that one alone shall do.
+
+A lease ends by itself if it is not renewed, so a reader that died holds nothing up for long. One that has
+ended cannot be renewed: meanwhile what it protected may be gone. Before old versions are deleted it is
+written down which, in one transaction with a look at the leases, and from then on nobody gets a lease on
+them: of a reader and a clean-up that come at the same moment one is refused.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Index,
+    Row,
+    String,
+    Table,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from headgate.catalog.database import shared_clock
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import TableId
+from headgate.catalog.store import commit_store, grant_store, table_not_found
+from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
+from headgate.clock import World
+from headgate.errors import InvalidRequest, NotAllowed, VersionNotFound
+from headgate.protocol.actions import EpochMillis, Version
+
+LOST = "HEADGATE_LEASE_LOST"
+TOO_MANY = "HEADGATE_TOO_MANY_LEASES"
+LONGEST_MS = 24 * 60 * 60 * 1000
+MOST_OF_ONE_HOLDER = 1_000
+MARGIN_MS = 24 * 60 * 60 * 1000
+"""By how much the time that a file has may be before that of its commit: writers note when they remove one as
+they begin, and clocks differ. What is needed counts as needed for that much longer."""
+
+leases = Table(
+    "leases",
+    commit_store.metadata,
+    Column("lease_id", String, primary_key=True),
+    Column("subject", String, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("token", BigInteger, nullable=False),
+    Column("exclusive", Boolean, nullable=False),
+    Column("version", BigInteger),
+    Column("moment_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),
+    Index("leases_of_a_subject", "subject"),
+    Index("leases_of_a_holder", "holder"),
+)
+fences = Table(
+    "fences",
+    commit_store.metadata,
+    Column("subject", String, primary_key=True),
+    Column("token", BigInteger, nullable=False),
+    Column("first_version", BigInteger, nullable=False),
+    Column("vacuumed_ms", BigInteger, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease that was given.
+
+    ``token`` is larger than that of every earlier lease on the same subject: who passes it on to
+    something it writes to can have those refused that come late.
+    """
+
+    lease_id: str
+    subject: str
+    holder: str
+    token: int
+    version: Version | None
+    expires_ms: EpochMillis
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """What somebody still needs of a table: the versions from one on, and the files of a moment or later.
+
+    Files count by when they were written or, if a version had them, removed. None where nobody needs any.
+    """
+
+    version: Version | None
+    timestamp: EpochMillis | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """The leases of one catalog; safe to share between threads and processes."""
+
+    database: Database
+    world: World
+    most_of_one_holder: int = MOST_OF_ONE_HOLDER
+    principal: Principal = OWNER
+    """On whose behalf leases are taken and looked at."""
+
+    def on_version(self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int) -> Held:
+        """Have a version of a table kept readable; with None, files written from now on, while uncommitted.
+
+        ``VersionNotFound`` if the version does not exist, or part of it may have been deleted.
+        """
+        _check_ttl(ttl_ms)
+        with self.database.writing() as db:
+            grant_store.require_sight(db, self.principal, table_id)
+            fence = self._fence(db, table_id)
+            now = self._now(db)
+            self._check_quota(db, holder, now)
+            moment = _moment(db, table_id, version, fence) if version is not None else now - MARGIN_MS
+            return self._give(
+                db, Held(self.world.uuid(), table_id, holder, fence.token, version, _at(now, ttl_ms)), moment
+            )
+
+    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> Held | None:
+        """Be the only one who does something; None while somebody else is."""
+        _check_ttl(ttl_ms)
+        with self.database.writing() as db:
+            table_id = TableId(subject.rpartition("/")[2])
+            grant_store.require_on_table(
+                db, self.principal, Privilege.MAINTAIN, table_id, f"do alone: {subject}"
+            )
+            fence = self._fence(db, subject)
+            now = self._now(db)
+            self._check_quota(db, holder, now)
+            taken = _alive(now).where(leases.c.subject == subject, leases.c.exclusive)
+            if db.execute(taken).first() is not None:
+                return None
+            held = Held(self.world.uuid(), subject, holder, fence.token, None, _at(now, ttl_ms))
+            return self._give(db, held, now, exclusive=True)
+
+    def renew(self, held: Held, *, ttl_ms: int) -> Held:
+        """The same lease for longer; ``NotAllowed`` if it has ended, and what it protected may be gone."""
+        _check_ttl(ttl_ms)
+        with self.database.writing() as db:
+            # Before the time is looked at: who gives up what this protects must not come in between.
+            db.execute(select(fences.c.token).where(fences.c.subject == held.subject).with_for_update())
+            now = self._now(db)
+            until = _at(now, ttl_ms)
+            kept = db.execute(
+                update(leases)
+                .where(leases.c.lease_id == held.lease_id, leases.c.expires_ms > now)
+                .values(expires_ms=until)
+            )
+            if kept.rowcount != 1:
+                raise lost(held)
+        return Held(held.lease_id, held.subject, held.holder, held.token, held.version, until)
+
+    def check(self, held: Held) -> None:
+        """``NotAllowed`` if the lease has ended."""
+        with self.database.reading() as db:
+            found = db.scalar(
+                select(leases.c.lease_id).where(
+                    leases.c.lease_id == held.lease_id, leases.c.expires_ms > self._now(db)
+                )
+            )
+        if found is None:
+            raise lost(held)
+
+    def release(self, held: Held) -> None:
+        """End a lease; nothing happens if it has ended."""
+        with self.database.writing() as db:
+            db.execute(delete(leases).where(leases.c.lease_id == held.lease_id))
+
+    def horizon(self, table_id: TableId) -> Horizon:
+        """What the live leases on a table need."""
+        with self.database.reading() as db:
+            grant_store.require_sight(db, self.principal, table_id)
+            return _horizon(db, table_id, self._now(db))
+
+    def give_up(
+        self, table_id: TableId, *, before: Version | None = None, moment: EpochMillis | None = None
+    ) -> Horizon:
+        """Have nobody get a lease any more on what is about to be deleted, as far as nobody needs it.
+
+        ``before``: versions before it, from the log; ``moment``: files that no version needed since then, as
+        VACUUM deletes them. The answer says how far each may go: exactly so far it must go, or less.
+        """
+        with self.database.writing() as db:
+            grant_store.require_on_table(db, self.principal, Privilege.MAINTAIN, table_id, "delete old files")
+            fence = self._fence(db, table_id)
+            needed = _horizon(db, table_id, self._now(db))
+            first = before if before is None or needed.version is None else min(before, needed.version)
+            since = moment if moment is None or needed.timestamp is None else min(moment, needed.timestamp)
+            db.execute(
+                update(fences)
+                .where(fences.c.subject == table_id)
+                .values(
+                    first_version=max(fence.first_version, first or 0),
+                    vacuumed_ms=max(fence.vacuumed_ms, since or 0),
+                )
+            )
+        return Horizon(first, since)
+
+    def live(self, subject: str | None = None) -> tuple[Held, ...]:
+        """The leases that have not ended, on everything or on one subject."""
+        with self.database.reading() as db:
+            query = _alive(self._now(db)).order_by(leases.c.subject, leases.c.token)
+            if subject is not None:
+                query = query.where(leases.c.subject == subject)
+            found = tuple(_held(row) for row in db.execute(query))
+            if self.principal == OWNER:
+                return found
+            subjects = {TableId(held.subject.rpartition("/")[2]) for held in found}
+            seen = grant_store.visible(db, self.principal, subjects)
+            return tuple(held for held in found if TableId(held.subject.rpartition("/")[2]) in seen)
+
+    def vacuumed(self, table_id: TableId) -> EpochMillis:
+        """The moment up to which files were given up last; 0 if none ever were."""
+        with self.database.reading() as db:
+            grant_store.require_sight(db, self.principal, table_id)
+            found = db.scalar(select(fences.c.vacuumed_ms).where(fences.c.subject == table_id))
+        return EpochMillis(found or 0)
+
+    def objection(self, db: Connection, table_id: TableId) -> str | None:
+        """Why a table must not be deleted yet: somebody is reading or writing it."""
+        found = db.execute(_alive(self._now(db)).where(leases.c.subject == table_id)).first()
+        return None if found is None else f"{found.holder!r} has a lease on it"
+
+    def sweep(self) -> int:
+        """Forget leases that have ended; how many."""
+        with self.database.writing() as db:
+            return int(db.execute(delete(leases).where(leases.c.expires_ms <= self._now(db))).rowcount)
+
+    def now_ms(self) -> int:
+        """The time by which leases end."""
+        with self.database.reading() as db:
+            return self._now(db)
+
+    def _now(self, db: Connection) -> int:
+        """The time that all who share the database agree on, because the clocks of machines differ."""
+        return self.world.now_ms() if db.dialect.name == "sqlite" else shared_clock.server_ms(db)
+
+    def _fence(self, db: Connection, subject: str) -> Row[Any]:
+        """The next token of a subject; whoever wants one waits until this transaction ends."""
+        add = postgresql.insert if db.dialect.name != "sqlite" else sqlite.insert
+        upsert: Any = add(fences).values(subject=subject, token=1, first_version=0, vacuumed_ms=0)
+        return db.execute(
+            upsert.on_conflict_do_update(
+                index_elements=["subject"], set_={"token": fences.c.token + 1}
+            ).returning(fences)
+        ).one()
+
+    def _check_quota(self, db: Connection, holder: str, now: int) -> None:
+        mine = select(func.count()).where(leases.c.holder == holder, leases.c.expires_ms > now)
+        if (db.scalar(mine) or 0) >= self.most_of_one_holder:
+            raise NotAllowed(
+                f"{holder!r} holds {self.most_of_one_holder} leases already, and nobody may hold more: close "
+                "those that are not needed",
+                code=TOO_MANY, holder=holder,
+            )  # fmt: skip
+
+    def _give(self, db: Connection, held: Held, moment: int, *, exclusive: bool = False) -> Held:
+        db.execute(
+            insert(leases),
+            {
+                "lease_id": held.lease_id,
+                "subject": held.subject,
+                "holder": held.holder,
+                "token": held.token,
+                "exclusive": exclusive,
+                "version": held.version,
+                "moment_ms": moment,
+                "expires_ms": held.expires_ms,
+            },
+        )
+        return held
+
+
+def lost(held: Held) -> NotAllowed:
+    """The error for a lease that has ended."""
+    return NotAllowed(
+        f"the lease of {held.holder!r} on {held.subject} has ended: it was not renewed in time, and what it "
+        "protected may be gone; begin again with a new one, of a longer ttl if this happens often",
+        code=LOST, subject=held.subject, token=held.token,
+    )  # fmt: skip
+
+
+def _check_ttl(ttl_ms: int) -> None:
+    if not 0 < ttl_ms <= LONGEST_MS:
+        raise InvalidRequest(
+            f"a lease is for at most a day at a time and can be renewed, not for "
+            f"{timedelta(milliseconds=ttl_ms)}: ask for a shorter time"
+        )
+
+
+def _at(now: int, ttl_ms: int) -> EpochMillis:
+    return EpochMillis(now + ttl_ms)
+
+
+def _alive(now: int) -> Any:
+    return select(leases).where(leases.c.expires_ms > now)
+
+
+def _horizon(db: Connection, table_id: TableId, now: int) -> Horizon:
+    found = db.execute(
+        select(func.min(leases.c.version), func.min(leases.c.moment_ms)).where(
+            leases.c.subject == table_id, leases.c.expires_ms > now
+        )
+    ).one()
+    version, moment = found
+    return Horizon(
+        None if version is None else Version(version), None if moment is None else EpochMillis(moment)
+    )
+
+
+def _moment(db: Connection, table_id: TableId, version: Version, fence: Row[Any]) -> int:
+    """When a version was committed, if it can be kept."""
+    latest = db.scalar(
+        select(commit_store.tables.c.latest).where(
+            commit_store.tables.c.table_id == table_id, commit_store.tables.c.state == commit_store.LIVE
+        )
+    )
+    if latest is None:
+        raise table_not_found.no_table(table_id)
+    if version > latest or version < 0:
+        raise VersionNotFound(f"version {version} does not exist: the latest is {latest}", version=version)
+    stamps = {
+        row.version: row.in_commit_timestamp
+        for row in db.execute(
+            select(commit_store.commits.c.version, commit_store.commits.c.in_commit_timestamp).where(
+                commit_store.commits.c.table_id == table_id,
+                commit_store.commits.c.version.in_((version, version + 1)),
+            )
+        )
+    }
+    # A version needs the files that were removed by the next one or later.
+    overtaken = None if version == latest else stamps.get(version + 1, 0) - MARGIN_MS
+    if version < fence.first_version or (overtaken is not None and overtaken < fence.vacuumed_ms):
+        raise VersionNotFound(
+            f"version {version} was cleaned up, or part of it, or is being: ask for a later one",
+            version=version,
+        )
+    return max(0, int(stamps.get(version, 0)) - MARGIN_MS)
+
+
+def _held(row: Row[Any]) -> Held:
+    version = None if row.version is None else Version(row.version)
+    return Held(row.lease_id, row.subject, row.holder, row.token, version, EpochMillis(row.expires_ms))

@@ -1,0 +1,200 @@
+"""May a table be maintained in this way? What the managing catalog allows, kind by kind; denied by default.
+
+Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is. The
+owner of a table, or of the lake, permits by asking for it: what is denied by default is what others do, and
+what a worker does unasked.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import msgspec
+from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
+
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import TableId
+from headgate.catalog.store import commit_store, event_store, grant_store, table_not_found
+from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.grant_store import OWNER, On, Principal, Privilege, Scope
+from headgate.clock import World
+from headgate.errors import InvalidRequest, NotAllowed
+from headgate.protocol.features import rearrangement
+from headgate.protocol.features.rearrangement import Thresholds
+
+_LOG = logging.getLogger(__name__)
+
+
+class Permission(Enum):
+    """By whose word a table may be maintained."""
+
+    ALWAYS = "always"
+    """It is part of keeping a log, or nobody manages the table."""
+    CATALOG = "lake.permit"
+    OWNER = "the owner's call"
+    """Nothing was permitted beforehand: who asked for it owns the table."""
+
+
+class Maintenance(Enum):
+    """The kinds of maintenance."""
+
+    CHECKPOINT = "checkpoint"
+    LOG_COMPACTION = "log compaction"
+    CHECKSUM = "checksum"
+    REPAIR = "repair"
+    """What a check found damaged is written anew from what is there."""
+    MANIFESTS = "manifests"
+    """GENERATE: lists of files for engines that cannot read the log."""
+    DATA_REORGANISATION = "data reorganisation"
+    """OPTIMIZE, Z-order, clustering, REORG: rows move to other files, none changes."""
+    DATA_CLEANUP = "data cleanup"
+    """VACUUM: files that no readable version needs are deleted."""
+    METADATA_CLEANUP = "metadata cleanup"
+    """Old versions are deleted from the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds for one kind unless the catalog says otherwise of a table."""
+
+    kind: Maintenance
+    operations: str
+    """What asks for it."""
+    always: bool
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
+    Rule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
+    Rule(Maintenance.CHECKSUM, "version checksum files", always=True),
+    Rule(Maintenance.REPAIR, "check with repair", always=True),
+    Rule(Maintenance.MANIFESTS, "GENERATE", always=True),
+    Rule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
+    Rule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
+    Rule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),
+)
+ALWAYS = frozenset(rule.kind for rule in RULES if rule.always)
+ON_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
+_REARRANGING = Maintenance.DATA_REORGANISATION
+
+permissions = Table(
+    "permissions",
+    commit_store.metadata,
+    Column("table_id", String, ForeignKey("tables.table_id"), primary_key=True),
+    Column("kind", String, primary_key=True),
+    Column("granted_ms", BigInteger, nullable=False),
+    Column("thresholds", String),
+)
+
+
+def kind_of(name: str | Maintenance) -> Maintenance:
+    """The kind of that name."""
+    try:
+        return Maintenance(name)
+    except ValueError as exc:
+        known = ", ".join(repr(kind.value) for kind in Maintenance if kind in ON_PERMISSION)
+        raise InvalidRequest(f"{name!r} is no kind of maintenance: choose one of {known}") from exc
+
+
+def refusal(kind: Maintenance, operation: str) -> NotAllowed:
+    """The error for what a catalog did not permit."""
+    return NotAllowed(
+        f"{operation} is {kind.value} of a catalog-managed table, which its catalog has not permitted: ask "
+        f"its owner, who needs no permission, to do it, or those who run it for lake.permit(table, "
+        f"{kind.value!r})",
+        code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation=operation, kind=kind.value,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What is permitted in one catalog; safe to share between threads and processes."""
+
+    database: Database
+    world: World
+    principal: Principal = OWNER
+    is_asked: bool = True
+    """Whether somebody calls for what is done; a worker does what nobody called for at that moment."""
+
+    def unasked(self) -> "Permissions":
+        """The same for who acts by itself, like a worker: an owner's call is not among its permissions."""
+        return replace(self, is_asked=False)
+
+    def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:
+        """By whose word this principal may maintain the table so; ``NotAllowed`` names the operation."""
+        if kind in ALWAYS:
+            return Permission.ALWAYS
+        with self.database.reading() as db:
+            grant_store.require(db, self.principal, Privilege.MAINTAIN, On(Scope.TABLE, table_id), operation)
+            if kind in _granted(db, table_id):
+                return Permission.CATALOG
+            if not self.is_asked or not grant_store.owns(db, self.principal, table_id):
+                raise refusal(kind, operation)
+        _LOG.info("%s of table %s: permitted by the call of its owner", operation, table_id)
+        return Permission.OWNER
+
+    def of(self, table_id: TableId) -> frozenset[Maintenance]:
+        """What may be done with the table now."""
+        with self.database.reading() as db:
+            grant_store.require_sight(db, self.principal, table_id)
+            return ALWAYS | _granted(db, table_id)
+
+    def thresholds(self, table_id: TableId) -> Thresholds | None:
+        """From where on the table's files are to be rearranged, if that was said of this table."""
+        with self.database.reading() as db:
+            grant_store.require_sight(db, self.principal, table_id)
+            found = db.scalar(_permission(select(permissions.c.thresholds), table_id, _REARRANGING))
+        return None if found is None else msgspec.json.decode(found, type=Thresholds)
+
+    def permit(self, table_id: TableId, kind: Maintenance, thresholds: Thresholds | None = None) -> bool:
+        """Permit a kind of maintenance, from some thresholds on; whether that is new."""
+        if thresholds is not None and kind is not _REARRANGING:
+            raise InvalidRequest(f"{kind.value} has no thresholds: they are for {_REARRANGING.value}")
+        if thresholds is not None:
+            rearrangement.require_sensible(thresholds)
+        terms = None if thresholds is None else msgspec.json.encode(thresholds).decode()
+        return self._change(table_id, kind, permitted=True, terms=terms)
+
+    def forbid(self, table_id: TableId, kind: Maintenance) -> bool:
+        """Take a permission away; whether there was one. What is under way may ask once more, or not."""
+        if kind in ALWAYS:
+            raise InvalidRequest(f"{kind.value} is part of keeping a log and cannot be forbidden")
+        return self._change(table_id, kind, permitted=False)
+
+    def _change(
+        self, table_id: TableId, kind: Maintenance, *, permitted: bool, terms: str | None = None
+    ) -> bool:
+        now = self.world.now_ms()
+        with self.database.writing() as db:
+            commit_store.hold(db, table_id)
+            if commit_store.find_head(db, table_id) is None:
+                raise table_not_found.no_table(table_id)
+            on = On(Scope.TABLE, table_id)
+            grant_store.require(
+                db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about its maintenance"
+            )
+            known = db.execute(_permission(select(permissions), table_id, kind)).one_or_none()
+            stays = known is not None and known.thresholds == terms if permitted else known is None
+            if kind in ALWAYS or stays:
+                return False
+            db.execute(_permission(delete(permissions), table_id, kind))
+            row = {"table_id": table_id, "kind": kind.value, "granted_ms": now, "thresholds": terms}
+            if permitted:
+                db.execute(insert(permissions), row)
+            details: dict[str, object] = {"kind": kind.value, "permitted": permitted}
+            if terms is not None:
+                details["thresholds"] = msgspec.json.decode(terms)
+            event_store.record(
+                db, Happened(event_store.Kind.PERMISSION, table_id, details=details), now_ms=now
+            )
+        return True
+
+
+def _permission(query: Any, table_id: TableId, kind: Maintenance) -> Any:
+    return query.where(permissions.c.table_id == table_id, permissions.c.kind == kind.value)
+
+
+def _granted(db: Connection, table_id: TableId) -> frozenset[Maintenance]:
+    found = db.scalars(select(permissions.c.kind).where(permissions.c.table_id == table_id))
+    return frozenset(map(Maintenance, found))

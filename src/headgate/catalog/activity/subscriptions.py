@@ -1,0 +1,202 @@
+"""Following what happens in a catalog: reading on from a cursor, and listeners that are called.
+
+A listener is called at least once for each event, in order, on a thread of its own: no commit waits
+for it. One that raises is called again with the same event, after a pause, until it does not.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Collection
+
+from sqlalchemy import Connection
+
+from headgate.catalog.database.engine import Database
+from headgate.catalog.store import event_store, grant_store
+from headgate.catalog.store.event_store import Event, Happened, Kind
+from headgate.catalog.store.grant_store import LAKE, OWNER, Principal, Privilege
+from headgate.clock import World
+from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 200
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0
+
+ALL = frozenset(Kind)
+
+
+class EventLog:
+    """The events of one catalog; safe to share between threads."""
+
+    def __init__(self, database: Database, world: World, principal: Principal = OWNER) -> None:
+        self._database = database
+        self._world = world
+        self._principal = principal
+
+    def tell(self, *happened: Happened) -> None:
+        """Tell of what happened outside of any transaction, such as a refusal."""
+        with self._database.writing() as db:
+            for item in happened:
+                event_store.record(db, item, now_ms=self._world.now_ms())
+
+    def tell_once(self, incident: str, happened: Happened) -> bool:
+        """Tell of an incident unless that was done before; whether it was told now."""
+        with self._database.writing() as db:
+            return event_store.record_once(db, incident, happened, now_ms=self._world.now_ms())
+
+    def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
+        """What happened after ``cursor``, in order, the oldest first; 0 is before everything.
+
+        ``InvalidRequest`` if some of it is forgotten already.
+        """
+        if limit < 1:
+            raise InvalidRequest(f"limit={limit} asks for nothing: give at least 1")
+        with self._database.reading() as db:
+            found = self._visible(db, cursor, limit)
+            if len(found) == limit or not event_store.pending(db):
+                return found
+        self.list_pending()
+        with self._database.reading() as db:
+            return self._visible(db, cursor, limit)
+
+    def _visible(self, db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
+        """Those of tables that the principal may see."""
+        if self._principal == OWNER:
+            return event_store.after(db, cursor, limit)
+        seen: list[Event] = []
+        while found := event_store.after(db, cursor, limit):
+            about = {event.table_id for event in found if event.table_id is not None}
+            visible = grant_store.visible(db, self._principal, about)
+            seen += (event for event in found if event.table_id in visible)
+            cursor = found[-1].cursor
+            if len(seen) >= limit:
+                break
+        return tuple(seen[:limit])
+
+    def newest(self) -> int:
+        """The cursor of what happened last."""
+        self.list_pending()
+        with self._database.reading() as db:
+            return event_store.newest(db)
+
+    def list_pending(self) -> None:
+        """Give every event so far its place in the order."""
+        more = True
+        while more:
+            with self._database.writing() as db:
+                more = event_store.list_pending(db, now_ms=self._world.now_ms())
+
+    def forget(self, age_ms: int) -> int:
+        """Delete events that were listed longer ago than this; how many. Cursors before them are refused."""
+        count = 0
+        while gone := self._forget_some(age_ms):
+            count += gone
+        return count
+
+    def _forget_some(self, age_ms: int) -> int:
+        with self._database.writing() as db:
+            grant_store.require(db, self._principal, Privilege.MAINTAIN, LAKE, "forget events")
+            return event_store.forget(db, before_ms=self._world.now_ms() - age_ms)
+
+    def stored(self, name: str) -> int | None:
+        """How far the follower of that name has come."""
+        with self._database.reading() as db:
+            return event_store.stored_cursor(db, self._own(name))
+
+    def keep(self, name: str, cursor: int) -> None:
+        """Remember how far a follower has come."""
+        with self._database.writing() as db:
+            event_store.store_cursor(db, self._own(name), cursor, now_ms=self._world.now_ms())
+
+    def _own(self, name: str) -> str:
+        """A follower's name as nobody else's: the owner's are as they are."""
+        return name if self._principal == OWNER else f"{self._principal}\n{name}"
+
+
+class Listener:
+    """Calls back for each event, on a thread of its own, until it is closed."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        callback: Callable[[Event], None],
+        *,
+        kinds: Collection[Kind] = ALL,
+        after: int | None = None,
+        name: str | None = None,
+        every: float = 0.5,
+    ) -> None:
+        self._log = log
+        self._callback = callback
+        self._kinds = frozenset(kinds)
+        self._name = name
+        self._every = every
+        self._stop = threading.Event()
+        self._cursor = self._start(after)
+        self._thread = threading.Thread(target=self._run, name="headgate-listener", daemon=True)
+        self._thread.start()
+
+    @property
+    def cursor(self) -> int:
+        """The last event that was handled; a listener that begins after it misses nothing."""
+        return self._cursor
+
+    def close(self, timeout: float | None = 10.0) -> None:
+        """Call no more; an event that is being handled is finished, or given up after ``timeout``."""
+        self._stop.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+
+    def _start(self, after: int | None) -> int:
+        stored = None if self._name is None else self._log.stored(self._name)
+        if stored is not None:
+            self._log.after(stored, limit=1)
+            return stored
+        start = self._log.newest() if after is None else after
+        self._log.after(start, limit=1)  # a cursor that is forgotten is refused here, and not on the thread
+        if self._name is not None:
+            self._log.keep(self._name, start)
+        return start
+
+    def _run(self) -> None:
+        pause = self._every
+        while not self._stop.wait(pause):
+            try:
+                found = self._log.after(self._cursor, limit=_AT_ONCE)
+                if found:
+                    self._handle(found)
+                pause = 0.0 if len(found) == _AT_ONCE else self._every
+            except (CatalogUnavailable, CommitUnknown) as exc:
+                _LOG.warning("a listener cannot reach the catalog and will try again: %s", exc)
+                pause = max(self._every, _FIRST_PAUSE)
+            except HeadgateError as exc:
+                _LOG.error("a listener cannot go on after event %s: %s", self._cursor, exc)
+                return
+
+    def _handle(self, found: tuple[Event, ...]) -> None:
+        try:
+            for event in found:
+                if event.kind in self._kinds and not self._delivered(event):
+                    return
+                self._cursor = event.cursor
+        finally:
+            if self._name is not None:
+                self._log.keep(self._name, self._cursor)
+
+    def _delivered(self, event: Event) -> bool:
+        """Call until it succeeds; False if the listener was closed before it did."""
+        pause = _FIRST_PAUSE
+        while not self._stop.is_set():
+            try:
+                self._callback(event)
+            except Exception as exc:  # a listener may fail in any way, and that is its own matter
+                _LOG.warning(
+                    "a listener failed on event %s and is called again: %r",
+                    event.cursor,
+                    exc,
+                    exc_info=pause == _FIRST_PAUSE,
+                )
+                self._stop.wait(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+            else:
+                return True
+        return False

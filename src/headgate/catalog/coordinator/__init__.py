@@ -1,0 +1,1 @@
+"""Commit coordinators, which ratify commits of tables that no catalog manages (the seeds: commit owners)."""

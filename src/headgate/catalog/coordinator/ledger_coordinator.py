@@ -1,0 +1,140 @@
+"""A commit owner that keeps a ledger: it ratifies by one conditional write, and publishes in batches."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from headgate.catalog.coordinator import rules
+from headgate.catalog.coordinator.ledger import Known, Ledger
+from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.rules import Record
+from headgate.catalog.coordinator.take_over_claims import Claims
+from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ratification import publication
+from headgate.clock import SystemWorld, World
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    HeadgateError,
+    InvalidRequest,
+)
+from headgate.protocol.actions import TxnId, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import file_names
+
+TABLE_ID = "tableId"
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerOwner:
+    """Owners of equal ledgers are equal."""
+
+    ledger: Ledger
+    batch: int = field(default=1, compare=False)
+    """Every version that is a multiple of this is published with all before it, as part of its commit."""
+    world: World = field(default_factory=SystemWorld, compare=False, repr=False)
+
+    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+        place, first = rules.normal(location), rules.first_version(current)
+        records = self.ledger.records(place)
+        rules.check_registration(records, told.metadata.id, first)
+        # A new id each time: a registration that came to nothing must not be taken for this one.
+        table_id = self.world.uuid()
+        before = Version(first - 1)
+        self.ledger.open(
+            Record(table_id, place, told.metadata.id, first, first, published=before, accepting=True),
+            abandoned=rules.abandoned(records, told.metadata.id, first),
+        )
+        return {TABLE_ID: table_id}
+
+    def settle(self, table: OwnedTable, version: Version, staged: Staged) -> bool:
+        self.known(table)
+        return Claims(self.ledger).settle(table, version, staged)
+
+    def commit(
+        self, table: OwnedTable, proposal: OwnedProposal
+    ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
+        if file_names.staged_version(proposal.staged.file_name) != proposal.version:
+            raise InvalidRequest(
+                f"{proposal.staged.file_name!r} is not the name of a staged version {proposal.version}"
+            )
+        known = self.known(table, proposal.txn_id)
+        releases = _releases(proposal)
+        commit = RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, proposal.staged)
+        while known.ratified is None and rules.is_next(known.record, proposal.version):
+            if releases:
+                self._publish(table, known.record, Version(proposal.version - 1))
+            try:
+                if self.ledger.write(known.record.table_id, commit, accepting=not releases):
+                    return self._published_if_due(table, commit, releases=releases)
+            except CommitUnknown as exc:
+                return Unknown(exc.message)
+            try:
+                known = self.known(table, proposal.txn_id)
+            except CatalogUnavailable as exc:
+                # Whoever asks twice hears no after a yes that got lost, so the no alone proves nothing.
+                return Unknown(exc.message)
+        if known.ratified is not None:
+            return _as_known(known.ratified, known.record)
+        winners = self.ledger.commits(known.record.table_id, proposal.version)
+        return Lost(tuple(_as_known(winner, known.record) for winner in winners))
+
+    def get_commits(
+        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> OwnedCommits:
+        record = self.known(table).record
+        since = Version(max(record.published + 1, start or 0))
+        # In this order: what is ratified in between is left out, so nothing exceeds the latest.
+        found = self.ledger.commits(record.table_id, since)
+        last = record.next - 1 if end is None else min(end, record.next - 1)
+        return OwnedCommits(tuple(commit for commit in found if commit.version <= last), record.latest)
+
+    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+        record = self.known(table).record
+        if version >= record.next:
+            raise InvalidRequest(
+                f"version {version} cannot be published: the latest ratified version is {record.latest}",
+                asked=version, latest=record.latest,
+            )  # fmt: skip
+        self._publish(table, record, version)
+
+    def known(self, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
+        """The record of a table, and what the transaction became; refused if the table is not its."""
+        table_id = table.conf.get(TABLE_ID, "")
+        known = self.ledger.find(table_id, txn_id)
+        record = None if known is None else known.record
+        checked = rules.check_record(record, table_id, rules.normal(table.location))
+        return known or Known(checked)
+
+    def _published_if_due(
+        self, table: OwnedTable, commit: RatifiedCommit, *, releases: bool
+    ) -> RatifiedCommit:
+        if not releases and commit.version % self.batch:
+            return commit
+        try:
+            self.backfill_to(table, commit.version)
+        except HeadgateError as exc:
+            _LOG.warning(
+                "version %s is ratified, but could not be published yet; it is safe and will be tried "
+                "again: %s", commit.version, exc,
+            )  # fmt: skip
+            return commit
+        return replace(commit, where=None)
+
+    def _publish(self, table: OwnedTable, record: Record, version: Version) -> None:
+        for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
+            if commit.version <= version and isinstance(commit.where, Staged):
+                publication.place(table.store, commit.version, table.store.read(commit.where.path))
+        if version > record.published:
+            self.ledger.publish(record.table_id, version)
+
+
+def _releases(proposal: OwnedProposal) -> bool:
+    was, is_now = (coordinated_commits.of(told.metadata) for told in (proposal.before, proposal.after))
+    return was is not None and is_now is None
+
+
+def _as_known(commit: RatifiedCommit, record: Record) -> RatifiedCommit:
+    return replace(commit, where=None) if commit.version <= record.published else commit

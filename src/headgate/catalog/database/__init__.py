@@ -1,0 +1,1 @@
+"""The database of a catalog: SQLite or PostgreSQL, its connections, its queue and its failures."""

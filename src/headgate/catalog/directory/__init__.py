@@ -1,0 +1,1 @@
+"""Tables by name: made, renamed, dropped, brought back, purged; and where they live."""

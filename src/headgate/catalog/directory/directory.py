@@ -1,0 +1,304 @@
+"""Which tables are there, and by which names? The directory's use cases, a database transaction each."""
+
+import re
+from dataclasses import replace
+
+from sqlalchemy import Connection
+
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import RatifiedCommit, StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.ratification import ratify
+from headgate.catalog.store import (
+    commit_rules,
+    commit_store,
+    event_store,
+    grant_store,
+    locations,
+    name_store,
+    table_not_found,
+    table_state,
+    transfer_store,
+)
+from headgate.catalog.store.commit_store import Record
+from headgate.catalog.store.event_store import Happened, Kind
+from headgate.catalog.store.grant_store import LAKE, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.validation import timestamp_rules, validation
+from headgate.catalog.validation.timestamp_rules import Stamped
+from headgate.clock import World
+from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
+from headgate.protocol.actions import Commit, EpochMillis, Version
+from headgate.protocol.log import codec, file_names
+from headgate.spelling import did_you_mean
+from headgate.storage import conditional_put_probe
+from headgate.storage.locate import Locate
+
+STAGING_MS = 24 * 60 * 60 * 1000
+"""For how long a place stays reserved for a table that is being made."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+
+
+class Directory:
+    """The port ``TableDirectory`` over one database."""
+
+    _principal: Principal = OWNER
+    """On whose behalf everything is done."""
+
+    def __init__(self, database: Database, *, warehouse: str, locate: Locate, world: World) -> None:
+        self._database = database
+        self._warehouse = warehouse
+        self._locate = locate
+        self._world = world
+
+    def create_schema(self, schema: str) -> bool:
+        name = _checked(schema)
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            if name_store.schema_exists(db, name):
+                return False
+            self._require(db, Privilege.CREATE, LAKE, f"make the schema {name}")
+            name_store.insert_schema(db, name, self._world.now_ms())
+        return True
+
+    def stage(self, name: TableName) -> StagingTable:
+        name = normal(name)
+        table_id = TableId(self._world.uuid())
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            self._check_schema(db, name.schema)
+            self._check_may_create(db, name)
+            self._check_free(db, name)
+            # The place is named by the id alone: a name in a path would have to be escaped and renamed.
+            staging, now = StagingTable(table_id, table_id), self._world.now_ms()
+            name_store.insert_staging(db, staging, name, now, expires_ms=now + STAGING_MS)
+        return StagingTable(table_id, self._absolute(table_id))
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        name = normal(name)
+        first = self.first_commit(staging)
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            existing = name_store.find_table(db, name)
+            if existing is not None and existing.table_id == staging.table_id:
+                return self._resolved(existing)
+            self.register_in(db, staging, name, first)
+            entry = name_store.find_table(db, name)
+        if entry is None:
+            raise table_not_found.no_table(staging.table_id)
+        return self._resolved(entry)
+
+    def register_in(
+        self, db: Connection, staging: StagingTable, name: TableName, first: tuple[Record, Commit]
+    ) -> None:
+        """Name the staged table in the caller's transaction, which holds the lock of names."""
+        record, says = first
+        stamp = record.commit.in_commit_timestamp
+        timestamp_rules.require(Stamped(stamp, EpochMillis(-1), self._world.now_ms()))
+        name = normal(name)
+        self._check_may_create(db, name)
+        self._check_free(db, name)
+        if not name_store.make_live(db, staging.table_id, name, self._world.now_ms()):
+            raise TableNotFound(
+                f"nothing is staged as {staging.table_id}, or its time is over and its files may be gone: "
+                "make the table anew",
+                name=str(name),
+            )
+        grant_store.record_owner(db, staging.table_id, self._principal)
+        commit_store.insert_commits(db, staging.table_id, [record], latest_change=Version(0))
+        table_state.describe(db, staging.table_id, says, before=Version(0))
+        created = Happened(Kind.CREATE, staging.table_id, str(name), Version(0), record.commit.txn_id)
+        event_store.record(db, created, now_ms=self._world.now_ms())
+
+    def resolve(self, name: TableName) -> TableEntry:
+        name = normal(name)
+        with self._database.reading() as db:
+            return self._resolved(self._found(db, name))
+
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        with self._database.reading() as db:
+            found = name_store.entries(db, _checked(schema) if schema is not None else None)
+            found = self._visible(db, found)
+        return tuple(self._resolved(entry) for entry in found)
+
+    def rename(self, name: TableName, to: TableName) -> TableEntry:
+        name, to = self.resolve(name).name, normal(to)
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            entry = self._found(db, name)
+            if to == name:
+                return self._resolved(entry)
+            self._check_schema(db, to.schema)
+            self._check_may_drop(db, entry.table_id)
+            self._check_may_create(db, to)
+            self._check_free(db, to)
+            name_store.rename(db, entry.table_id, to)
+            happened = Happened(Kind.RENAME, entry.table_id, str(to), details={"from": str(name)})
+            event_store.record(db, happened, now_ms=self._world.now_ms())
+            return self._resolved(self._found(db, to))
+
+    def drop(self, name: TableName) -> TableEntry:
+        name = self.resolve(name).name
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            entry = self._found(db, name)
+            commit_store.hold(db, entry.table_id)
+            self.drop_in(db, entry.table_id)
+        return self._resolved(entry)
+
+    def share_log(self, name: TableName) -> TableEntry:
+        """Let others publish versions of the table themselves; for good.
+
+        All its versions must be published: from here on each is created in the log, after the one before.
+        """
+        found = self.resolve(name)
+        name = found.name
+        conditional_put_probe.require_conditional_puts(
+            self._locate(found.location), file_names.PROBE
+        )  # else both could win
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            entry = self._found(db, name)
+            commit_store.hold(db, entry.table_id)
+            what = f"let others write the log of {name}"
+            self._require(db, Privilege.ALTER_PROTOCOL, On(Scope.TABLE, entry.table_id), what)
+            known = commit_store.find_head(db, entry.table_id)
+            if known is None or known.head.latest > known.head.published:
+                raise InvalidRequest(
+                    f"not all versions of {name} are published: table.publish(), and share its log then"
+                )
+            name_store.make_shared(db, entry.table_id)
+            return self._resolved(self._found(db, name))
+
+    def check_may_purge(self, table_id: TableId) -> None:
+        """``NotAllowed`` to whoever may not drop the table."""
+        with self._database.reading() as db:
+            self._check_may_drop(db, table_id)
+
+    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        with self._database.reading() as db:
+            found = name_store.dropped(db, _checked(schema) if schema is not None else None)
+            found = self._visible(db, found)
+        return tuple(self._resolved(entry) for entry in found)
+
+    def undrop(
+        self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
+    ) -> TableEntry:
+        name, to = normal(name), normal(to or name)
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            entry = name_store.find_dropped(db, name, table_id)
+            if entry is None:
+                raise TableNotFound(
+                    f"no table {name} was dropped, or it was purged: lake.dropped() lists what is there",
+                    name=str(name),
+                )
+            self._check_schema(db, to.schema)
+            self._check_may_drop(db, entry.table_id)
+            self._check_may_create(db, to)
+            self._check_free(db, to)
+            name_store.make_live_again(db, entry.table_id, to)
+            happened = Happened(Kind.UNDROP, entry.table_id, str(to))
+            event_store.record(db, happened, now_ms=self._world.now_ms())
+            return self._resolved(self._found(db, to))
+
+    def drop_in(self, db: Connection, table_id: TableId) -> None:
+        """Take a live table's name away in the caller's transaction, which holds the lock of names."""
+        self._check_may_drop(db, table_id)
+        name_store.make_dropped(db, table_id, self._world.now_ms())
+        event_store.record(db, Happened(Kind.DROP, table_id), now_ms=self._world.now_ms())
+
+    def first_commit(self, staging: StagingTable) -> tuple[Record, Commit]:
+        """Version 0 of a staged table, as it is written down and as what it says."""
+        zero = Version(0)
+        with self._database.reading() as db:
+            if not name_store.is_known(db, staging.table_id):
+                raise TableNotFound(f"nothing is staged as {staging.table_id}", name=staging.table_id)
+        try:
+            # Where it is, the catalog knows from the id, whatever the client says (T3).
+            content = self._locate(self._absolute(staging.table_id)).read(file_names.published(zero))
+        except ObjectNotFound as exc:
+            raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
+        first = codec.decode(zero, content)
+        if first.protocol is None or not first.protocol.is_catalog_managed or first.info is None:
+            raise InvalidRequest("version 0 of a catalog-managed table must say so in its protocol")
+        txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
+        if txn_id is None or timestamp is None:
+            raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
+        with self._database.reading() as db:
+            validation.check_first(content, commit_rules.sources(db, staging.table_id))
+        ratified = RatifiedCommit(zero, txn_id, timestamp, None)
+        said = event_store.operation(first.info)
+        return Record(ratified, len(content), ratify.fingerprint(content), said), first
+
+    def _found(self, db: Connection, name: TableName) -> TableEntry:
+        found = name_store.find_table(db, name)
+        if found is None or not self._visible(db, (found,)):
+            raise self._not_found(db, name)
+        return found
+
+    def _not_found(self, db: Connection, name: TableName) -> TableNotFound:
+        """The error for a name that no table has, with those that may be meant."""
+        beside = self._visible(db, name_store.entries(db, name.schema))
+        near = did_you_mean(name.table, (entry.name.table for entry in beside), prefix=f"{name.schema}.")
+        if not near:
+            alike = self._visible(db, name_store.entries(db, table=name.table))
+            near = did_you_mean(str(name), (str(entry.name) for entry in alike))
+        return TableNotFound(
+            f"there is no table {name}:{near} lake.tables() lists what there is", name=str(name)
+        )
+
+    def _visible(self, db: Connection, found: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
+        if self._principal == OWNER:
+            return found
+        seen = grant_store.visible(db, self._principal, (entry.table_id for entry in found))
+        return tuple(entry for entry in found if entry.table_id in seen)
+
+    def _check_may_create(self, db: Connection, name: TableName) -> None:
+        self._require(db, Privilege.CREATE, On(Scope.SCHEMA, name.schema), f"make the table {name}")
+
+    def _check_may_drop(self, db: Connection, table_id: TableId) -> None:
+        self._require(db, Privilege.DROP, On(Scope.TABLE, table_id), f"drop or rename {_shown(db, table_id)}")
+
+    def _require(self, db: Connection, privilege: Privilege, on: On, what: str) -> None:
+        grant_store.require(db, self._principal, privilege, on, what)
+
+    def _check_schema(self, db: Connection, schema: str) -> None:
+        if not name_store.schema_exists(db, schema):
+            raise SchemaNotFound(
+                f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
+            )
+
+    def _check_free(self, db: Connection, name: TableName) -> None:
+        taken = name_store.find_table(db, name) is not None
+        if taken or transfer_store.reserves(db, name, self._world.now_ms()):
+            raise _taken(name)
+
+    def _absolute(self, location: str) -> str:
+        return locations.absolute(location, self._warehouse)
+
+    def _resolved(self, entry: TableEntry) -> TableEntry:
+        return replace(entry, location=self._absolute(entry.location))
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"{name!r} is not a name: use letters, digits and underscores, not starting with a digit"
+        )
+    return name.lower()
+
+
+def normal(name: TableName) -> TableName:
+    """The name as it is kept, after checking that it is one."""
+    return TableName(_checked(name.schema), _checked(name.table))
+
+
+def _shown(db: Connection, table_id: TableId) -> str:
+    row = name_store.find_row(db, table_id)
+    return "the table" if row is None else f"the table {row.schema_name}.{row.table_name}"
+
+
+def _taken(name: TableName) -> TableExists:
+    return TableExists(
+        f"there is already a table {name}: choose another name or drop it first", name=str(name)
+    )

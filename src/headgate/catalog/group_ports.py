@@ -1,0 +1,102 @@
+"""What a catalog offers to who commits to several tables at once: a port, and the values it takes."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, NewType, Protocol
+
+from headgate.catalog.ports import (
+    Open,
+    Proposal,
+    RatifiedCommit,
+    StagingTable,
+    TableId,
+    TableName,
+    Tail,
+    Unknown,
+    Winner_co,
+)
+from headgate.protocol.actions import Version
+
+GroupId = NewType("GroupId", str)
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """A staged table, its version 0 written, that shall have this name."""
+
+    staging: StagingTable
+    name: TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commits to several tables that are ratified together or not at all.
+
+    ``read_only`` are tables that are not written, by the version that was read: the group stands only
+    if that is still the latest. Tables are dropped before others get their names, and a table that is
+    created may have a proposal too, for version 1.
+    """
+
+    group_id: GroupId
+    proposals: tuple[Proposal, ...] = ()
+    read_only: Mapping[TableId, Version] = field(default_factory=dict)
+    creations: tuple[Creation, ...] = ()
+    drops: tuple[TableId, ...] = ()
+
+    @property
+    def participants(self) -> frozenset[TableId]:
+        """The tables it changes, makes or drops; the same at every attempt."""
+        written = {proposal.table_id for proposal in self.proposals}
+        return frozenset({*written, *self.drops, *(creation.staging.table_id for creation in self.creations)})
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRatified:
+    """Everything happened at once, now or when it was first proposed; the version of each table written.
+
+    A table that was created and not written besides is at version 0.
+    """
+
+    versions: Mapping[TableId, Version]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLost(Generic[Winner_co]):
+    """Nothing happened: these tables moved, each by these commits, contiguous, up to its latest.
+
+    They begin at the version that was proposed, or after the one that was read.
+    """
+
+    winners: Mapping[TableId, tuple[Winner_co, ...]]
+
+
+GroupOutcome = GroupRatified | GroupLost[Winner_co] | Open | Unknown
+
+
+class GroupCatalog(Protocol):
+    """Ratifies commits to several tables as one; safe to share between threads.
+
+    All that happens to tables has one order in which groups and single commits take their turns. A method
+    that cannot reach the catalog raises ``CatalogUnavailable`` if nothing can have changed.
+    """
+
+    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        """Ratify all proposals, each by the rules of a single one, and make and drop tables; or nothing.
+
+        Idempotent for ever by the group's id: a repeated group gets ``GroupRatified`` with the versions
+        of the first. What can never be ratified raises an error that names the table, having changed
+        nothing.
+        """
+        ...
+
+    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+        """What became of a group whose answer was lost.
+
+        ``Open`` if it could still be ratified, should it be on its way; ``GroupLost`` proves that it
+        never will.
+        """
+        ...
+
+    def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
+        """The tails of several tables as they were at one moment: of each group either all or nothing."""
+        ...

@@ -1,0 +1,272 @@
+"""How does a table come into the catalog?
+
+The catalog promises to own it (``claim``). Then version n + 1 of its log, created as a file by who asked,
+names the table's id in this catalog. That creation is the one moment at which the table changes hands:
+whatever happens afterwards, the log says what is true, and ``settle`` makes the catalog agree, for anybody,
+at any time.
+
+A promise that runs out keeps nobody from the table or its name. But it is forgotten only when the log has
+gone on without it, so that even a file which comes late finds a catalog that knows of it.
+"""
+
+from dataclasses import replace
+from enum import Enum, auto
+
+from sqlalchemy import Connection
+
+from headgate.catalog.directory.directory import normal
+from headgate.catalog.handover.context import CLAIM_MS, Handover, record
+from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.store import (
+    commit_store,
+    event_store,
+    grant_store,
+    locations,
+    name_store,
+    table_state,
+    transfer_store,
+)
+from headgate.catalog.store.event_store import Happened, Kind
+from headgate.catalog.store.grant_store import Principal
+from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.errors import NotAllowed, SchemaNotFound, TableExists
+from headgate.protocol.actions import Commit, TxnId, Version
+from headgate.protocol.log import codec
+from headgate.protocol.metadata.alter_properties import TABLE_ID
+
+
+class Coming(Enum):
+    """What became of a claim."""
+
+    OPEN = auto()
+    """Nothing yet."""
+    ADOPTED = auto()
+    ABANDONED = auto()
+    """The version with which the table would have come went to somebody else."""
+
+
+class Adoptions:
+    """Tables on their way into one catalog; safe to share between threads and processes."""
+
+    def __init__(self, handover: Handover) -> None:
+        self._handover = handover
+        self._database = handover.database
+
+    def claim(self, name: TableName, place: str, base: Version, proposer: str) -> Transfer:
+        """Promise to own the table at ``place``, in the one spelling, should version ``base + 1`` say so.
+
+        Refused for a place that overlaps with that of another table, and while somebody else has the
+        promise. Whoever has it gets the same again, with more time.
+        """
+        location = locations.kept(place, self._handover.warehouse)
+        self._settle_near(location)
+        new = self._new(normal(name), location, base, proposer)
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            same = self._same(db, new)
+            if same is not None:
+                transfer_store.advance(db, same.table_id, Phase.CLAIMED, new.expires_ms)
+                return replace(same, expires_ms=new.expires_ms)
+            transfer_store.add(db, new)
+        return new
+
+    def check(self, name: TableName, place: str, proposer: str) -> None:
+        """Refuse what ``claim`` would refuse, while there is no table yet; nothing is promised."""
+        location = locations.kept(place, self._handover.warehouse)
+        self._settle_near(location)
+        new = self._new(normal(name), location, Version(-1), proposer)
+        with self._database.reading() as db:
+            self._same(db, new)
+
+    def find(self, name: TableName, place: str, table_id: str | None, proposer: str) -> TableEntry | None:
+        """The table at ``place`` whose log names ``table_id``, if it is or becomes one of this catalog.
+
+        One that came in under no name, because its own was given away by then, gets this one, if the
+        ``proposer`` may give it.
+        """
+        name = normal(name)
+        if table_id is not None:
+            try:
+                self.settle(TableId(table_id))
+            except TableExists:
+                self._check_new_name(TableId(table_id), name, proposer)
+                self.settle(TableId(table_id), name=name)
+        found = self._at(place, table_id)
+        if found is not None and found.name != name:
+            raise TableExists(
+                f"the table at {place!r} is {found.name} of this lake already: open it by that name",
+                name=str(found.name),
+            )
+        return found
+
+    def _at(self, place: str, table_id: str | None) -> TableEntry | None:
+        """The live table at ``place``; the log of an adopted one names its id."""
+        with self._database.reading() as db:
+            if table_id is None:
+                found = transfer_store.at(db, locations.kept(place, self._handover.warehouse))
+            else:
+                found = name_store.find_row(db, TableId(table_id))
+            if found is None or locations.canonical(self._handover.place(found.location)) != place:
+                return None
+            name = TableName(found.schema_name, found.table_name)
+            if found.state == commit_store.DROPPED:
+                raise TableExists(
+                    f"the table at {place!r} is {name} of this lake, which was dropped: bring it back with "
+                    f"lake.undrop({str(name)!r}, table_id={found.table_id!r})",
+                    name=str(name),
+                )
+            entry = transfer_store.live(db, TableId(found.table_id))
+        return None if entry is None else self._handover.resolved(entry)
+
+    def entered(self, claim: Transfer) -> TableEntry | None:
+        """The table that was claimed, if it came in."""
+        with self._database.reading() as db:
+            found = transfer_store.live(db, claim.table_id)
+        return None if found is None else self._handover.resolved(found)
+
+    def under_way(self) -> tuple[Transfer, ...]:
+        """Every table that is on its way in, or out."""
+        with self._database.reading() as db:
+            return transfer_store.under_way(db)
+
+    def settle_name(self, name: TableName) -> None:
+        """Make the catalog agree with the log about tables that are to come by that name.
+
+        Who has the name by now is not to wait for those elsewhere, nor to hear what is wrong with their logs.
+        """
+        name = normal(name)
+        with self._database.reading() as db:
+            taken = name_store.find_table(db, name)
+            waiting = [
+                found
+                for found in transfer_store.under_way(db, name)
+                if found.phase is Phase.CLAIMED and (taken is None or taken.location == found.location)
+            ]
+        for found in waiting:
+            self.settle(found.table_id)
+
+    def settle(self, table_id: TableId, *, name: TableName | None = None) -> Coming:
+        """Make the catalog agree with what the log says of a claim.
+
+        A table that has come gets ``name`` in place of the one that it was claimed for.
+        """
+        with self._database.reading() as db:
+            claim = transfer_store.find(db, table_id)
+            if claim is None or claim.phase is not Phase.CLAIMED:
+                return Coming.OPEN if transfer_store.live(db, table_id) is None else Coming.ADOPTED
+        content = self._handover.decisive(claim)
+        if content is None:
+            return self._abandon(claim) if self._handover.is_passed(claim) else Coming.OPEN
+        commit = codec.decode(claim.target, content)
+        if commit.metadata is None or commit.metadata.configuration.get(TABLE_ID) != claim.table_id:
+            return self._abandon(claim)
+        return self._enter(claim, name or claim.name, commit, content)
+
+    def _new(self, name: TableName, location: str, base: Version, proposer: str) -> Transfer:
+        world = self._handover.world
+        table_id, txn_id = TableId(world.uuid()), TxnId(world.uuid())
+        expires = self._handover.expiry(CLAIM_MS)
+        return Transfer(table_id, Phase.CLAIMED, name, location, base, txn_id, proposer, expires)
+
+    def _same(self, db: Connection, new: Transfer) -> Transfer | None:
+        """The claim that ``new`` repeats, if it does, after checking that it may be made."""
+        _check_schema(db, new.name.schema)
+        self._check_place(db, new.location)
+        claims = transfer_store.claims(db)
+        same = next((found for found in claims if _is_same(found, new)), None)
+        for found in claims:
+            if found is not same:
+                self._check_rival(found, new)
+        if name_store.find_table(db, new.name) is not None:
+            raise TableExists(
+                f"there is already a table {new.name}: choose another name or drop it first",
+                name=str(new.name),
+            )
+        if same is None:
+            self._handover.review(db, new)
+        return same
+
+    def _enter(self, claim: Transfer, name: TableName, commit: Commit, content: bytes) -> Coming:
+        now, table_id = self._handover.world.now_ms(), claim.table_id
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            if transfer_store.find(db, table_id) is None:
+                return Coming.ADOPTED  # somebody else was faster
+            if name_store.find_table(db, name) is not None:
+                raise TableExists(
+                    f"the table at {self._handover.place(claim.location)!r} has come to this catalog, but "
+                    f"the name {name} was given away meanwhile: adopt it again by another name",
+                    name=str(name),
+                )
+            written = record(commit, content)
+            transfer_store.enter(db, claim, name, now)
+            grant_store.record_owner(db, table_id, Principal(claim.proposer))
+            commit_store.insert_commits(db, table_id, [written], latest_change=claim.target)
+            commit_store.advance_published(db, table_id, claim.base, claim.target)
+            table_state.describe(db, table_id, commit, before=claim.base)
+            transfer_store.remove(db, table_id)
+            happened = Happened(Kind.ADOPT, table_id, str(name), claim.target, written.commit.txn_id)
+            event_store.record(db, happened, now_ms=now)
+        return Coming.ADOPTED
+
+    def _abandon(self, claim: Transfer) -> Coming:
+        with self._database.writing() as db:
+            commit_store.lock_names(db)
+            transfer_store.remove(db, claim.table_id)
+        return Coming.ABANDONED
+
+    def _settle_near(self, location: str) -> None:
+        with self._database.reading() as db:
+            near = [
+                found for found in transfer_store.claims(db) if locations.overlap(found.location, location)
+            ]
+        for found in near:
+            self.settle(found.table_id)
+
+    def _check_new_name(self, table_id: TableId, name: TableName, proposer: str) -> None:
+        """Refuse a name for a table that lost its own, as it would be refused to who adopts one by it."""
+        with self._database.reading() as db:
+            claim = transfer_store.find(db, table_id)
+            if claim is None or claim.name == name:
+                return  # somebody else was faster, or it is the one that is taken
+            _check_schema(db, name.schema)
+            for rival in transfer_store.claims(db):
+                if rival.name == name:
+                    self._check_rival(rival, replace(claim, name=name))
+            self._handover.review(db, replace(claim, name=name, proposer=proposer))
+
+    def _check_place(self, db: Connection, location: str) -> None:
+        if near := transfer_store.places_near(db, location):
+            place, other = map(self._handover.place, (location, near[0]))
+            raise TableExists(
+                f"{place!r} overlaps with {other!r}, the place of another table of this lake, which may have "
+                "been dropped and not purged: two tables must not share files",
+                code="HEADGATE_LOCATION_OVERLAP", name=other,
+            )  # fmt: skip
+
+    def _check_rival(self, rival: Transfer, new: Transfer) -> None:
+        near = rival.name == new.name or locations.overlap(rival.location, new.location)
+        if not near or self._handover.is_expired(rival):
+            return
+        seconds = (rival.expires_ms - self._handover.world.now_ms()) // 1000
+        raise NotAllowed(
+            f"{rival.proposer!r} is adopting {self._handover.place(rival.location)!r} as {rival.name}: wait "
+            f"until that is done, or {seconds} seconds if it never will be",
+            code="HEADGATE_ALREADY_CLAIMED", proposer=rival.proposer,
+        )  # fmt: skip
+
+
+def _check_schema(db: Connection, schema: str) -> None:
+    if not name_store.schema_exists(db, schema):
+        raise SchemaNotFound(
+            f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
+        )
+
+
+def _is_same(found: Transfer, new: Transfer) -> bool:
+    return (found.proposer, found.location, found.base, found.name) == (
+        new.proposer,
+        new.location,
+        new.base,
+        new.name,
+    )

@@ -1,0 +1,99 @@
+"""What a catalog needs to see a table change hands: its database, and the log of the table.
+
+In both directions one version of the log decides, and is created as a file by who asked for it. The
+catalog records before it what is about to happen, and afterwards what the log says.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import RatifiedCommit, TableEntry
+from headgate.catalog.ratification import ratify
+from headgate.catalog.store import event_store, grant_store, locations
+from headgate.catalog.store.commit_store import Record
+from headgate.catalog.store.grant_store import On, Principal, Privilege, Scope
+from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.clock import World
+from headgate.errors import InvalidRequest, ObjectNotFound
+from headgate.protocol.actions import Commit, EpochMillis
+from headgate.protocol.log import file_names
+from headgate.storage.locate import Locate
+from headgate.storage.store import Store
+
+CLAIM_MS = 10 * 60 * 1000
+FREEZE_MS = 60 * 1000
+"""How long the next step may take, in and out, before others need not wait; for this one writers do."""
+
+Review = Callable[[Connection, Transfer], None]
+
+
+def who_may(db: Connection, transfer: Transfer) -> None:
+    """Who may take tables in and give them back: the one place that is asked, before anything is recorded.
+
+    To adopt a table is to make one, to release it is to drop one.
+    """
+    principal, name = Principal(transfer.proposer), transfer.name
+    if transfer.phase is Phase.CLAIMED:
+        schema = On(Scope.SCHEMA, name.schema)
+        grant_store.require(db, principal, Privilege.CREATE, schema, f"adopt a table as {name}")
+    else:
+        table = On(Scope.TABLE, transfer.table_id)
+        grant_store.require(db, principal, Privilege.DROP, table, f"release the table {name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """A catalog's means to take part."""
+
+    database: Database
+    warehouse: str
+    locate: Locate
+    world: World
+    review: Review = who_may
+
+    def expiry(self, patience_ms: int) -> EpochMillis:
+        """Until when a step that begins now may take."""
+        return EpochMillis(self.world.now_ms() + patience_ms)
+
+    def is_expired(self, transfer: Transfer) -> bool:
+        """Whether nobody need wait for the next step any longer."""
+        return transfer.expires_ms <= self.world.now_ms()
+
+    def place(self, location: str) -> str:
+        """Where that is, which the catalog has written down."""
+        return locations.absolute(location, self.warehouse)
+
+    def resolved(self, entry: TableEntry) -> TableEntry:
+        """The entry with the place of its table."""
+        return replace(entry, location=self.place(entry.location))
+
+    def files(self, transfer: Transfer) -> Store:
+        """The table's files."""
+        return self.locate(self.place(transfer.location))
+
+    def decisive(self, transfer: Transfer) -> bytes | None:
+        """The version of the log that decides, if it is there."""
+        try:
+            return self.files(transfer).read(file_names.published(transfer.target))
+        except ObjectNotFound:
+            return None
+
+    def is_passed(self, transfer: Transfer) -> bool:
+        """Whether the log goes on after the version that decides, which may no longer be there itself."""
+        listed = self.files(transfer).list_from(file_names.LOG, after=file_names.published(transfer.target))
+        found = (file_names.parse(item.path, size=item.size) for item in listed)
+        return any(file is not None and file.version > transfer.target for file in found)
+
+
+def record(commit: Commit, content: bytes) -> Record:
+    """A published commit, as it is written down."""
+    info = commit.info
+    if info is None or info.txn_id is None or info.in_commit_timestamp is None:
+        raise InvalidRequest(
+            f"version {commit.version} must have a commitInfo with a txnId and an inCommitTimestamp"
+        )
+    ratified = RatifiedCommit(commit.version, info.txn_id, info.in_commit_timestamp, None)
+    return Record(ratified, len(content), ratify.fingerprint(content), event_store.operation(info))

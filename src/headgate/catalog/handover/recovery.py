@@ -1,0 +1,206 @@
+"""Writing down a table that its log proves, in a database that has lost it: all of it or nothing.
+
+What is in the database is never overwritten: a table that is known stays as it is, unless the database only
+knows that there was to be one. What a log cannot say (who may do what, who follows) is not made up.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sqlalchemy import Connection, insert, select, update
+
+from headgate.catalog.database.engine import Database
+from headgate.catalog.directory.directory_copy import CopiedTable
+from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.store import (
+    commit_rules,
+    commit_store,
+    event_store,
+    name_store,
+    table_state,
+    transfer_store,
+)
+from headgate.catalog.store.commit_store import Record
+from headgate.catalog.store.event_store import Happened, Kind
+from headgate.clock import World
+from headgate.protocol.actions import Commit, EpochMillis, Version
+
+CODE = "HEADGATE_RECOVERED"
+_BEFORE_ALL = Version(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table as the database has it, whatever its state."""
+
+    name: TableName
+    location: str
+    """As it is written down."""
+    state: str
+    latest: Version
+    published: Version
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenTable:
+    """A table as its published log, and what is left of the directory, prove it."""
+
+    table_id: TableId
+    name: TableName
+    location: str
+    """As it is to be written down."""
+    summary: Commit
+    """All that its commits say besides files, as if the last one did."""
+    timestamp: EpochMillis
+    created_ms: EpochMillis
+    records: tuple[Record, ...]
+    """The last versions, as far as each is a commit of a catalog, up to the latest."""
+    sources: tuple[str, ...] = ()
+    """The places beside its own where it has files."""
+    is_live: bool = True
+    dropped_ms: int | None = None
+    revision: int = 0
+    shares_log: bool = False
+    details: Mapping[str, object] = field(default_factory=dict)
+    """What is told of it."""
+
+    @property
+    def version(self) -> Version:
+        return self.summary.version
+
+
+class Entry(Enum):
+    """What became of a table that was to be written down."""
+
+    LIVE = "live"
+    DROPPED = "dropped"
+    """Its name is in use, or it was dropped before: ``undrop`` brings it back."""
+    KNOWN = "known"
+    """It was there already."""
+    OVERLAPS = "overlaps"
+    """It is where another table of the catalog has its files, so it was not written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recoveries:
+    """Writes down what was lost; safe to be done by several at once."""
+
+    database: Database
+    world: World
+
+    def known(self) -> dict[TableId, KnownTable]:
+        """Every table that the database knows."""
+        with self.database.reading() as db:
+            rows = list(db.execute(select(commit_store.tables)))
+        return {
+            TableId(row.table_id): KnownTable(
+                TableName(row.schema_name, row.table_name),
+                row.location,
+                row.state,
+                Version(row.latest),
+                Version(row.published),
+                row.revision,
+            )
+            for row in rows
+        }
+
+    def make_schemas(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Make the schemas that are missing; which those were."""
+        made = []
+        with self.database.writing() as db:
+            commit_store.lock_names(db)
+            for name in sorted(set(names)):
+                if not name_store.schema_exists(db, name):
+                    name_store.insert_schema(db, name, self.world.now_ms())
+                    made.append(name)
+        return tuple(made)
+
+    def enter(self, proven: ProvenTable) -> Entry:
+        """Write the table down, unless it is known; its schema must exist."""
+        with self.database.writing() as db:
+            commit_store.lock_names(db)
+            row = name_store.find_row(db, proven.table_id)
+            if row is not None and row.state != commit_store.STAGING:
+                return Entry.KNOWN
+            if row is None and transfer_store.places_near(db, proven.location):
+                return Entry.OVERLAPS
+            is_live = proven.is_live and name_store.find_table(db, proven.name) is None
+            self._insert(db, proven, is_live=is_live, is_known=row is not None)
+            table_state.describe(db, proven.table_id, proven.summary, before=_BEFORE_ALL)
+            if proven.records:
+                commit_store.insert_commits(db, proven.table_id, proven.records, latest_change=proven.version)
+            for place in proven.sources:
+                commit_rules.allow_files(db, proven.table_id, place)
+            # Who follows the events begins anew: those of commits before are not told again.
+            mark = {"table_id": proven.table_id, "version": proven.version}
+            db.execute(insert(event_store.event_marks), mark)
+            told = Happened(Kind.INCIDENT, proven.table_id, details={"code": CODE, **proven.details})
+            event_store.record(db, told, now_ms=self.world.now_ms())
+        return Entry.LIVE if is_live else Entry.DROPPED
+
+    def _insert(self, db: Connection, proven: ProvenTable, *, is_live: bool, is_known: bool) -> None:
+        dropped_ms = None if is_live else proven.dropped_ms or self.world.now_ms()
+        values = {
+            "schema_name": proven.name.schema,
+            "table_name": proven.name.table,
+            "location": proven.location,
+            "state": commit_store.LIVE if is_live else commit_store.DROPPED,
+            "created_ms": proven.created_ms,
+            "dropped_ms": dropped_ms,
+            "latest": proven.version,
+            "published": proven.version,
+            "latest_timestamp": proven.timestamp,
+            "latest_change": proven.version,
+            "described_by": _BEFORE_ALL,
+            "domains_by": _BEFORE_ALL,
+            "expires_ms": None,
+            "revision": proven.revision,
+            "shares_log": int(proven.shares_log),
+        }
+        if is_known:
+            mine = commit_store.tables.c.table_id == proven.table_id
+            db.execute(update(commit_store.tables).where(mine).values(values))
+        else:
+            db.execute(insert(commit_store.tables), {"table_id": proven.table_id, **values})
+
+    def latest(self, table_id: TableId) -> Version | None:
+        """The latest version of a live table; None if others may publish versions of it at any time."""
+        with self.database.reading() as db:
+            known = commit_store.find_head(db, table_id)
+        if known is None or known.head.shares_log or known.head.frozen:
+            return None
+        return known.head.latest
+
+    def rename(self, copied: CopiedTable) -> bool:
+        """Give a table the name and the state it had in a later copy of the directory; whether it has now."""
+        table_id, name = TableId(copied.table_id), TableName(copied.schema, copied.table)
+        with self.database.writing() as db:
+            commit_store.lock_names(db)
+            commit_store.hold(db, table_id)
+            row = name_store.find_row(db, table_id)
+            if row is None or row.state not in (commit_store.LIVE, commit_store.DROPPED):
+                return False
+            if row.revision >= copied.revision:  # another recovery gave it the name, or somebody a later one
+                had = (row.schema_name, row.table_name, row.state)
+                return had == (name.schema, name.table, copied.state)
+            taken = name_store.find_table(db, name)
+            if copied.state == commit_store.LIVE and taken is not None and taken.table_id != table_id:
+                return False
+            db.execute(
+                update(commit_store.tables)
+                .where(commit_store.tables.c.table_id == table_id)
+                .values(
+                    schema_name=name.schema,
+                    table_name=name.table,
+                    state=copied.state,
+                    dropped_ms=copied.dropped_ms,
+                    revision=copied.revision,
+                )
+            )
+            details = {"code": CODE, "message": f"it is {copied.state} as {name}, as it was before"}
+            event_store.record(
+                db, Happened(Kind.INCIDENT, table_id, details=details), now_ms=self.world.now_ms()
+            )
+        return True

@@ -1,0 +1,1 @@
+"""Proposals become versions: the gate, the decision written down, groups, and publication."""

@@ -1,0 +1,192 @@
+"""A version that somebody published without the catalog: may it be one, and what if not?
+
+It is reviewed like a proposal of somebody unknown, ``external``: the rules of the table, the policies, and
+the privileges that ``external`` has. In a lake that knows nobody but its owner, or where the owner has the
+log shared, that is all of them; elsewhere what was granted. What passes is written down as of unknown
+origin, and told. What does not is no version, but is in the place of one: until somebody accepts it on
+their own behalf, or moves it aside, nothing is committed to the table.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from headgate.catalog.access.commit_policies import Standing
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports import Inline, Proposal, RatifiedCommit, TableId
+from headgate.catalog.ratification import ratify
+from headgate.catalog.ratification.partitioning_cache import Partitionings
+from headgate.catalog.ratification.ratify import Candidate
+from headgate.catalog.store import commit_store, event_store, grant_store, table_not_found, table_state
+from headgate.catalog.store.commit_store import KnownTable, Record
+from headgate.catalog.store.event_store import Happened, Kind
+from headgate.catalog.store.grant_store import EXTERNAL, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.validation import timestamp_rules, validation
+from headgate.catalog.validation.timestamp_rules import Stamped
+from headgate.clock import World
+from headgate.errors import HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
+from headgate.protocol.actions import Version
+from headgate.protocol.log import codec, file_names
+from headgate.storage.store import Store
+
+CODE = "HEADGATE_EXTERNAL_VERSION"
+SET_ASIDE = f"{file_names.LOG}_set_aside/"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a published file is from, as far as the catalog can tell."""
+
+    reviewed_as: Standing
+    """On whose behalf it is reviewed."""
+    is_ours: bool = False
+    """Whether the catalog created it itself, after a review."""
+
+    @property
+    def principal(self) -> Principal:
+        """Whose commit it is."""
+        return self.reviewed_as.principal if self.is_ours else EXTERNAL
+
+
+def candidate(table_id: TableId, version: Version, content: bytes) -> Candidate | None:
+    """A published file as if it had been proposed; None if it cannot be a commit of a managed table."""
+    info = codec.commit_info(version, content)
+    if info is None or info.txn_id is None:
+        return None
+    proposal = Proposal(table_id, version, info.txn_id, Inline(content))
+    checked = validation.check_content(proposal, content)
+    protocol = checked.commit.protocol
+    if protocol is not None and not protocol.is_catalog_managed:
+        return None
+    return Candidate(proposal, content, checked)
+
+
+@dataclass(frozen=True, slots=True)
+class Externals:
+    """Writes down versions of unknown origin, or says why not."""
+
+    database: Database
+    world: World
+    partitionings: Partitionings
+
+    def write_down(self, found: Candidate, origin: Origin) -> bool:
+        """Whether the version is known now; ``NotAllowed`` if it must not be a version of the table."""
+        table_id, version = found.proposal.table_id, found.proposal.target
+        with self.database.writing() as db:
+            commit_store.hold(db, table_id)
+            known = commit_store.find_head(db, table_id, found.proposal.txn_id)
+            if known is None:
+                raise table_not_found.no_table(table_id)
+            if known.head.latest >= version:
+                return True  # somebody else was about to learn it too
+            if known.head.frozen or known.first_ratified_as is not None:
+                return False
+            refused = None if origin.is_ours else self._refusal(db, known, found, origin)
+            if refused is None:
+                self._write_down(db, known, found, origin)
+        if refused is not None:
+            self._tell_of_refusal(found, refused)
+            raise _blocked(version, refused)
+        return True
+
+    def _refusal(
+        self, db: Connection, known: KnownTable, found: Candidate, origin: Origin
+    ) -> HeadgateError | None:
+        proposal, stamp = found.proposal, found.checked.timestamp
+        try:
+            timestamp_rules.require(Stamped(stamp, known.head.latest_timestamp, self.world.now_ms()))
+        except InvalidRequest as exc:
+            return exc
+        gate = ratify.open_gate(db, proposal.table_id, known, [proposal.txn_id], self.partitionings)
+        return gate.refusal(proposal, found.checked, origin.reviewed_as, len(found.content))
+
+    def _write_down(self, db: Connection, known: KnownTable, found: Candidate, origin: Origin) -> None:
+        proposal, checked, head = found.proposal, found.checked, known.head
+        table_id, version = proposal.table_id, proposal.target
+        is_next = head.published == version - 1
+        # Before all that precedes it is published, readers get it from here like the others.
+        where = None if is_next else Inline(found.content)
+        record = Record(
+            RatifiedCommit(version, proposal.txn_id, checked.timestamp, where),
+            len(found.content),
+            ratify.fingerprint(found.content),
+            event_store.operation(checked.commit.info),
+            None if origin.principal == OWNER else origin.principal,
+        )
+        latest_change = version if checked.changes_table else head.latest_change
+        commit_store.insert_commits(db, table_id, [record], latest_change=latest_change)
+        if checked.changes_table:
+            table_state.describe(db, table_id, checked.commit, before=head.latest_change)
+        if is_next:
+            commit_store.advance_published(db, table_id, head.published, version)
+        if not origin.is_ours and not head.shares_log:  # where that is agreed, it is nothing to tell of
+            self._tell_of_acceptance(db, found, origin)
+
+    def _tell_of_acceptance(self, db: Connection, found: Candidate, origin: Origin) -> None:
+        proposal, reviewer = found.proposal, origin.reviewed_as.principal
+        message = f"version {proposal.target} was published without the catalog, and taken in as it is"
+        details: dict[str, object] = {"code": CODE, "message": message, "principal": str(EXTERNAL)}
+        if reviewer != EXTERNAL:
+            details["accepted_by"] = str(reviewer)
+        told = Happened(
+            Kind.INCIDENT, proposal.table_id, version=proposal.target, txn_id=proposal.txn_id, details=details
+        )
+        event_store.record(db, told, now_ms=self.world.now_ms())
+
+    def _tell_of_refusal(self, found: Candidate, refused: HeadgateError) -> None:
+        proposal = found.proposal
+        details = {
+            "code": CODE, "message": _blocked(proposal.target, refused).message, "principal": str(EXTERNAL),
+            "by": str(refused.fields.get("policy") or refused.fields.get("rule")),
+        }  # fmt: skip
+        told = Happened(Kind.INCIDENT, proposal.table_id, txn_id=proposal.txn_id, details=details)
+        incident = f"{CODE}/{proposal.table_id}/{proposal.target}/{ratify.fingerprint(found.content)}"
+        with self.database.writing() as db:
+            event_store.record_once(db, incident, told, now_ms=self.world.now_ms())
+
+    def set_aside(self, table_id: TableId, files: Store, version: Version, principal: Principal) -> str:
+        """Move a file away that is in the place of a version and is none; where it is then."""
+        path = file_names.published(version)
+        try:
+            content = files.read(path)
+        except ObjectNotFound as exc:
+            raise InvalidRequest(f"there is no {path}: nothing is in the way of version {version}") from exc
+        with self.database.reading() as db:
+            require_decider(db, principal, table_id)
+            _check_no_version(db, table_id, version, content)
+        place = f"{SET_ASIDE}{version:020d}.{self.world.uuid()}.json"
+        files.put(place, content)
+        files.delete(path)
+        details = {"code": CODE, "message": f"{path} was moved to {place}", "by": str(principal)}
+        with self.database.writing() as db:
+            told = Happened(Kind.INCIDENT, table_id, details=details)
+            event_store.record(db, told, now_ms=self.world.now_ms())
+        return place
+
+
+def require_decider(db: Connection, principal: Principal, table_id: TableId) -> None:
+    """Refuse whoever may not decide about versions of others."""
+    what = "decide about a version that was published without the catalog"
+    grant_store.require(db, principal, Privilege.MANAGE_GRANTS, On(Scope.TABLE, table_id), what)
+
+
+def _check_no_version(db: Connection, table_id: TableId, version: Version, content: bytes) -> None:
+    """Refuse to move what readers read."""
+    known = commit_store.find_head(db, table_id)
+    if known is None:
+        raise table_not_found.no_table(table_id)
+    ratified = commit_store.digests(db, table_id, Version(version - 1), version).get(version)
+    if version <= known.head.published or ratified == ratify.fingerprint(content):
+        raise InvalidRequest(
+            f"{file_names.published(version)} is version {version} of the table, as it was ratified: it stays"
+        )
+
+
+def _blocked(version: Version, refused: HeadgateError) -> NotAllowed:
+    return NotAllowed(
+        f"{file_names.published(version)} was published without the catalog, nobody knows by whom, and is "
+        f"refused: {refused.message}. Until somebody decides, nothing is committed to the table: look at the "
+        f"file, and accept it with lake.accept_version(table, {version}) or have it moved away with "
+        f"lake.set_aside_version(table, {version})",
+        code=CODE, version=version, reason=refused.message,
+    )  # fmt: skip

@@ -1,0 +1,297 @@
+"""What becomes of proposals that share a database transaction: decided one by one, written down together.
+
+The decisions are made on paper, each on the head that the ones before it leave behind. So a proposal
+that is refused or lost leaves no trace, and the transaction has only to write down the others.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import Connection
+
+from headgate.catalog import decision
+from headgate.catalog.access.commit_policies import OWNERS, Standing
+from headgate.catalog.database.engine import Database
+from headgate.catalog.decision import LIMITS, Decision, Head, Limits
+from headgate.catalog.ports import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
+from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
+from headgate.catalog.ratification.partitioning_cache import Partitionings
+from headgate.catalog.store import commit_store, event_store, table_state, transfer_store
+from headgate.catalog.store.commit_store import KnownTable, Record
+from headgate.catalog.store.grant_store import OWNER
+from headgate.catalog.validation import timestamp_rules, validation
+from headgate.catalog.validation.timestamp_rules import Stamped
+from headgate.catalog.validation.validation import Checked
+from headgate.errors import (
+    CatalogUnavailable,
+    CommitUnknown,
+    HeadgateError,
+    InvalidRequest,
+    SharedLog,
+    TooManyUnpublished,
+)
+from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
+from headgate.protocol.log.timestamps import next_in_commit_timestamp
+
+Answer = Ratified | Lost[RatifiedCommit] | Unknown | HeadgateError
+"""An error is an answer too, for one proposal: it is raised to whoever made that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposal with its content, which was found to be well-formed."""
+
+    proposal: Proposal
+    content: bytes
+    checked: Checked
+    standing: Standing = OWNERS
+
+
+@dataclass(frozen=True, slots=True)
+class Losing:
+    """The version is taken; by whom is told when all is written down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a table's candidates come to: an answer each, and what is to be written down."""
+
+    answers: tuple[Ratified | HeadgateError | Losing, ...]
+    records: tuple[Record, ...]
+    changes: tuple[Commit, ...]
+    changed_before: Version
+    """The last version that changed the table before all of these."""
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """On what terms a catalog ratifies."""
+
+    limits: Limits = LIMITS
+    is_taken: Callable[[TableId, str, Version], bool] = lambda _table_id, _location, _version: False
+    """Whether somebody published a version that the catalog does not know, by the table's location (K8)."""
+    partitionings: Partitionings = field(default_factory=Partitionings)
+    now_ms: Callable[[], int] | None = None
+    """The catalog's time, which bounds the timestamps of commits."""
+
+
+class TakenUnseen(Exception):
+    """Somebody published the next version of a table and told nobody; nothing was decided."""
+
+    def __init__(self, table_id: TableId, version: Version) -> None:
+        super().__init__(table_id, version)
+        self.table_id = table_id
+        self.version = version
+
+
+def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
+    """Decide the candidates in their order, in one transaction; an answer for each.
+
+    If one of them is more than the database can take, each gets a transaction of its own.
+    """
+    try:
+        with database.writing() as db:
+            return _ratify(db, candidates, terms)
+    except TakenUnseen:
+        raise
+    except CommitUnknown as exc:
+        # Even who lost is not told so: the winner may be one of this group, and not be ratified.
+        return [Unknown(exc.message) for _ in candidates]
+    except CatalogUnavailable as exc:
+        return [_again(exc) for _ in candidates]
+    except Exception as exc:
+        if len(candidates) == 1:
+            if isinstance(exc, HeadgateError):
+                return [exc]
+            raise
+    return [answer for candidate in candidates for answer in ratify(database, [candidate], terms)]
+
+
+def plan(
+    head: Head,
+    known: Mapping[TxnId, Version],
+    candidates: Sequence[Candidate],
+    limits: Limits = LIMITS,
+    gate: Gate | None = None,
+    now_ms: int | None = None,
+) -> Plan:
+    """The decisions on one table's candidates; ``known`` are the versions that some of them already are.
+
+    Without a gate nobody asks whether the table and its policies allow them; ``now_ms`` is the time of the
+    catalog.
+    """
+    ratified, changed_before = dict(known), head.latest_change
+    answers: list[Ratified | HeadgateError | Losing] = []
+    records: list[Record] = []
+    changes: list[Commit] = []
+    for candidate in candidates:
+        answer = _decide(head, ratified, candidate, limits, now_ms)
+        if gate is not None and isinstance(answer, Record | Ratified):
+            answer = _reviewed(gate, candidate, answer)
+        if not isinstance(answer, Record):
+            answers.append(answer)
+            continue
+        version = answer.commit.version
+        if candidate.checked.changes_table:
+            changes.append(replace(candidate.checked.commit, version=version))
+        head = replace(
+            head,
+            latest=version,
+            latest_timestamp=answer.commit.in_commit_timestamp,
+            latest_change=version if candidate.checked.changes_table else head.latest_change,
+            unpublished_bytes=head.unpublished_bytes + answer.size,
+        )
+        ratified[candidate.proposal.txn_id] = version
+        records.append(answer)
+        answers.append(Ratified(version))
+    return Plan(tuple(answers), tuple(records), tuple(changes), changed_before, head)
+
+
+def _decide(
+    head: Head, known: Mapping[TxnId, Version], candidate: Candidate, limits: Limits, now_ms: int | None
+) -> Record | Ratified | HeadgateError | Losing:
+    proposal, checked = candidate.proposal, candidate.checked
+    first = known.get(proposal.txn_id)
+    match decision.decide(head, proposal.target, first, any_version=proposal.any_version, limits=limits):
+        case Decision.REPLAY:
+            return Ratified(Version(first or 0))
+        case Decision.LOST:
+            return Losing()
+        case Decision.GAP:
+            return InvalidRequest(
+                f"version {proposal.target} cannot be ratified: the latest is {head.latest}, "
+                f"so the next is {head.latest + 1}",
+                asked=proposal.target, latest=head.latest,
+            )  # fmt: skip
+        case Decision.FROZEN:
+            return transfer_store.frozen(proposal.table_id)
+        case Decision.PUBLISH_FIRST:
+            return _publish_first(head, limits)
+        case Decision.PUT_IF_ABSENT:
+            return SharedLog(
+                f"others may publish versions of the table {proposal.table_id} themselves, so each of its "
+                "commits is decided in its log, by itself: commit to it alone",
+            )
+        case Decision.RATIFY:
+            content, timestamp = candidate.content, checked.timestamp
+        case Decision.ASSIGN:
+            timestamp = next_in_commit_timestamp(checked.timestamp, head.latest_timestamp)
+            content = validation.with_timestamp(candidate.content, timestamp)
+    try:
+        timestamp_rules.require(Stamped(timestamp, head.latest_timestamp, now_ms))
+    except InvalidRequest as exc:
+        return exc
+    return _record(candidate, Version(head.latest + 1), timestamp, content)
+
+
+def _reviewed(
+    gate: Gate, candidate: Candidate, answer: Record | Ratified
+) -> Record | Ratified | HeadgateError:
+    proposal, standing = candidate.proposal, candidate.standing
+    if isinstance(answer, Ratified):
+        return gate.repeated(proposal, answer.version, standing) or answer
+    return gate.refusal(proposal, candidate.checked, standing, len(candidate.content)) or answer
+
+
+def open_gate(
+    db: Connection,
+    table_id: TableId,
+    found: KnownTable,
+    txn_ids: Sequence[TxnId],
+    partitionings: Partitionings,
+) -> Gate:
+    """What reviews these transactions of a table, of which the first is the one that was found."""
+    elsewhere = [txn_ids[0]] if found.ratified_elsewhere else []
+    if txn_ids[1:]:
+        elsewhere += ratified_elsewhere(db, table_id, txn_ids[1:])
+    return Gate(db, table_id, found, elsewhere=elsewhere, partitionings=partitionings)
+
+
+def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
+    by_table: dict[TableId, list[Candidate]] = {}
+    for candidate in candidates:
+        by_table.setdefault(candidate.proposal.table_id, []).append(candidate)
+    answers = {table_id: _ratify_table(db, table_id, mine, terms) for table_id, mine in by_table.items()}
+    return [next(answers[candidate.proposal.table_id]) for candidate in candidates]
+
+
+def _ratify_table(
+    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms
+) -> Iterator[Answer]:
+    commit_store.hold(db, table_id)
+    made = decided(db, table_id, candidates, terms)
+    if made is None:
+        return iter([transfer_store.not_live(db, table_id) for _ in candidates])
+    write_down(db, table_id, made)
+    return iter(
+        [
+            Lost(commit_store.commits_from(db, table_id, candidate.proposal.target, made.head.published))
+            if isinstance(answer, Losing)
+            else answer
+            for answer, candidate in zip(made.answers, candidates, strict=True)
+        ]
+    )
+
+
+def decided(db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms) -> Plan | None:
+    """What a live table's candidates come to; who asks must hold the table, and nothing is written yet."""
+    txn_ids = [candidate.proposal.txn_id for candidate in candidates]
+    found = commit_store.find_head(db, table_id, txn_ids[0])
+    if found is None:
+        return None
+    known = commit_store.versions_of(db, table_id, txn_ids[1:]) if txn_ids[1:] else {}
+    if found.first_ratified_as is not None:
+        known[txn_ids[0]] = found.first_ratified_as
+    following = Version(found.head.latest + 1)
+    if terms.is_taken(table_id, found.location, following):
+        raise TakenUnseen(table_id, following)
+    gate = open_gate(db, table_id, found, txn_ids, terms.partitionings)
+    now_ms = None if terms.now_ms is None else terms.now_ms()
+    return plan(found.head, known, candidates, terms.limits, gate, now_ms)
+
+
+def write_down(db: Connection, table_id: TableId, made: Plan) -> None:
+    """Make what was planned for a table true, in the same transaction."""
+    if made.records:
+        commit_store.insert_commits(db, table_id, made.records, latest_change=made.head.latest_change)
+    before = made.changed_before
+    for change in made.changes:
+        table_state.describe(db, table_id, change, before=before)
+        before = change.version
+
+
+def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
+    proposal, info = candidate.proposal, candidate.checked.commit.info
+    where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+    commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
+    principal = candidate.standing.principal
+    return Record(
+        commit,
+        len(content),
+        fingerprint(content),
+        event_store.operation(info),
+        None if principal == OWNER else principal,
+    )
+
+
+def _publish_first(head: Head, limits: Limits) -> TooManyUnpublished:
+    return TooManyUnpublished(
+        f"{head.latest - head.published} ratified commits, {head.unpublished_bytes} bytes, wait to be "
+        f"published, and the limit is {limits.commits} commits or {limits.bytes} bytes, because each slows "
+        "down every reader; nothing was committed: publish them with table.publish() or headgate publish, "
+        "and try again. Settings(unpublished_commits=…, unpublished_bytes=…) is the limit",
+        latest=head.latest, published=head.published, limit=limits.commits,
+    )  # fmt: skip
+
+
+def fingerprint(content: bytes) -> str:
+    """By what a commit's content is known again."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _again(exc: CatalogUnavailable) -> CatalogUnavailable:
+    again = type(exc)(exc.message)
+    again.__cause__ = exc
+    return again

@@ -1,0 +1,1 @@
+"""The rows of the catalog: tables and queries, without a decision among them."""

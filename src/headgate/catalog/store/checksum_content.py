@@ -1,0 +1,57 @@
+"""May the content of a checksum be handed to readers? Only if it says what the catalog's own books say.
+
+Protocol, metadata, domains, application transactions, the txnId and the in-commit timestamp of a version are
+known here, so a checksum that says otherwise is damaged, or somebody's lie, and is not kept. How many files
+there are, and how large, only the log knows: who wants to be sure of that asks the log.
+"""
+
+from sqlalchemy import Connection, select
+
+from headgate.catalog.decision import Head
+from headgate.catalog.ports import KnownChecksum, TableId
+from headgate.catalog.store import table_state
+from headgate.catalog.store.commit_store import commits
+from headgate.protocol.actions import EpochMillis, TxnId
+from headgate.protocol.log import version_checksum
+from headgate.protocol.log.version_checksum import Checksum
+
+LARGEST_BYTES = 256 * 1024
+"""A larger one is left in its file: whoever opens the table would be sent all of it."""
+
+
+def agrees(db: Connection, table_id: TableId, head: Head, heard: KnownChecksum) -> bool:
+    """Whether the books bear out what a checksum says of a version, as far as they know."""
+    if len(heard.content) > LARGEST_BYTES or not head.latest_change <= heard.version <= head.latest:
+        return False
+    recorded = version_checksum.parse(heard.content)
+    expected = _expected(db, table_id, heard, recorded) if recorded is not None else None
+    return (
+        recorded is not None
+        and expected is not None
+        and recorded.num_files >= 0
+        and recorded.table_size_bytes >= 0
+        and recorded.in_commit_timestamp_opt is not None
+        and not version_checksum.compare(recorded, expected)
+    )
+
+
+def _expected(db: Connection, table_id: TableId, heard: KnownChecksum, recorded: Checksum) -> Checksum | None:
+    """The same checksum by the books; None if they do not know enough of the table."""
+    c = commits.c
+    query = select(c.txn_id, c.in_commit_timestamp).where(c.table_id == table_id, c.version == heard.version)
+    row = db.execute(query).one_or_none()
+    told = table_state.told(db, table_id)
+    if row is None or told is None:
+        return None
+    return Checksum(
+        txn_id=TxnId(row.txn_id),
+        table_size_bytes=recorded.table_size_bytes,
+        num_files=recorded.num_files,
+        num_metadata=1,
+        num_protocol=1,
+        in_commit_timestamp_opt=EpochMillis(row.in_commit_timestamp),
+        set_transactions=None if told.txns is None else tuple(told.txns.values()),
+        domain_metadata=None if told.domains is None else tuple(told.domains.values()),
+        metadata=told.metadata,
+        protocol=told.protocol,
+    )

@@ -1,0 +1,328 @@
+"""Who may do what? Principals, their privileges on the lake, a schema or a table, and the queries over them.
+
+Who connects without a name is the lake's owner and may do everything. Who made a table owns it, and may
+do everything with it. Anybody else may do what was granted, on the table itself or on what it is in.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NewType
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    ForeignKey,
+    Row,
+    String,
+    Table,
+    delete,
+    insert,
+    select,
+    update,
+)
+
+from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.store import commit_store, table_not_found
+from headgate.errors import InvalidRequest, NotAllowed
+from headgate.protocol.actions import Version
+
+Principal = NewType("Principal", str)
+
+OWNER = Principal("owner")
+"""The lake's owner, who needs no grants."""
+
+EXTERNAL = Principal("external")
+"""Whoever published a version without the catalog. Nobody acts under this name, but it can be granted to."""
+
+_LONGEST_NAME = 255
+
+
+class Privilege(Enum):
+    """What can be granted."""
+
+    READ = "READ"
+    """To find a table by its name; whoever may do anything else with it may do this too."""
+    APPEND = "APPEND"
+    CHANGE_DATA = "CHANGE DATA"
+    """To delete and replace rows too, and so to append."""
+    ALTER_SCHEMA = "ALTER SCHEMA"
+    ALTER_PROPERTIES = "ALTER PROPERTIES"
+    """Properties, the comment, metadata domains."""
+    ALTER_PROTOCOL = "ALTER PROTOCOL"
+    """To add and drop table features."""
+    MAINTAIN = "MAINTAIN"
+    """To rewrite files without changing rows."""
+    CREATE = "CREATE"
+    """On a schema: to make tables in it. On the lake: to make schemas too."""
+    DROP = "DROP"
+    MANAGE_GRANTS = "MANAGE GRANTS"
+
+
+IMPLIED: dict[Privilege, frozenset[Privilege]] = {
+    Privilege.CHANGE_DATA: frozenset({Privilege.APPEND, Privilege.READ}),
+    **{
+        privilege: frozenset({Privilege.READ})
+        for privilege in Privilege
+        if privilege not in (Privilege.READ, Privilege.CHANGE_DATA, Privilege.CREATE)
+    },
+}
+"""What a privilege brings with it."""
+
+
+class Scope(Enum):
+    """On what a privilege is granted."""
+
+    LAKE = "lake"
+    SCHEMA = "schema"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """The lake, one schema by its name, or one table by its id."""
+
+    scope: Scope
+    object: str = ""
+
+
+LAKE = On(Scope.LAKE)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One privilege of one principal."""
+
+    principal: Principal
+    privilege: Privilege
+    on: str
+    """``lake``, the name of a schema, or that of a table."""
+    granted_by: Principal
+
+
+principals = Table(
+    "principals",
+    commit_store.metadata,
+    Column("name", String, primary_key=True),
+    Column("created_ms", BigInteger, nullable=False),
+    Column("unpublished_limit", BigInteger),
+)
+
+grants = Table(
+    "grants",
+    commit_store.metadata,
+    Column("principal", String, ForeignKey("principals.name"), primary_key=True),
+    Column("scope", String, primary_key=True),
+    Column("object", String, primary_key=True),
+    Column("privilege", String, primary_key=True),
+    Column("granted_by", String, nullable=False),
+    Column("granted_ms", BigInteger, nullable=False),
+)
+
+
+def named(name: str) -> Principal:
+    """A principal by name; refused if it cannot be one."""
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
+    return Principal(name)
+
+
+def acting(name: str) -> Principal:
+    """A principal on whose behalf something is done; refused if nobody can be that one."""
+    if name == EXTERNAL:
+        raise InvalidRequest(
+            f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
+            "another name"
+        )
+    return named(name)
+
+
+def parsed(privilege: Privilege | str) -> Privilege:
+    """A privilege by its name, in any case."""
+    if isinstance(privilege, Privilege):
+        return privilege
+    wanted = privilege.upper().replace("_", " ")
+    found = next((each for each in Privilege if each.value == wanted), None)
+    if found is None:
+        known = ", ".join(each.value for each in Privilege)
+        raise InvalidRequest(f"there is no privilege {privilege!r}: choose one of {known}")
+    return found
+
+
+def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
+    """All that a principal may do with a table, live or not."""
+    if principal == OWNER:
+        return frozenset(Privilege)
+    tables = commit_store.tables.c
+    row = db.execute(
+        select(tables.schema_name, tables.owner, tables.shares_log).where(tables.table_id == table_id)
+    ).one_or_none()
+    if row is None:
+        return frozenset()
+    if row.owner == principal or (principal == EXTERNAL and (row.shares_log or not _is_governed(db))):
+        return frozenset(Privilege)
+    return _granted(db, principal, (LAKE, On(Scope.SCHEMA, row.schema_name), On(Scope.TABLE, table_id)))
+
+
+def owns(db: Connection, principal: Principal, table_id: TableId) -> bool:
+    """Whether a table is the principal's own: they made it, or the lake is theirs."""
+    if principal == OWNER:
+        return True
+    return (
+        db.scalar(select(commit_store.tables.c.owner).where(commit_store.tables.c.table_id == table_id))
+        == principal
+    )
+
+
+def held_on(db: Connection, principal: Principal, on: On) -> frozenset[Privilege]:
+    """All that a principal may do with the lake, a schema or a table."""
+    if principal == OWNER:
+        return frozenset(Privilege)
+    if on.scope is Scope.TABLE:
+        return held(db, principal, TableId(on.object))
+    return _granted(db, principal, {LAKE, on})
+
+
+def require(db: Connection, principal: Principal, privilege: Privilege, on: On, what: str) -> None:
+    """Refuse what a principal may not do; ``what`` says it in words."""
+    if principal != OWNER and privilege not in held_on(db, principal, on):
+        raise NotAllowed(
+            f"{principal} may not {what}: that takes {privilege.value}, which the owner grants with "
+            f"lake.grant({privilege.value!r}, on=…, to={str(principal)!r})",
+            principal=principal, privilege=privilege.value,
+        )  # fmt: skip
+
+
+def require_sight(db: Connection, principal: Principal, table_id: TableId) -> None:
+    """For who may not even know of a table, there is none of that id."""
+    if principal != OWNER and Privilege.READ not in held(db, principal, table_id):
+        raise table_not_found.no_table(table_id)
+
+
+def require_on_table(
+    db: Connection, principal: Principal, privilege: Privilege, table_id: TableId, what: str
+) -> None:
+    """Refuse what a principal may not do with a table; who does not see it does not hear of it either."""
+    require_sight(db, principal, table_id)
+    require(db, principal, privilege, On(Scope.TABLE, table_id), what)
+
+
+def visible(db: Connection, principal: Principal, table_ids: Iterable[TableId]) -> frozenset[TableId]:
+    """Those of these tables that the principal may know of."""
+    return frozenset(table_id for table_id in table_ids if Privilege.READ in held(db, principal, table_id))
+
+
+def grant(db: Connection, given: tuple[Privilege, On, Principal], *, by: Principal, now_ms: int) -> None:
+    """Write a grant down, and the principal if it is new; one that is there stays as it is."""
+    privilege, on, to = given
+    enlist(db, to, now_ms=now_ms)
+    key = {
+        "principal": to,
+        "scope": on.scope.value,
+        "object": on.object,
+        "privilege": privilege.value,
+    }
+    if db.execute(select(grants.c.granted_ms).filter_by(**key)).one_or_none() is None:
+        db.execute(insert(grants), {**key, "granted_by": by, "granted_ms": now_ms})
+
+
+def revoke(db: Connection, taken: tuple[Privilege, On, Principal]) -> bool:
+    """Take a grant away; whether there was one."""
+    privilege, on, principal = taken
+    done = db.execute(
+        delete(grants).where(
+            grants.c.principal == principal,
+            grants.c.scope == on.scope.value,
+            grants.c.object == on.object,
+            grants.c.privilege == privilege.value,
+        )
+    )
+    return done.rowcount > 0
+
+
+def all_grants(db: Connection) -> tuple[Grant, ...]:
+    """Every grant, by principal; those on dropped tables are told by the table's id."""
+    tables = commit_store.tables.c
+    query = (
+        select(grants, tables.schema_name, tables.table_name)
+        .outerjoin(
+            commit_store.tables,
+            (grants.c.scope == Scope.TABLE.value)
+            & (tables.table_id == grants.c.object)
+            & (tables.state == commit_store.LIVE),
+        )
+        .order_by(grants.c.principal, grants.c.scope, grants.c.object, grants.c.privilege)
+    )
+    return tuple(_grant(row) for row in db.execute(query))
+
+
+def enlist(db: Connection, principal: Principal, *, now_ms: int) -> None:
+    """Know a principal from now on."""
+    commit_store.lock_names(db)
+    if db.execute(select(principals.c.name).where(principals.c.name == principal)).one_or_none() is None:
+        db.execute(insert(principals), {"name": principal, "created_ms": now_ms})
+
+
+def limit_unpublished(db: Connection, principal: Principal, limit: int | None, *, now_ms: int) -> None:
+    """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
+    enlist(db, principal, now_ms=now_ms)
+    db.execute(update(principals).where(principals.c.name == principal).values(unpublished_limit=limit))
+
+
+def exceeded_limit(db: Connection, principal: Principal, table_id: TableId, *, more: int = 0) -> int | None:
+    """The limit that another unpublished commit of the principal, after ``more``, would exceed (T10)."""
+    if principal == OWNER:
+        return None
+    limit = db.scalar(select(principals.c.unpublished_limit).where(principals.c.name == principal))
+    if limit is None:
+        return None
+    tables, commits = commit_store.tables.c, commit_store.commits.c
+    published = select(tables.published).where(tables.table_id == table_id).scalar_subquery()
+    waiting = (
+        select(commits.version)
+        .where(commits.table_id == table_id, commits.version > published, commits.principal == principal)
+        .limit(limit)
+    )
+    return int(limit) if len(db.execute(waiting).all()) + more >= limit else None
+
+
+def proposer_of(db: Connection, table_id: TableId, version: Version) -> Principal:
+    """For whom a version was ratified."""
+    commits = commit_store.commits.c
+    found = db.scalar(
+        select(commits.principal).where(commits.table_id == table_id, commits.version == version)
+    )
+    return Principal(found) if found is not None else OWNER
+
+
+def _is_governed(db: Connection) -> bool:
+    """Whether there is anybody besides the owner; else whoever writes to a log is the owner."""
+    others = select(principals.c.name).where(principals.c.name != EXTERNAL)
+    return db.execute(others.limit(1)).one_or_none() is not None
+
+
+def record_owner(db: Connection, table_id: TableId, owner: Principal) -> None:
+    """Write down who made a table."""
+    if owner != OWNER:
+        db.execute(
+            update(commit_store.tables).where(commit_store.tables.c.table_id == table_id).values(owner=owner)
+        )
+
+
+def _granted(db: Connection, principal: Principal, places: Iterable[On]) -> frozenset[Privilege]:
+    wanted = {(on.scope.value, on.object) for on in places}
+    rows = db.execute(
+        select(grants.c.scope, grants.c.object, grants.c.privilege).where(
+            grants.c.principal == principal, grants.c.object.in_([place for _, place in wanted])
+        )
+    )
+    direct = {Privilege(row.privilege) for row in rows if (row.scope, row.object) in wanted}
+    return frozenset(direct.union(*(IMPLIED.get(each, frozenset()) for each in direct)))
+
+
+def _grant(row: Row[Any]) -> Grant:
+    on = row.object or Scope.LAKE.value
+    if row.table_name is not None:
+        on = str(TableName(row.schema_name, row.table_name))
+    return Grant(Principal(row.principal), Privilege(row.privilege), on, Principal(row.granted_by))
