@@ -29,9 +29,9 @@ from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support import tables
 

@@ -14,7 +14,7 @@ import headgate
 from benchmarks.report import Measure, Result, latencies
 from headgate.catalog.ports import TableName
 from headgate.lake import Lake
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.tables import append_change, create_managed, named_file
 
 SIZES = (2, 5, 20)

@@ -13,8 +13,8 @@ from benchmarks.report import Measure, Result
 from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table import snapshot
-from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
+from headgate.table.read import snapshot
 from tests.support import tables
 
 Side = Callable[[str], Any]

@@ -15,7 +15,7 @@ from headgate.errors import ConflictError
 from headgate.protocol.actions import AddFile
 from headgate.protocol.schema import json as schema_json
 from headgate.settings import Settings
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import tables
 
 SCHEMA = Schema.from_json(schema_json.render(tables.SCHEMA))

@@ -12,7 +12,7 @@ from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.failures import named_errors
 from headgate.spark.identity import IdentityGenerator, identity_column
 from headgate.spark.stream_query import query_id
-from headgate.table.chores import WorkerPolicy
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 
 __version__ = "0.1.0"
 __all__ = [

@@ -15,11 +15,11 @@ from headgate.naming import parse_name
 from headgate.protocol.metadata import alter_properties
 from headgate.spark import moments
 from headgate.storage.locate import locate
-from headgate.table import absent, places
-from headgate.table import clone as cloned
-from headgate.table.clone import Source, Wish
-from headgate.table.opened import OpenedTable
-from headgate.table.site import Site
+from headgate.table.alter import clone as cloned
+from headgate.table.alter.clone import Source, Wish
+from headgate.table.location import Site
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths, table_not_found
 
 _DELTA = "delta.`"
 
@@ -122,13 +122,13 @@ class Cloning(Making):
             return _Found(str(entry.name), self._open_table(entry), entry.name)
         opened = self._opened_at(text)
         if not opened.exists():
-            raise absent.no_table_at(opened.location)
+            raise table_not_found.no_table_at(opened.location)
         return _Found(f"delta.`{opened.location}`", opened)
 
     def _ours(self, table: Table) -> _Found | None:
         """A table that is open, as the lake has it, if it is one of the lake's: as it is committed."""
         entry = None if table.name.startswith(_DELTA) else self._present(parse_name(table.name))
-        if entry is None or not places.is_same(entry.location, table.location):
+        if entry is None or not file_paths.is_same(entry.location, table.location):
             return None
         return _Found(str(entry.name), self._open_table(entry), entry.name)
 

@@ -19,15 +19,18 @@ from headgate.protocol.conflicts import read_validation
 from headgate.protocol.log import codec
 from headgate.protocol.transaction.attempt import BLIND, Attempt
 from headgate.settings import Publish, Settings
-from headgate.table import collected, combine, log, managed, tail, transaction
-from headgate.table.after_commit import AfterCommit
-from headgate.table.collected import Collector, InsideGuard, RememberingWorld
+from headgate.table import transaction
+from headgate.table.alter.create import Definition
+from headgate.table.commit import catalog_managed
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.committer import Frontier
-from headgate.table.create import Definition
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
-from headgate.table.site import Member
-from headgate.table.snapshot import Snapshot
+from headgate.table.location import Member
+from headgate.table.multi import collector, combine
+from headgate.table.multi.collector import Collector, InsideGuard, RememberingWorld
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import catalog_tail, log_reader
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
 Opened = tuple[ManagedCommitter, OpenedTable]
@@ -138,7 +141,7 @@ class Participant:
 
     def discard(self) -> None:
         """Delete what was written, which is proven to belong to no version."""
-        collected.discard(self.opened.store, self.world, self.collector.collected)
+        collector.discard(self.opened.store, self.world, self.collector.collected)
 
     def _load(self) -> Snapshot:
         found = self.inside.snapshot()
@@ -149,7 +152,7 @@ class Participant:
         versions = map(Version, range(self.collector.version + 1, frontier.latest + 1))
         store = self.opened.store
         return tuple(
-            codec.decode(version, log.content(store, version, frontier.held.get(version)))
+            codec.decode(version, log_reader.content(store, version, frontier.held.get(version)))
             for version in versions
         )
 
@@ -172,4 +175,4 @@ def take(
 
 
 def _frontier(table_id: TableId, told: Tail) -> Frontier:
-    return managed.frontier_of(tail.checked(table_id, told))
+    return catalog_managed.frontier_of(catalog_tail.checked(table_id, told))

@@ -12,9 +12,9 @@ from headgate.protocol.metadata.alter_columns import After, First, Place
 from headgate.protocol.schema import column_path
 from headgate.spark import constraints, identity_marks, schema, sessions
 from headgate.spark.schema import Columns
-from headgate.table import alter, alter_clustering, alter_columns, forced_release, ownership
-from headgate.table.forced_release import ForcedRelease
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import alter_clustering, alter_columns, coordination, forced_release, set_properties
+from headgate.table.alter.forced_release import ForcedRelease
+from headgate.table.opened_table import OpenedTable
 
 
 class Definition:
@@ -139,23 +139,23 @@ class Definition:
         coordinator, ``delta.coordinatedCommits.…``, give the table to it as ``coordinate`` does.
         """
         if CURRENT.owner in properties:
-            return ownership.set_owner(self._opened, owners.find, properties)
-        return alter.set_properties(self._opened, properties)
+            return coordination.set_owner(self._opened, owners.find, properties)
+        return set_properties.set_properties(self._opened, properties)
 
     def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
         """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
-        return alter.unset_properties(self._opened, tuple(names), if_exists=if_exists)
+        return set_properties.unset_properties(self._opened, tuple(names), if_exists=if_exists)
 
     def set_comment(self, comment: str | None) -> int:
         """Describe the table in words, or with None no longer; the version that says so."""
-        return alter.set_comment(self._opened, comment)
+        return set_properties.set_comment(self._opened, comment)
 
     def add_feature(self, name: str) -> int:
         """Have the table's protocol name a feature, and those it requires; the version from which it does.
 
         Clients that do not know it can then no longer write the table, or not even read it.
         """
-        return alter.add_feature(self._opened, name)
+        return set_properties.add_feature(self._opened, name)
 
     def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
         """Switch a feature off and have the protocol no longer name it; the version from which it does not.
@@ -165,7 +165,7 @@ class Definition:
         those versions, once they are old enough. That of a commit owner, ``coordinatedCommits-preview``, goes
         by ``uncoordinate``.
         """
-        return alter.drop_feature(self._opened, name, truncate_history=truncate_history)
+        return set_properties.drop_feature(self._opened, name, truncate_history=truncate_history)
 
     def coordinate(self, owner: str, conf: Mapping[str, str]) -> int:
         """Give an ordinary table to a commit owner, by its name and conf; the version that says so.
@@ -173,7 +173,7 @@ class Definition:
         From then on the owner decides every commit, and the file system need guarantee nothing. If
         somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
         """
-        return ownership.coordinate(self._opened, owners.find, owner, conf)
+        return coordination.coordinate(self._opened, owners.find, owner, conf)
 
     def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
         """Take the table back from its commit owner; the version from which it is an ordinary one.
@@ -182,7 +182,7 @@ class Definition:
         stay on, which some clients cannot write (deltalake is one): with ``keep_timestamps=False`` they go
         too, in a commit of their own.
         """
-        return ownership.uncoordinate(self._opened, keep_timestamps=keep_timestamps)
+        return coordination.uncoordinate(self._opened, keep_timestamps=keep_timestamps)
 
     def force_uncoordinate(self, owner: str) -> ForcedRelease:
         """Take the table back from a commit owner that is lost for good; name it, so that it is no accident.

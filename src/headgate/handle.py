@@ -34,12 +34,13 @@ from headgate.spark.stream_options import AskedOfBatch, AskedOfStream, StreamMod
 from headgate.spark.user_calls import Subject, user_calls
 from headgate.spark.write_options import Asked
 from headgate.spark.write_plan import WritePlan
-from headgate.table import manifests, restore, vacuum
-from headgate.table.changes import Moment, Range
-from headgate.table.manifests import Generated
-from headgate.table.opened import OpenedTable
-from headgate.table.restore import Restored
-from headgate.table.vacuum import Vacuumed, Wish
+from headgate.table.alter import restore
+from headgate.table.alter.restore import Restored
+from headgate.table.maintenance import symlink_manifests, vacuum
+from headgate.table.maintenance.symlink_manifests import Generated
+from headgate.table.maintenance.vacuum import Vacuumed, Wish
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Moment, Range
 
 
 @user_calls
@@ -308,13 +309,13 @@ class Table(Definition):
         wish = Wish(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
         return vacuum.vacuum(self._opened, wish)
 
-    def generate(self, mode: str = manifests.SYMLINKS) -> Generated:
+    def generate(self, mode: str = symlink_manifests.SYMLINKS) -> Generated:
         """List the table's files, by partition, for engines that read such lists and no log (Presto, Athena).
 
         The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
         again. Refused where files have deleted rows in them, or columns are mapped.
         """
-        return manifests.generate(self._opened, mode)
+        return symlink_manifests.generate(self._opened, mode)
 
     def unanswered(self) -> str | None:
         """Why the table's commit owner could not be asked, so that newer versions may exist; else None.

@@ -33,15 +33,15 @@ from headgate.spark.schema import Columns
 from headgate.spark.stream_batch import Destination
 from headgate.spark.user_calls import user_call, user_calls
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import adoption
-from headgate.table.adoption import Registry
-from headgate.table.after_commit import AfterCommit
-from headgate.table.guard import CatalogGuard
-from headgate.table.integrity import Report
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
-from headgate.table.served import Served
-from headgate.table.site import Member
+from headgate.table.alter import adoption
+from headgate.table.alter.adoption import Registry
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.catalog_hints import Served
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.integrity.check import Report
+from headgate.table.location import Member
+from headgate.table.opened_table import OpenedTable
+from headgate.table.upkeep.permissions import CatalogGuard
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ from headgate.spark.stream_options import AskedOfStream, StreamMode
 from headgate.spark.write_options import Asked, WriteOptions
 from headgate.storage import make_folder
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
-from headgate.table.site import Site
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.location import Site
+from headgate.table.opened_table import OpenedTable
 
 
 class Making(Naming):

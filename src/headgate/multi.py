@@ -30,13 +30,14 @@ from headgate.protocol.schema import json as schema_json
 from headgate.spark import defaults, schema
 from headgate.spark.schema import Columns
 from headgate.spark.user_calls import Subject, user_calls
-from headgate.table import clone, group
-from headgate.table.clone import Source, Wish
-from headgate.table.commit import Committed
+from headgate.table.alter import clone
+from headgate.table.alter.clone import Source, Wish
+from headgate.table.alter.create import Definition
+from headgate.table.commit.loop import Committed
 from headgate.table.committer import Frontier
-from headgate.table.create import Definition
-from headgate.table.group import GroupTransaction, Member
-from headgate.table.snapshot import Snapshot
+from headgate.table.multi import loop
+from headgate.table.multi.loop import GroupTransaction, Member
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
 _RUNNING: ContextVar["LakeTransaction | None"] = ContextVar("headgate-transaction", default=None)
@@ -274,7 +275,7 @@ class LakeTransaction:
             if isinstance(part, Transaction) or (part is not None and table.entry.table_id not in new):
                 members.append(Member(table.name, table.entry.table_id, table.route, part))
         if conflicts:
-            raise group.conflict(conflicts)
+            raise loop.conflict(conflicts)
         changes = [member for member in members if isinstance(member.part, Transaction)]
         if not (changes or self._creations or self._drops):
             return {}
@@ -285,7 +286,7 @@ class LakeTransaction:
             tuple(entry.table_id for entry in self._drops.values()),
         )
         access = self._access
-        done = group.commit_group(asked, access.catalog, access.settings, world=access.world)
+        done = loop.commit_group(asked, access.catalog, access.settings, world=access.world)
         return self._committed(changes, done)
 
     def _committed(self, changes: list[Member], done: Mapping[TableId, Committed]) -> dict[str, int]:
@@ -308,7 +309,7 @@ class LakeTransaction:
             except ConflictError as exc:
                 conflicts[table.name] = exc
         if conflicts:
-            raise group.conflict(conflicts)
+            raise loop.conflict(conflicts)
         for key, entry in entries.items():
             self._add(key, entry, frontiers[entry.table_id])
 

@@ -9,7 +9,7 @@ from headgate.catalog.ports import CommitRecord, TableEntry, TableId, TableName
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
-from headgate.table.recovery import Recovery
+from headgate.table.maintenance.recovery import Recovery
 from headgate.tending import Tending
 
 

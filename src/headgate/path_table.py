@@ -23,14 +23,14 @@ from headgate.spark.stream_batch import Destination
 from headgate.spark.user_calls import user_call
 from headgate.spark.write_options import Asked
 from headgate.storage.locate import is_local, local_path, locate
-from headgate.table import ownership
-from headgate.table.after_commit import AfterCommit
-from headgate.table.create import Definition
-from headgate.table.declared import check_declared
-from headgate.table.integrity import Report
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
-from headgate.table.site import Site
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
+from headgate.table.alter.declared import check_declared
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.integrity.check import Report
+from headgate.table.location import Site
+from headgate.table.opened_table import OpenedTable
 
 
 def _destination_at_path(location: str, settings: Settings) -> Destination:
@@ -88,9 +88,9 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
         if opened.exists():
             _check_existing(opened, definition, owner)
         elif owner is None:
-            ownership.create_table(opened, definition, owners.find)
+            coordination.create_table(opened, definition, owners.find)
         else:
-            ownership.create_coordinated(opened, definition, owners.find, *owner)
+            coordination.create_coordinated(opened, definition, owners.find, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
     return table_at_path(opened)
@@ -100,7 +100,7 @@ def _check_existing(
     opened: OpenedTable, definition: Definition, owner: tuple[str, Mapping[str, str]] | None
 ) -> None:
     if owner is not None:
-        ownership.check_owner(opened, *owner)
+        coordination.check_owner(opened, *owner)
     with suppress(UnsupportedFeature):
         check_declared(opened, definition)
 

@@ -16,8 +16,8 @@ from headgate.settings import DatabaseSettings
 from headgate.storage import make_folder
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
-from headgate.table import recovery, surveying
-from headgate.table.recovery import Ground, Recovery
+from headgate.table.maintenance import log_survey, recovery
+from headgate.table.maintenance.recovery import Ground, Recovery
 
 BEHIND = "HEADGATE_CATALOG_BEHIND"
 _NAMED = 5
@@ -87,7 +87,7 @@ def require_intact(catalog: Catalog, target: str) -> None:
         return
     try:
         recovering, lost = catalog.copies.lost()
-        lost = tuple(found for found in lost if surveying.exists(_files(catalog, found)))
+        lost = tuple(found for found in lost if log_survey.exists(_files(catalog, found)))
         ahead = catalog.ahead()
     except StorageError as exc:  # who may not look there is not kept from what he may do
         _LOG.debug("whether the catalog is the one of its tables was not seen: %s", exc)
@@ -124,7 +124,7 @@ def _some_table(warehouse: str) -> str | None:
     for name in make_folder.names(files):
         place = f"{warehouse}/{name}"
         try:
-            if surveying.survey(locate(place), place).state.protocol.is_catalog_managed:
+            if log_survey.survey(locate(place), place).state.protocol.is_catalog_managed:
                 return place
         except HeadgateError:
             continue

@@ -20,8 +20,8 @@ from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.spark.spark_rearranger import SparkRearranger
-from headgate.table.chores import WorkerPolicy
-from headgate.table.opened import OpenedTable
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.opened_table import OpenedTable
 from headgate.worker import Worker
 
 _MINUTE = timedelta(minutes=1)

@@ -19,12 +19,12 @@ from headgate.catalog.ports import TableEntry
 from headgate.clock import World
 from headgate.errors import ConflictError, HeadgateError, TableNotFound
 from headgate.storage.locate import locate
-from headgate.table.chores import CHORES, Chore, Chores, WorkerPolicy
-from headgate.table.guard import CatalogGuard
-from headgate.table.opened import OpenedTable
-from headgate.table.rearranger import Rearranger
-from headgate.table.row_chores import ROW_CHORES
-from headgate.table.workers_guard import WorkersGuard
+from headgate.table.maintenance.maintenance_tasks import CHORES, Chore, Chores, WorkerPolicy
+from headgate.table.maintenance.rearranger import Rearranger
+from headgate.table.maintenance.row_tasks import ROW_CHORES
+from headgate.table.maintenance.worker_permissions import WorkersGuard
+from headgate.table.opened_table import OpenedTable
+from headgate.table.upkeep.permissions import CatalogGuard
 
 LAKE = "the lake"
 _LEASE_MS = 60_000

@@ -7,8 +7,8 @@ from headgate.catalog.ports import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support import tables
 from tests.support.crashing import Crash, CrashingCatalog, CrashingStore
 

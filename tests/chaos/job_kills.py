@@ -21,7 +21,7 @@ import headgate
 from headgate import Lake
 from headgate.catalog.catalog import Catalog
 from headgate.spark import change_files, files, identity_marks, rewrite, vectors_written
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.chaos.zygote import Zygote
 from tests.spark.cluster import operations, slow
 from tests.spark.cluster.operations import COLUMNS, MERGED, Rows, content, expected

@@ -28,7 +28,7 @@ from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, V
 from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.storage.locate import Locate, locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.chaos import writer
 from tests.chaos.creations import Creation
 from tests.chaos.zygote import Zygote

@@ -20,8 +20,8 @@ from headgate.errors import TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table import adoption
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import adoption
+from headgate.table.opened_table import OpenedTable
 from tests.chaos.counts import AT_A_POINT, LONG
 from tests.chaos.zygote import Zygote
 from tests.support import adopted, postgresql, tables

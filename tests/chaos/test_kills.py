@@ -21,7 +21,7 @@ from headgate.catalog.ports import Ratified
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.chaos import writer
 from tests.chaos.counts import EVERYWHERE_ELSE, IN_A_LAKE_OF_ITS_OWN
 from tests.chaos.writer import Assignment

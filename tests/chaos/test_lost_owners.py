@@ -18,7 +18,7 @@ from headgate.errors import HeadgateError
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.table import forced_release, ownership
+from headgate.table.alter import coordination, forced_release
 from tests.chaos.counts import EVERYWHERE_ELSE as ROUNDS
 from tests.chaos.counts import LONG
 from tests.linear.owner_worker import OWNER, Owned
@@ -41,8 +41,8 @@ def work(owned: Owned, location: str, name: str, told: str) -> None:
         for number in range(10**9):
             with suppress(HeadgateError):
                 if chance.random() < 0.1:
-                    ownership.uncoordinate(table)
-                    ownership.coordinate(table, lambda *_: owner, OWNER, {})
+                    coordination.uncoordinate(table)
+                    coordination.coordinate(table, lambda *_: owner, OWNER, {})
             with suppress(HeadgateError):
                 path = f"{name}-{number}"
                 change = tables.append_change(tables.named_file(path))

@@ -20,7 +20,7 @@ from headgate.catalog.ports import Ratified, TableId
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.support import postgresql, tables
 from tests.support.crashing import POINTS, Crash, CrashingCatalog, Route

@@ -15,8 +15,9 @@ from headgate.errors import CommitUnknown, HeadgateError
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.object_store import ObjectStore
-from headgate.table import snapshot, transaction
-from headgate.table.filesystem import FilesystemCommitter
+from headgate.table import transaction
+from headgate.table.commit.filesystem import FilesystemCommitter
+from headgate.table.read import snapshot
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Request, proxy
 from tests.support.waiting import PATIENCE_SECONDS

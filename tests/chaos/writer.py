@@ -14,9 +14,9 @@ from headgate.clock import SystemWorld
 from headgate.protocol.actions import AddFile, AppTransaction, TxnId
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.support import tables
 from tests.support.crashing import Crash, CrashingCatalog, CrashingStore, Route

@@ -11,8 +11,8 @@ from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support import adopted
 from tests.support.catalogs import a_catalog
 from tests.support.tables import SCHEMA

@@ -31,7 +31,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.locate import locate
-from headgate.table import adoption
+from headgate.table.alter import adoption
 from tests.support import adopted, s3, tables
 from tests.support.adopted import NAME
 

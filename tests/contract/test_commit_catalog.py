@@ -25,8 +25,8 @@ from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support.catalogs import a_catalog
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import altered, content, inline, open_version, publish, staged, stamp

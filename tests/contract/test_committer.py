@@ -19,14 +19,16 @@ from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import ownership, snapshot, transaction
-from headgate.table.after_commit import AfterCommit
+from headgate.table import transaction
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Committer
-from headgate.table.create import Definition
-from headgate.table.filesystem import FilesystemCommitter
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import snapshot
 from headgate.table.transaction import Transaction
 from tests.support.tables import (
     ON_DEMAND,
@@ -85,7 +87,7 @@ def by_path(store: Store, location: str, *, coordinated: bool) -> Committer:
         location, store, committer, after_commit=AfterCommit(ON_DEMAND), settings=ON_DEMAND,
         world=SystemWorld(),
     )  # fmt: skip
-    ownership.create_coordinated(table, Definition(SCHEMA), find, "one", {})
+    coordination.create_coordinated(table, Definition(SCHEMA), find, "one", {})
     table.snapshot()
     return committer
 

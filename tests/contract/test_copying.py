@@ -22,7 +22,7 @@ from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.storage.object_store import ObjectStore
 from headgate.storage.store import Store
-from headgate.table.create import Definition
+from headgate.table.alter.create import Definition
 from tests.support import s3, tables
 from tests.support.faulty_store import DictStore
 

@@ -22,8 +22,8 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support.proposals import inline, publish
 from tests.support.tables import SCHEMA, create_managed
 

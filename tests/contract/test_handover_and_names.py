@@ -17,7 +17,7 @@ from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExis
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
-from headgate.table import adoption
+from headgate.table.alter import adoption
 from tests.support import adopted, tables
 from tests.support.adopted import NAME
 from tests.support.proposals import inline

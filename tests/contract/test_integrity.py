@@ -22,8 +22,8 @@ from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, 
 from headgate.protocol.integrity_findings import Severity
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
-from headgate.table.integrity import Report
-from headgate.table.opened import OpenedTable
+from headgate.table.integrity.check import Report
+from headgate.table.opened_table import OpenedTable
 from tests.support import adopted, tables
 from tests.support import proposals as proposals_by_hand
 from tests.support.catalogs import a_catalog

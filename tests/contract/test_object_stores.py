@@ -16,7 +16,7 @@ from headgate.protocol.log import file_names
 from headgate.storage import conditional_put_probe
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Proxy, Request, passing, proxy
 

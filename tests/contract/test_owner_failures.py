@@ -18,8 +18,8 @@ from headgate.errors import (
     NotAllowed,
     TooManyUnpublished,
 )
-from headgate.table import ownership
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import coordination
+from headgate.table.opened_table import OpenedTable
 from tests.support.faulty_store import DictStore
 from tests.support.http_owner import LOSE_REPLY, HttpOwner, Service, serving
 from tests.support.owned import CONF, NAME, Place, append
@@ -52,7 +52,7 @@ def served() -> Iterator[Served]:
     with serving(service) as address:
         place = Place(store, owners={NAME: HttpOwner(address)})
         create_filesystem(store, world=place.world)
-        ownership.coordinate(place.opened(), place.find, NAME, CONF)
+        coordination.coordinate(place.opened(), place.find, NAME, CONF)
         append(place.opened(), ["first"])
         yield Served(place, service)
 

@@ -28,8 +28,8 @@ from headgate.protocol.log import codec
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support.broken_commits import ID, WRITER, columns, with_features, with_properties
 from tests.support.governed import ADD, COUNT, REMOVE, Place, place, shared
 from tests.support.proposals import open_version, stamp

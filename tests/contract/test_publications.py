@@ -13,8 +13,8 @@ from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
-from headgate.table import log
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from tests.support.catalogs import a_catalog
 from tests.support.tables import append_change, create_managed, named_file, open_managed
 
@@ -113,7 +113,7 @@ def test_a_report_is_believed_as_far_as_it_is_true(case: Case) -> None:
     store = case.table.store
     commits = {commit.version: commit for commit in case.catalog.tail(case.staging.table_id).commits}
     for version in map(Version, (1, 2)):
-        case.file(version).write_bytes(log.content(store, version, commits[version]))
+        case.file(version).write_bytes(log_reader.content(store, version, commits[version]))
     case.file(4).write_bytes(b"stray")
 
     with pytest.raises(InvalidRequest, match="version 3 is not published"):

@@ -22,7 +22,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table.recovery import Outcome, RecoveredTable, Recovery
+from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
 from tests.support import adopted, lost, s3, tables
 from tests.support.lost import LosableLake
 

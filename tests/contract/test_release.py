@@ -20,7 +20,7 @@ from headgate.protocol.log import file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table import adoption, restore
+from headgate.table.alter import adoption, restore
 from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
 from tests.support.proposals import stamp

@@ -22,9 +22,10 @@ from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.object_store import ObjectStore
-from headgate.table import create, publish
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.commit import publish
+from headgate.table.opened_table import OpenedTable
 from tests.support import s3, tables
 from tests.support.s3_proxy import Fault, Proxy, Request, Script, proxy
 from tests.support.simulated_catalog import SimulatedCatalog

@@ -17,7 +17,7 @@ from headgate.protocol.actions import AppTransaction, EpochMillis, TxnId, Versio
 from headgate.protocol.log import file_names, version_checksum
 from headgate.protocol.log.version_checksum import Checksum
 from headgate.settings import Publish, Settings
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.contract.conftest import ORDERS
 from tests.contract.test_serving import Watched, append, domain, propose, watched  # noqa: F401 — a fixture
 from tests.support.waiting import until

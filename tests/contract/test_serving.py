@@ -27,9 +27,9 @@ from headgate.protocol.domains.rules import Set
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table.managed import with_room
-from headgate.table.opened import OpenedTable
-from headgate.table.served import Served
+from headgate.table.commit.catalog_hints import Served
+from headgate.table.commit.catalog_managed import with_room
+from headgate.table.opened_table import OpenedTable
 from tests.contract.conftest import ORDERS
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.proposals import content, inline, publish, stamp

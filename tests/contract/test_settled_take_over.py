@@ -16,8 +16,8 @@ from headgate.errors import ConcurrentWrite, InvalidRequest, TableExists, Unsafe
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
-from headgate.table import ownership
-from headgate.table.create import Definition
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
 from tests.support import owned, postgresql
 from tests.support.faulty_store import DictStore
 from tests.support.owned import CONF, NAME, PLAIN, Place, append
@@ -129,9 +129,9 @@ def unsafe(owner: LedgerOwner | PublishingOwner, *, versions: int | None = None)
 def test_a_table_is_created_for_its_owner_and_only_once(build: Build) -> None:
     place = unsafe(build())
 
-    ownership.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+    coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
     with pytest.raises(TableExists):
-        ownership.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+        coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
 
     assert append(place.opened(), "abc") == [1, 2, 3]
     assert paths(place.opened()) == ["a", "b", "c"]
@@ -143,9 +143,9 @@ def test_a_table_is_taken_over_and_worked_with_and_given_back(build: Build) -> N
     with pytest.raises(UnsafeStore):
         append(place.opened(), ["nobody decides this"])
 
-    assert ownership.coordinate(place.opened(), place.find, NAME, CONF) == 3
+    assert coordination.coordinate(place.opened(), place.find, NAME, CONF) == 3
     assert append(place.opened(), "ab") == [4, 5]
-    assert ownership.uncoordinate(place.opened()) == 6
+    assert coordination.uncoordinate(place.opened()) == 6
 
     assert place.published() == list(range(7))
     assert paths(place.opened(owners={})) == ["1", "2", "a", "b"]
@@ -159,12 +159,12 @@ def test_of_two_who_take_a_table_over_one_is_told_that_it_lost(build: Build) -> 
     taken: list[int] = []
 
     def first(change: object, **rest: object) -> object:
-        taken.append(ownership.coordinate(place.opened(), place.find, NAME, CONF))
+        taken.append(coordination.coordinate(place.opened(), place.find, NAME, CONF))
         return commit(change, **rest)  # type: ignore[arg-type]
 
     late.commit = first  # type: ignore[method-assign,assignment]
     with pytest.raises(ConcurrentWrite, match="somebody else"):
-        ownership.coordinate(late, place.find, NAME, CONF)
+        coordination.coordinate(late, place.find, NAME, CONF)
 
     assert taken == [2]
     assert coordinated_commits.of(place.opened().snapshot().state.metadata) is not None
@@ -175,6 +175,6 @@ def test_an_owner_that_settles_nothing_is_refused_as_before(build: Build) -> Non
     place = unsafe(PublishingOwner(build()))
 
     with pytest.raises(UnsafeStore):
-        ownership.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+        coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
 
     assert not place.opened().exists()

@@ -18,8 +18,8 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create, restore
-from headgate.table.create import Definition
+from headgate.table.alter import create, restore
+from headgate.table.alter.create import Definition
 from headgate.table.transaction import Change, Operation
 from tests.support import adopted, tables
 from tests.support.broken_commits import with_features

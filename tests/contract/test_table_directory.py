@@ -15,8 +15,8 @@ from headgate.catalog.ports import StagingTable, TableId, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed

@@ -33,8 +33,10 @@ from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import create, log, publish
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.commit import publish
+from headgate.table.read import log_reader
 from tests.support.broken_commits import with_features, with_properties
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import content, fresh, inline, staged, stamp
@@ -194,7 +196,7 @@ def t5_a_staged_file_that_changes_after_it_was_ratified(scene: Scene) -> bool:
     with suppress(CorruptLog):
         publish.publish(scene.store, scene.catalog, scene.victim)
     with suppress(CorruptLog):
-        served = log.content(scene.store, Version(1), held)
+        served = log_reader.content(scene.store, Version(1), held)
     return served == forged or (copy.exists() and copy.read_bytes() == forged)
 
 
@@ -208,7 +210,7 @@ def t6_a_published_file_written_before_ours(scene: Scene) -> bool:
         told = [event for event in scene.catalog.events.after(0) if event.table_id == scene.victim]
         assert [event.version for event in told if event.kind.value == "incident"] == [1]
         (held,) = scene.catalog.tail(scene.victim).commits
-        assert log.content(scene.store, Version(1), held) == content(1, scene.honest)
+        assert log_reader.content(scene.store, Version(1), held) == content(1, scene.honest)
     assert planted.read_bytes() == content(1, "forged")  # evidence is not destroyed
     return scene.catalog.tail(scene.victim).published >= 1
 

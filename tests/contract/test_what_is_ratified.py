@@ -318,7 +318,7 @@ def test_version_0_is_checked_too(
             return encode([*actions, named_file("../x")])
         return encode([_without_dependency(each) for each in actions])
 
-    monkeypatch.setattr("headgate.table.create.codec.encode", poisoned)
+    monkeypatch.setattr("headgate.table.alter.create.codec.encode", poisoned)
 
     with pytest.raises(InvalidRequest) as caught:
         place.table()

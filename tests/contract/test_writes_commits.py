@@ -19,8 +19,8 @@ from headgate.errors import InvalidRequest, NotAllowed, Retry, StorageUnavailabl
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
-from headgate.table import ownership
-from headgate.table.create import Definition
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
 from tests.support import owned, postgresql
 from tests.support.faulty_store import DictStore
 from tests.support.owned import CONF, NAME, OWNED, PLAIN, Place, append
@@ -238,7 +238,7 @@ def test_a_store_that_overwrites_is_refused(build: Build) -> None:
 def opened(owner: Owner) -> Place:
     place = Place()
     place.owners[NAME] = owner
-    ownership.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+    coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
     return place
 
 
@@ -253,7 +253,7 @@ def test_a_client_appends_reads_and_releases_through_it(build: Build) -> None:
     assert late.commit(owned.append_change(owned.named_file("e")), base=base) == 5
 
     assert paths(place.opened()) == ["a", "b", "c", "d", "e"]
-    assert ownership.uncoordinate(place.opened()) == 6
+    assert coordination.uncoordinate(place.opened()) == 6
     assert place.published() == list(range(7))
     asked = OwnedTable(place.location, _table_conf(place), place.store)
     with pytest.raises(NotAllowed, match="released"):

@@ -9,7 +9,7 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 import headgate
 from headgate.settings import Publish, Settings
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import duck
 from tests.support.tables import append_change, parquet_file
 

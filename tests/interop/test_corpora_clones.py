@@ -12,8 +12,9 @@ from headgate.protocol import table_features
 from headgate.protocol.actions import AddFile
 from headgate.settings import Publish, Settings
 from headgate.spark import deleted
-from headgate.table import places, whole_files
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import full_file_actions
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
 from tests.support import corpora
 
 pytestmark = [pytest.mark.interop, corpora.needs_corpora]
@@ -39,7 +40,7 @@ def found() -> list[Path]:
 
 def contents(table: OpenedTable) -> list[tuple[str, dict[str, str | None], bytes, tuple[int, ...]]]:
     """What is in the live files, under their names, and which of their rows are deleted."""
-    adds = list(whole_files.everything(table, table.snapshot()))
+    adds = list(full_file_actions.everything(table, table.snapshot()))
     return sorted(
         (
             unquote(add.path).rpartition("/")[2],
@@ -52,7 +53,7 @@ def contents(table: OpenedTable) -> list[tuple[str, dict[str, str | None], bytes
 
 
 def _bytes(table: OpenedTable, add: AddFile) -> bytes:
-    store, path = places.find(table.store, table.location, add.path)
+    store, path = file_paths.find(table.store, table.location, add.path)
     return store.read(path)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import headgate
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UnsupportedFeature
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import corpora
 from tests.support.corpora import Corpus, Files
 

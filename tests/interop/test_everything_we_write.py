@@ -24,9 +24,10 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import Kind
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import create, log
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from headgate.table.transaction import Change, Operation
 from tests.support import peers
 from tests.support.peers import Said
@@ -53,7 +54,7 @@ class Thing:
 
 
 def files(table: OpenedTable, kind: Kind) -> list[str]:
-    return [file.path for file in log.listed(table.store) if file.kind is kind]
+    return [file.path for file in log_reader.listed(table.store) if file.kind is kind]
 
 
 def compact(table: OpenedTable) -> None:

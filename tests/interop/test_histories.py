@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from headgate.protocol.actions import EpochMillis, RemoveFile
 from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support import duck
 from tests.support.tables import append_change, create_filesystem, open_filesystem, parquet_file

@@ -11,7 +11,7 @@ import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import duck, tables
 
 pytestmark = pytest.mark.interop

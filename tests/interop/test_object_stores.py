@@ -12,7 +12,7 @@ import pytest
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import duck, s3, tables
 
 pytestmark = pytest.mark.interop

@@ -8,9 +8,9 @@ import pytest
 
 from headgate.protocol import table_features
 from headgate.storage.locate import locate
-from headgate.table import alter, create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create, set_properties
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 from tests.support import duck
 from tests.support.routes import CountingWorld
 from tests.support.tables import SCHEMA, append_change, create_filesystem, open_filesystem, parquet_file
@@ -58,7 +58,7 @@ def test_others_read_a_table_that_was_altered(tmp_path: Path, properties: dict[s
     table = open_filesystem(str(tmp_path))
     append(table, "a", [1, 2])
 
-    alter.set_properties(table, properties)
+    set_properties.set_properties(table, properties)
     append(table, "b", [3])
     table.checkpoint()
     append(table, "c", [4])
@@ -86,10 +86,10 @@ def test_others_read_a_table_that_lost_a_feature_of_readers(tmp_path: Path, feat
     create_filesystem(locate(str(tmp_path)))
     table = open_filesystem(str(tmp_path))
     append(table, "a", [1, 2])
-    alter.add_feature(table, feature)
+    set_properties.add_feature(table, feature)
     append(table, "b", [3])
 
-    alter.drop_feature(table, feature)
+    set_properties.drop_feature(table, feature)
     append(table, "c", [4])
 
     assert by_duckdb(tmp_path) == by_delta_rs(tmp_path) == [1, 2, 3, 4]
@@ -99,12 +99,12 @@ def test_others_read_a_table_that_lost_a_feature_of_readers(tmp_path: Path, feat
 def test_others_write_a_table_that_lost_a_feature_of_writers(tmp_path: Path, feature: str) -> None:
     create_filesystem(locate(str(tmp_path)))
     table = open_filesystem(str(tmp_path))
-    alter.add_feature(table, feature)
+    set_properties.add_feature(table, feature)
     append(table, "a", [1])
 
-    alter.drop_feature(table, feature)
+    set_properties.drop_feature(table, feature)
     if feature == "rowTracking":
-        alter.drop_feature(table, "domainMetadata")
+        set_properties.drop_feature(table, "domainMetadata")
     deltalake.write_deltalake(tmp_path, pa.table({"id": [2], "writer": ["x"]}), mode="append")
 
     assert by_duckdb(tmp_path) == by_delta_rs(tmp_path) == [1, 2]
@@ -126,8 +126,8 @@ def test_tables_of_others_are_altered_and_still_theirs(tmp_path: Path, propertie
     deltalake.write_deltalake(tmp_path, theirs, configuration=properties)
     table = open_filesystem(str(tmp_path))
 
-    alter.set_properties(table, {"delta.logRetentionDuration": "interval 7 days", "team": "sales"})
-    alter.add_feature(table, "domainMetadata")
+    set_properties.set_properties(table, {"delta.logRetentionDuration": "interval 7 days", "team": "sales"})
+    set_properties.add_feature(table, "domainMetadata")
     append(table, "a", [3])
 
     assert by_delta_rs(tmp_path) == by_duckdb(tmp_path) == [1, 2, 3]

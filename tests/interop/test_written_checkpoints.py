@@ -18,7 +18,7 @@ from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol.actions import Action, AddFile, EpochMillis, Metadata, RemoveFile, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import corpora, duck
 from tests.support.checkpointed import protocol, published
 from tests.support.commits import metadata

@@ -14,11 +14,11 @@ from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table import ownership
-from headgate.table.after_commit import AfterCommit
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.linear.history import Kind, Recorder, Told, digest, total
 from tests.linear.worker import ONE, Assignment, Place, Shared
@@ -62,7 +62,7 @@ class Owned:
         """Version 0 of a table of the owner."""
         owner = self.owner()
         table = self.opened(owner, location)
-        ownership.create_coordinated(table, Definition(tables.SCHEMA), lambda *_: owner, OWNER, {})
+        coordination.create_coordinated(table, Definition(tables.SCHEMA), lambda *_: owner, OWNER, {})
 
     def log(self, location: str) -> list[str]:
         """The transactions of the table, by version; all of them are published for it."""

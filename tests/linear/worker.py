@@ -14,7 +14,7 @@ from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.linear.history import Kind, Recorder, Told, digest, total
 from tests.support import tables

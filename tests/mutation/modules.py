@@ -149,20 +149,20 @@ TESTS: dict[str, tuple[str, ...]] = {
     "protocol.predicates.literals": ("tests/unit/test_literals.py",),
     "protocol.metadata.reserved_properties": ("tests/unit/test_property_changes.py",),
     "protocol.log.deletion_vectors": ("tests/unit/test_vectors.py", "tests/unit/test_vectors_written.py"),
-    "table.commit": _LOOP,
+    "table.commit.loop": _LOOP,
     "table.transaction": ("tests/unit/test_transaction.py", *_LOOP, "tests/unit/test_isolation.py"),
-    "table.reads": ("tests/unit/test_reads.py",),
-    "table.publish": ("tests/unit/test_publishing_damage.py", "tests/unit/test_publishing.py"),
-    "table.filesystem": ("tests/unit/test_filesystem.py", "tests/unit/test_routes.py", *_COMMITTERS),
-    "table.managed": (
+    "table.commit.read_set": ("tests/unit/test_reads.py",),
+    "table.commit.publish": ("tests/unit/test_publishing_damage.py", "tests/unit/test_publishing.py"),
+    "table.commit.filesystem": ("tests/unit/test_filesystem.py", "tests/unit/test_routes.py", *_COMMITTERS),
+    "table.commit.catalog_managed": (
         "tests/unit/test_served_committer.py",
         "tests/unit/test_routes.py",
         *_COMMITTERS,
         "tests/unit/test_descriptions.py",
     ),
-    "table.coordinated": _COORDINATED,
-    "table.routed": ("tests/unit/test_routed.py", *_COORDINATED),
-    "table.restore": (
+    "table.commit.coordinated": _COORDINATED,
+    "table.commit.by_path": ("tests/unit/test_routed.py", *_COORDINATED),
+    "table.alter.restore": (
         "tests/unit/test_restored_state.py",
         "tests/unit/test_restore.py",
         "tests/unit/test_restored_owners.py",

@@ -18,9 +18,9 @@ from headgate.errors import (
 from headgate.protocol.actions import AppTransaction, TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.storage.store import Store
-from headgate.table import alter
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.alter import set_properties
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 from tests.simulation import changes
 from tests.simulation.changes import Decide, Moment, Rows
@@ -209,7 +209,7 @@ class Upgrader:
             self._pause()
         for _ in range(self._chance.randint(1, 4)):
             try:
-                version = alter.set_properties(self._open(), {"delta.enableRowTracking": "true"})
+                version = set_properties.set_properties(self._open(), {"delta.enableRowTracking": "true"})
             except (Crash, HeadgateError) as exc:
                 ended(exc, "enabling row tracking")
                 continue

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headgate.table.snapshot import Snapshot
+from headgate.table.read.snapshot import Snapshot
 from tests.simulation.serial import Table, vector
 
 PARTITION = "writer"

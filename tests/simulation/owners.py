@@ -12,7 +12,7 @@ from headgate.catalog.ports import RatifiedCommit, Staged
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.store import Store
-from headgate.table import ownership
+from headgate.table.alter import coordination
 from tests.simulation.actors import Open, ended
 from tests.simulation.ledger import Decider, Violation
 from tests.simulation.ledger import Ledger as Truth
@@ -137,11 +137,11 @@ class Mover:
                 ended(exc, "moving the table")
 
     def _take(self) -> None:
-        version = ownership.coordinate(self._open(), self._find, OWNER, {})
+        version = coordination.coordinate(self._open(), self._find, OWNER, {})
         if self._truth.at(version - 1).is_owned or not self._truth.at(version).is_owned:
             raise Violation("I16", f"version {version} was said to give the table to its owner")
 
     def _release(self) -> None:
-        version = ownership.uncoordinate(self._open())
+        version = coordination.uncoordinate(self._open())
         if all(self._truth.at(number).is_owned for number in range(1, version + 1)):
             raise Violation("I16", f"version {version} was said to be after the release")

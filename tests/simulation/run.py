@@ -23,10 +23,10 @@ from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
-from headgate.table import ownership
-from headgate.table.after_commit import AfterCommit
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.alter import coordination
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.simulation import changes, history, verdicts
 from tests.simulation.actors import End, Habits, Publisher, Reader, Records, Stranger, Upgrader, Writer
@@ -139,7 +139,7 @@ class _Scene:
         """A few files in every partition, and perhaps an owner."""
         table = self._open(PerfectWire())
         if self.route == "owned" or (self.route == "coordinated" and setup.random() < 0.6):
-            ownership.coordinate(table, self._finder(PerfectWire()), OWNER, {})
+            coordination.coordinate(table, self._finder(PerfectWire()), OWNER, {})
         base = table.snapshot()
         adds: list[Action] = []
         for number in range(setup.randint(0, 6)):

@@ -10,8 +10,8 @@ from headgate.protocol.actions import DomainMetadata, Metadata, Version
 from headgate.protocol.domains.handlers import union
 from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.log import codec
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.simulation.claims import PARTITION
 from tests.simulation.serial import ISOLATION
 from tests.support.tables import SCHEMA

@@ -20,7 +20,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import describe
 from headgate.spark import convert as converting
 from headgate.storage.locate import locate
-from headgate.table.snapshot import Snapshot
+from headgate.table.read.snapshot import Snapshot
 from tests.support import duck, tables
 
 PLACE = [("x", pa.int64()), ("y", pa.string())]

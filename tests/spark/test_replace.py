@@ -17,7 +17,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.spark import replace, schema
 from headgate.spark.replace import Replacement
-from headgate.table.create import Definition
+from headgate.table.alter.create import Definition
 from tests.spark.test_write import before_commit, data_files
 from tests.support import rows
 

@@ -21,7 +21,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish
 from headgate.spark import state
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import corpora
 from tests.support.commits import PROTOCOL, metadata
 from tests.support.corpora import Corpus

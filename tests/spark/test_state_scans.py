@@ -17,7 +17,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.spark import expressions, scan, state
 from headgate.spark.file_filter import FileFilter
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.logs import sales
 
 pytestmark = pytest.mark.spark

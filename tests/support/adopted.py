@@ -10,9 +10,9 @@ from headgate.catalog.store.grant_store import LAKE, OWNER, Principal, Privilege
 from headgate.clock import SystemWorld, World
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import adoption
-from headgate.table.adoption import Registry
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import adoption
+from headgate.table.alter.adoption import Registry
+from headgate.table.opened_table import OpenedTable
 from tests.support import tables
 
 NAME = TableName("test", "t")

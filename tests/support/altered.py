@@ -3,7 +3,7 @@
 from headgate.protocol import table_features
 from headgate.protocol.actions import Action, AddFile, Version
 from headgate.protocol.log import codec, file_names
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.routes import Place, create, open_table
 

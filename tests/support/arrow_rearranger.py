@@ -13,9 +13,9 @@ from headgate.protocol.actions import EpochMillis
 from headgate.protocol.predicates.tree import Always
 from headgate.protocol.transaction.attempt import Reads
 from headgate.storage.locate import local_path
-from headgate.table import removed
-from headgate.table.opened import OpenedTable
-from headgate.table.rearranger import Rearranged
+from headgate.table.commit import remove_actions
+from headgate.table.maintenance.rearranger import Rearranged
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.tables import parquet_file
 
@@ -51,7 +51,7 @@ class ArrowRearranger:
         now = EpochMillis(table.world.now_ms())
         change = Change(
             Operation("OPTIMIZE", changes_data=False),
-            (*removed.removals(old, now, data_change=False), add),
+            (*remove_actions.removals(old, now, data_change=False), add),
             reads=Reads(predicates=(Always(),), files=frozenset(old["path"].to_pylist())),
         )
         return Rearranged(table.commit(change, base=base), 1, old.num_rows)

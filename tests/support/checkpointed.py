@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 from headgate.protocol.actions import Action, CommitInfo, Protocol, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
-from headgate.table import log
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from tests.support.commits import metadata
 from tests.support.faulty_store import DictStore
 from tests.support.tables import open_filesystem
@@ -31,7 +31,7 @@ V2_PROTOCOL = protocol("domainMetadata", "inCommitTimestamp", reader=("v2Checkpo
 
 def published(store: Store, *commits: Sequence[Action]) -> None:
     """Publish these commits, each with a commitInfo, after those that are there."""
-    there = [file.version for file in log.listed(store) if file.kind is file_names.Kind.PUBLISHED]
+    there = [file.version for file in log_reader.listed(store) if file.kind is file_names.Kind.PUBLISHED]
     for version, actions in enumerate(commits, max(there, default=-1) + 1):
         info = CommitInfo(operation="TEST")
         store.put_if_absent(file_names.published(Version(version)), codec.encode((info, *actions)))

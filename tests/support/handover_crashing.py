@@ -11,7 +11,7 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.adoption import Coming
 from headgate.catalog.handover.release import Leaving
 from headgate.clock import SystemWorld
-from headgate.table.adoption import Registry
+from headgate.table.alter.adoption import Registry
 from tests.support.crashing import Crash, CrashingStore
 
 

@@ -18,7 +18,7 @@ from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.catalog.ratification import publication
 from headgate.errors import CatalogUnavailable
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.table import log
+from headgate.table.read import log_reader
 from tests.support.waiting import PATIENCE_SECONDS
 
 OK, CONFLICT, LIMIT = 200, 409, 429
@@ -115,7 +115,9 @@ class HttpOwner:
 
     def backfill_to(self, table: OwnedTable, version: Version) -> None:
         for commit in self.get_commits(table, end=version).commits:
-            publication.place(table.store, commit.version, log.content(table.store, commit.version, commit))
+            publication.place(
+                table.store, commit.version, log_reader.content(table.store, commit.version, commit)
+            )
         self._told("published", {"table": table.conf["table"], "version": version})
 
     def _told(self, kind: str, body: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
 from headgate.catalog.validation import content_rules, table_rules, text_rules
-from headgate.table.guard import Unguarded
+from headgate.table.upkeep.permissions import Unguarded
 
 
 class AllPermitted(Unguarded):

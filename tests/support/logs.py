@@ -20,7 +20,7 @@ from headgate.protocol.actions import (
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import handmade
 from tests.support.commits import PROTOCOL, add, metadata
 from tests.support.handmade import column

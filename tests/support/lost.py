@@ -20,10 +20,10 @@ from headgate.protocol.log import file_names as protocol_names
 from headgate.protocol.metadata import alter_properties
 from headgate.settings import DatabaseSettings, Publish
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
-from headgate.table.recovery import Recovery
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.maintenance.recovery import Recovery
+from headgate.table.opened_table import OpenedTable
 from tests.support import postgresql, tables
 
 QUIET = Settings(publish=Publish.ON_DEMAND, database=DatabaseSettings(connections=2))

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import headgate
-from headgate.table import places
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
 from tests.support.handmade import column, struct
 
 Line = dict[str, Any]
@@ -78,7 +78,7 @@ def ids_of(log: OpenedTable, version: int | None = None) -> tuple[int, ...]:
     found: list[int] = []
     snapshot = log.snapshot(version=version)
     for path in snapshot.files.without_stats["path"].to_pylist():
-        store, inside = places.find(log.store, log.location, path)
+        store, inside = file_paths.find(log.store, log.location, path)
         found += pq.read_table(pa.BufferReader(store.read(inside)))["id"].to_pylist()
     return tuple(sorted(found))
 

@@ -21,10 +21,10 @@ from headgate.protocol.features.coordinated_commits import CURRENT, DEPENDENCIES
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.storage.store import Store
-from headgate.table import ownership
-from headgate.table.after_commit import AfterCommit
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.alter import coordination
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
 from tests.support import commits, postgresql, proposals
 from tests.support.faulty_store import DictStore, PerfectWire, Wire
 from tests.support.routes import CountingWorld
@@ -172,7 +172,7 @@ def coordinated(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwn
     """A table that its owner got at version 1, with so many appends after that."""
     place, watched = ordinary(batch=batch)
     table = place.opened()
-    assert ownership.coordinate(table, place.find, NAME, CONF) == 1
+    assert coordination.coordinate(table, place.find, NAME, CONF) == 1
     append(table, range(2, versions + 2))
     return place, watched
 

@@ -14,9 +14,9 @@ from headgate.errors import ConflictError
 from headgate.protocol.actions import Action, AddFile, AppTransaction, RemoveFile
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
-from headgate.table.opened import OpenedTable
-from headgate.table.reads import ReadLog
-from headgate.table.snapshot import Snapshot
+from headgate.table.commit.read_set import ReadLog
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added
 

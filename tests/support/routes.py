@@ -9,13 +9,13 @@ from headgate.catalog.ports import TableId
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.table import ownership
-from headgate.table.after_commit import AfterCommit
+from headgate.table.alter import coordination
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Committer
-from headgate.table.filesystem import FilesystemCommitter
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
 from tests.support import attempts
 from tests.support.faulty_store import DictStore
 from tests.support.simulated_catalog import SimulatedCatalog
@@ -97,5 +97,5 @@ def open_table(place: Place, route: str) -> OpenedTable:
 def coordinate(place: Place) -> OpenedTable:
     """Give an ordinary table to the commit owner, and open it as one of its tables."""
     table = open_table(place, COORDINATED)
-    ownership.coordinate(table, place.find, _OWNER, {})
+    coordination.coordinate(table, place.find, _OWNER, {})
     return table

@@ -20,8 +20,8 @@ import headgate
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports import StagingTable, TableEntry, TableName
 from headgate.protocol.actions import AppTransaction, Version
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change
 from tests.conftest import JAVA
 

@@ -14,12 +14,12 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table import create
-from headgate.table.after_commit import AfterCommit
-from headgate.table.create import Definition
-from headgate.table.filesystem import FilesystemCommitter
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 
 SCHEMA = Struct((Field("id", Primitive("long")), Field("writer", Primitive("string"))))

@@ -13,10 +13,10 @@ from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table.chores import WorkerPolicy
-from headgate.table.guard import CatalogGuard
-from headgate.table.opened import OpenedTable
-from headgate.table.rearranger import Rearranger
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.maintenance.rearranger import Rearranger
+from headgate.table.opened_table import OpenedTable
+from headgate.table.upkeep.permissions import CatalogGuard
 from headgate.worker import Worker
 from tests.support.tables import NAME, append_change, named_file, open_managed
 

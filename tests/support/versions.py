@@ -9,7 +9,7 @@ from headgate.catalog.ports import CommitCatalog, TableId
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.tables import append_change, create_managed, named_file, open_managed
 
 STAGED = Settings(inline_limit_bytes=0, publish=Publish.ON_DEMAND)

@@ -31,8 +31,8 @@ from headgate.errors import (
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table import adoption, ownership
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import adoption, coordination
+from headgate.table.opened_table import OpenedTable
 from tests.support import adopted, tables
 from tests.support.adopted import NAME
 from tests.support.faulty_store import FaultyStore
@@ -303,7 +303,7 @@ def test_a_table_of_a_commit_owner_must_be_taken_back_first(tmp_path: Path) -> N
     place = Place()
     place.owners[OWNER] = LedgerOwner(MemoryLedger(), 1, place.world)
     tables.create_filesystem(place.store, world=place.world)
-    ownership.coordinate(place.opened(), place.find, OWNER, CONF)
+    coordination.coordinate(place.opened(), place.find, OWNER, CONF)
 
     with closing(open_catalog(tmp_path)) as catalog, pytest.raises(InvalidRequest, match="uncoordinate"):
         adoption.adopt(adopted.registry(catalog), place.store, "/nowhere", NAME)

@@ -15,8 +15,8 @@ from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
-from headgate.table import alter
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import set_properties
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added
 from tests.support.routes import ROUTES, create, open_table
@@ -52,7 +52,7 @@ def operations(table: OpenedTable) -> list[str | None]:
 def test_properties_are_set_in_one_commit(route: str) -> None:
     table = new(route)
 
-    version = alter.set_properties(table, {"team": "sales", "DELTA.appendonly": "true"})
+    version = set_properties.set_properties(table, {"team": "sales", "DELTA.appendonly": "true"})
 
     assert version == 1
     assert properties(table)["team"] == "sales"
@@ -66,23 +66,23 @@ def test_properties_are_set_in_one_commit(route: str) -> None:
 @each_route
 def test_setting_what_is_set_is_no_version(route: str) -> None:
     table = new(route)
-    alter.set_properties(table, {"team": "sales"})
+    set_properties.set_properties(table, {"team": "sales"})
 
-    assert alter.set_properties(table, {"team": "sales"}) == 1
-    assert alter.unset_properties(table, ["colour"], if_exists=True) == 1
+    assert set_properties.set_properties(table, {"team": "sales"}) == 1
+    assert set_properties.unset_properties(table, ["colour"], if_exists=True) == 1
 
 
 @each_route
 def test_properties_are_unset(route: str) -> None:
     table = new(route)
-    alter.set_properties(table, {"team": "sales", "delta.logRetentionDuration": "interval 7 days"})
+    set_properties.set_properties(table, {"team": "sales", "delta.logRetentionDuration": "interval 7 days"})
 
-    alter.unset_properties(table, ["team", "delta.LOGretentionDuration"])
+    set_properties.unset_properties(table, ["team", "delta.LOGretentionDuration"])
 
     assert not {"team", "delta.logRetentionDuration"} & properties(table).keys()
     assert operations(table)[-1] == "UNSET TBLPROPERTIES"
     with pytest.raises(InvalidRequest, match="if_exists") as caught:
-        alter.unset_properties(table, ["team"])
+        set_properties.unset_properties(table, ["team"])
     assert caught.value.code == "DELTA_UNSET_NON_EXISTENT_PROPERTY"
 
 
@@ -90,11 +90,11 @@ def test_properties_are_unset(route: str) -> None:
 def test_a_comment_is_the_description(route: str) -> None:
     table = new(route)
 
-    alter.set_comment(table, "what we sold")
+    set_properties.set_comment(table, "what we sold")
     assert table.snapshot().state.metadata.description == "what we sold"
     assert "comment" not in properties(table)
 
-    alter.set_comment(table, None)
+    set_properties.set_comment(table, None)
     assert table.snapshot().state.metadata.description is None
 
 
@@ -113,7 +113,7 @@ def test_a_comment_is_the_description(route: str) -> None:
 def test_a_property_brings_the_feature_it_needs(route: str, key: str, value: str, feature: str) -> None:
     table = new(route)
 
-    alter.set_properties(table, {key: value})
+    set_properties.set_properties(table, {key: value})
 
     assert feature in named(table)
     assert append(table, "a") == table.snapshot().version
@@ -124,7 +124,7 @@ def test_wishes_about_the_protocol_are_not_stored(route: str) -> None:
     """E5"""
     table = new(route)
 
-    alter.set_properties(
+    set_properties.set_properties(
         table,
         {
             "delta.feature.DOMAINMETADATA": "supported",
@@ -141,7 +141,7 @@ def test_a_legacy_protocol_that_gets_a_feature_names_what_it_implied() -> None:
     """S335"""
     table = new("filesystem")
 
-    alter.add_feature(table, "domainMetadata")
+    set_properties.add_feature(table, "domainMetadata")
 
     protocol = table.snapshot().state.protocol
     assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 7)
@@ -153,10 +153,10 @@ def test_a_legacy_protocol_that_gets_a_feature_names_what_it_implied() -> None:
 def test_a_feature_brings_those_it_requires(route: str) -> None:
     table = new(route)
 
-    alter.add_feature(table, "rowtracking")
+    set_properties.add_feature(table, "rowtracking")
 
     assert named(table) >= {"rowTracking", "domainMetadata"}
-    assert alter.add_feature(table, "rowTracking") == table.snapshot().version == 1
+    assert set_properties.add_feature(table, "rowTracking") == table.snapshot().version == 1
 
 
 @each_route
@@ -168,10 +168,10 @@ def test_a_table_is_not_made_such_that_it_can_no_longer_be_written(route: str, n
 
     if name in refused:
         with pytest.raises(UnsupportedFeature, match=refused[name]):
-            alter.add_feature(table, name)
+            set_properties.add_feature(table, name)
         assert table.snapshot().version == 0
     else:
-        alter.add_feature(table, name)
+        set_properties.add_feature(table, name)
         append(table, "a")
 
 
@@ -180,7 +180,7 @@ def test_what_a_property_cannot_be_is_refused_before_anything_is_committed(route
     table = new(route)
 
     with pytest.raises(UserError):
-        alter.set_properties(table, {"team": "sales", "delta.appendOnly": "perhaps"})
+        set_properties.set_properties(table, {"team": "sales", "delta.appendOnly": "perhaps"})
 
     assert table.snapshot().version == 0
 
@@ -191,11 +191,11 @@ def test_a_table_with_an_unknown_feature_is_not_altered(route: str) -> None:
     table = new(route, "feature:quantumWrites")
 
     with pytest.raises(UnsupportedFeature, match="quantumWrites"):
-        alter.set_properties(table, {"team": "sales"})
+        set_properties.set_properties(table, {"team": "sales"})
     with pytest.raises(UnsupportedFeature, match="quantumWrites"):
-        alter.add_feature(table, "domainMetadata")
+        set_properties.add_feature(table, "domainMetadata")
     with pytest.raises(InvalidRequest) as caught:
-        alter.drop_feature(table, "quantumWrites")
+        set_properties.drop_feature(table, "quantumWrites")
 
     assert caught.value.code == "DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE"
     assert table.snapshot().version == 0
@@ -208,9 +208,9 @@ def test_the_timestamps_of_a_managed_table_cannot_be_touched(route: str, key: st
     table = new(route)
 
     with pytest.raises(InvalidRequest):
-        alter.set_properties(table, {key: "true"})
+        set_properties.set_properties(table, {key: "true"})
     with pytest.raises(InvalidRequest) as caught:
-        alter.unset_properties(table, [key], if_exists=True)
+        set_properties.unset_properties(table, [key], if_exists=True)
 
     assert caught.value.code == "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES"
     assert table.snapshot().version == 0
@@ -222,7 +222,7 @@ def test_what_a_catalog_depends_on_cannot_be_dropped(route: str) -> None:
     table, messages = new(route), []
     for name in ("catalogManaged", "inCommitTimestamp", "vacuumProtocolCheck"):
         with pytest.raises(InvalidRequest) as caught:
-            alter.drop_feature(table, name)
+            set_properties.drop_feature(table, name)
         messages.append(caught.value.message)
         nonremovable = "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE"
         dependent = "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"
@@ -237,9 +237,9 @@ def test_a_table_by_path_is_not_put_under_a_catalog_by_its_features() -> None:
     table = new("filesystem")
 
     with pytest.raises(InvalidRequest, match="create it in the catalog"):
-        alter.add_feature(table, "catalogManaged")
+        set_properties.add_feature(table, "catalogManaged")
     with pytest.raises(InvalidRequest, match="create it in the catalog"):
-        alter.set_properties(table, {"delta.feature.catalogManaged": "supported"})
+        set_properties.set_properties(table, {"delta.feature.catalogManaged": "supported"})
 
     assert table.snapshot().version == 0
 
@@ -249,11 +249,11 @@ def test_how_the_catalog_knows_a_table_cannot_change(route: str) -> None:
     """S111, E8: restating it is no change."""
     table = new(route, "set:io.unitycatalog.tableId=abc")
 
-    assert alter.set_properties(table, {"io.unitycatalog.tableId": "abc"}) == 0
+    assert set_properties.set_properties(table, {"io.unitycatalog.tableId": "abc"}) == 0
     with pytest.raises(InvalidRequest, match="how the catalog knows"):
-        alter.set_properties(table, {"io.unitycatalog.tableId": "xyz"})
+        set_properties.set_properties(table, {"io.unitycatalog.tableId": "xyz"})
     with pytest.raises(InvalidRequest) as caught:
-        alter.unset_properties(table, ["io.unitycatalog.tableId"])
+        set_properties.unset_properties(table, ["io.unitycatalog.tableId"])
     assert caught.value.code == "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
 
 
@@ -262,14 +262,14 @@ def test_timestamps_that_are_switched_on_later_say_since_when() -> None:
     table = new("filesystem")
     append(table, "a")
 
-    alter.set_properties(table, {STAMPS: "true"})
+    set_properties.set_properties(table, {STAMPS: "true"})
 
     found = table.snapshot().state
     assert found.metadata.configuration[ENABLED_AT_VERSION] == "2"
     assert found.metadata.configuration[ENABLED_AT_MOMENT] == str(found.in_commit_timestamp)
     assert "inCommitTimestamp" in table_features.named(found.protocol)
 
-    alter.set_properties(table, {STAMPS: "false"})
+    set_properties.set_properties(table, {STAMPS: "false"})
     assert not {ENABLED_AT_VERSION, ENABLED_AT_MOMENT} & properties(table).keys()
 
 
@@ -295,11 +295,11 @@ def test_of_two_who_set_properties_at_once_one_has_to_look_again(route: str) -> 
     place = create((), managed=route != "filesystem")
     ours, theirs = open_table(place, route), open_table(place, route)
     base = ours.snapshot()
-    alter.set_properties(theirs, {"a": "1"})
+    set_properties.set_properties(theirs, {"a": "1"})
 
     with pytest.raises(MetadataChanged):
         ours.commit(Change(Operation("SET TBLPROPERTIES"), (base.state.metadata,)), base=base)
-    alter.set_properties(ours, {"b": "2"})
+    set_properties.set_properties(ours, {"b": "2"})
 
     assert properties(ours).items() >= {"a": "1", "b": "2"}.items()
 
@@ -319,7 +319,7 @@ def test_an_append_that_loses_to_an_alter(
     place = create((), managed=route != "filesystem")
     ours, theirs = open_table(place, route), open_table(place, route)
     base = ours.snapshot()
-    alter.set_properties(theirs, {key: value})
+    set_properties.set_properties(theirs, {key: value})
     change = Change(Operation("WRITE"), (added("a", {}),))
 
     if error is None:
@@ -348,7 +348,7 @@ def test_of_two_who_add_features_at_once_one_has_to_look_again(route: str) -> No
     place = create((), managed=route != "filesystem")
     ours, theirs = open_table(place, route), open_table(place, route)
     base = ours.snapshot()
-    alter.add_feature(theirs, "deletionVectors")
+    set_properties.add_feature(theirs, "deletionVectors")
 
     with pytest.raises(ProtocolChanged):
         ours.commit(Change(Operation("UPGRADE PROTOCOL"), (base.state.protocol,)), base=base)
@@ -357,9 +357,11 @@ def test_of_two_who_add_features_at_once_one_has_to_look_again(route: str) -> No
 def test_the_protocol_of_every_version_is_well_formed() -> None:
     place = create((), managed=False)
     table = open_table(place, "filesystem")
-    alter.set_properties(table, {"delta.enableDeletionVectors": "true", "delta.enableChangeDataFeed": "true"})
-    alter.add_feature(table, "rowTracking")
-    alter.drop_feature(table, "rowTracking")
+    set_properties.set_properties(
+        table, {"delta.enableDeletionVectors": "true", "delta.enableChangeDataFeed": "true"}
+    )
+    set_properties.add_feature(table, "rowTracking")
+    set_properties.drop_feature(table, "rowTracking")
 
     for version in range(table.snapshot().version + 1):
         found = codec.decode(Version(version), place.store.read(file_names.published(Version(version))))

@@ -15,11 +15,14 @@ from headgate.protocol.actions import EpochMillis, RemoveFile, Version
 from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import Kind
 from headgate.storage.locate import locate
-from headgate.table import alter, authority, log, manifests, vacuum
+from headgate.table import authority
+from headgate.table.alter import set_properties
 from headgate.table.authority import RULES, Decider
-from headgate.table.opened import OpenedTable
+from headgate.table.maintenance import symlink_manifests, vacuum
+from headgate.table.maintenance.vacuum import Wish
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from headgate.table.transaction import Change, Operation
-from headgate.table.vacuum import Wish
 from tests.support.faulty_store import DictStore
 from tests.support.owned import NAME, Place, append, coordinated
 from tests.support.tables import (
@@ -69,7 +72,7 @@ def test_a_vacuum_without_the_owner_deletes_nothing_and_claims_nothing(lite: boo
         OpenedTable.cleanup_log,
         lambda table: table.compact_log(0, 1),
         lambda table: vacuum.vacuum(table, Wish()),
-        lambda table: manifests.generate(table, manifests.SYMLINKS),
+        lambda table: symlink_manifests.generate(table, symlink_manifests.SYMLINKS),
         *(lambda table, kind=kind: table.check_permitted(kind, "THE OPERATION") for kind in Maintenance),
     ],
 )
@@ -188,10 +191,10 @@ def _with_damage(store: DictStore, policy: str) -> set[str]:
     for path in "ab":
         table.commit(append_change(named_file(path)), base=table.snapshot())
     if policy == "v2":
-        alter.set_properties(table, {"delta.checkpointPolicy": "v2"})
+        set_properties.set_properties(table, {"delta.checkpointPolicy": "v2"})
     latest = table.checkpoint()
     table.compact_log(0, 1)
-    files = {file.path for file in log.listed(store) if file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)}
+    files = {file.path for file in log_reader.listed(store) if file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)}
     damaged = files | {file_names.checksum(latest)}
     for path in damaged:
         store.put(path, b"{")

@@ -39,8 +39,9 @@ from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.storage.locate import locate
-from headgate.table import alter, log
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import set_properties
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from tests.support.faulty_store import FaultyStore
 from tests.support.proposals import staged
 from tests.support.routes import CountingWorld
@@ -88,7 +89,7 @@ def staged_files(location: str) -> list[Path]:
 
 
 def published_versions(location: str) -> set[int]:
-    listed = log.listed(locate(location))
+    listed = log_reader.listed(locate(location))
     return {file.version for file in listed if file.kind is file_names.Kind.PUBLISHED}
 
 
@@ -139,12 +140,12 @@ def test_the_catalog_learns_what_the_table_is_from_the_commit_itself(tmp_path: P
         return dict(now.metadata.configuration)
 
     first = told()
-    alter.set_properties(table, {"team": "sales", "delta.enableDeletionVectors": "true"})
+    set_properties.set_properties(table, {"team": "sales", "delta.enableDeletionVectors": "true"})
     assert told() == {**first, "team": "sales", "delta.enableDeletionVectors": "true"}
     version = table.snapshot().version
-    assert alter.set_properties(table, {"team": "sales"}) == version, "nothing to tell"
+    assert set_properties.set_properties(table, {"team": "sales"}) == version, "nothing to tell"
     append(table, "a")
-    alter.unset_properties(table, ["team"])
+    set_properties.unset_properties(table, ["team"])
     assert told() == {**first, "delta.enableDeletionVectors": "true"}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import fresh
 from benchmarks.open_checkpoint import write_checkpoint
-from headgate.table import checkpoint_files, checkpoint_rows
+from headgate.table.upkeep import checkpoint_parquet, checkpoint_rows
 from tests.support import tables
 
 FILES = 200_000
@@ -29,6 +29,6 @@ def test_a_checkpoint_of_many_files_flows_through(tmp_path: Path) -> None:
 
 def checkpoint(location: str) -> int:
     """Write one in small pieces; the most that Arrow needed at a time."""
-    checkpoint_files._GROUP_ROWS = checkpoint_rows._BATCH = 8 * 1024
+    checkpoint_parquet._GROUP_ROWS = checkpoint_rows._BATCH = 8 * 1024
     tables.open_filesystem(location).checkpoint()
     return int(pa.default_memory_pool().max_memory())

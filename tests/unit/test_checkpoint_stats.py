@@ -10,7 +10,7 @@ import pytest
 
 from headgate.protocol.actions import AddFile, EpochMillis, Metadata, Version
 from headgate.protocol.log import file_names
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support import handmade
 from tests.support.checkpointed import actions, protocol, published, table
 from tests.support.commits import metadata

@@ -23,9 +23,9 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.log import codec, file_names, last_checkpoint
 from headgate.storage.store import Store
-from headgate.table import checkpoint_files, checkpoint_rows, checkpointing
-from headgate.table.files import SCHEMA
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.live_files import SCHEMA
+from headgate.table.upkeep import checkpoint_parquet, checkpoint_rows, checkpoint_writer
 from tests.support.checkpointed import V2, V2_PROTOCOL, actions, protocol, published, table
 from tests.support.commits import PROTOCOL, add, metadata, remove
 from tests.support.faulty_store import DictStore, FaultyStore
@@ -269,8 +269,8 @@ def test_large_commits_and_checkpoints_are_taken_in_pieces(
 ) -> None:
     monkeypatch.setattr(checkpoint_rows, "_CHUNK_BYTES", chunk)
     monkeypatch.setattr(checkpoint_rows, "_BATCH", 2)
-    monkeypatch.setattr(checkpoint_files, "_GROUP_ROWS", 3)
-    monkeypatch.setattr(checkpointing, "SIDECAR_ROWS", sidecar)
+    monkeypatch.setattr(checkpoint_parquet, "_GROUP_ROWS", 3)
+    monkeypatch.setattr(checkpoint_writer, "SIDECAR_ROWS", sidecar)
     opened = table([add(f"{n}") for n in range(9)], [gone("3"), add("3x"), gone("4"), add("4")], **V2)
     before = seen(opened)
     opened.checkpoint()

@@ -13,10 +13,10 @@ from headgate.errors import CorruptLog, StorageUnavailable
 from headgate.protocol.actions import AppTransaction, Commit, CommitInfo, DomainMetadata, Sidecar, Version
 from headgate.protocol.log import codec, file_names, replay
 from headgate.protocol.log.replay import State
-from headgate.table import checkpoints
 from headgate.table.committer import Frontier
-from headgate.table.files import LiveFiles
-from headgate.table.snapshot import Snapshot, load
+from headgate.table.read import checkpoint_reader
+from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.snapshot import Snapshot, load
 from tests.support.commits import PROTOCOL, add, commit, metadata, remove
 from tests.support.faulty_store import DictStore
 
@@ -64,7 +64,7 @@ ACTIONS = pa.schema(
 @pytest.fixture(params=["whole", "ranges"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "ranges":
-        monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 0)
+        monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
 
 
 def file_row(path: str, **more: Any) -> Row:
@@ -80,7 +80,7 @@ def put(store: DictStore, path: str, rows: list[Row], schema: pa.Schema = ACTION
 
 def opened(store: DictStore, *paths: str) -> tuple[State, LiveFiles]:
     parsed = [file_names.parse(path, size=store.head(path).size) for path in paths]
-    return checkpoints.load(store, [part for part in parsed if part is not None])
+    return checkpoint_reader.load(store, [part for part in parsed if part is not None])
 
 
 def paths(files: LiveFiles) -> list[str]:
@@ -288,7 +288,7 @@ def test_a_malformed_action_is_named() -> None:
 def test_statistics_of_a_checkpoint_that_was_replaced_are_not_mixed_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
     store = DictStore()
     put(store, CLASSIC, [PROTOCOL_ROW, METADATA_ROW, file_row("a"), file_row("b", stats=None)])
     _, files = opened(store, CLASSIC)

@@ -14,7 +14,7 @@ from headgate.protocol.log import codec, file_names, replay, version_checksum
 from headgate.protocol.log.version_checksum import Totals
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
-from headgate.table import checksums
+from headgate.table.read import checksum_files
 from tests.support.checkpointed import protocol, published, table
 from tests.support.commits import PROTOCOL, add, commit, metadata
 from tests.support.faulty_store import FaultyStore, RecordingWire
@@ -207,8 +207,8 @@ def test_an_unpublished_version_has_one_and_the_first_one_stays(tmp_path: Path) 
     store = opened.store
     assert found.catalog.tail(found.table_id).published < 2
 
-    checksums.write(store, state, Totals(2, 2))
-    checksums.write(store, state, Totals(99, 99))
+    checksum_files.write(store, state, Totals(2, 2))
+    checksum_files.write(store, state, Totals(99, 99))
 
     assert (crc(store, 2)["numFiles"], crc(store, 2)["inCommitTimestampOpt"]) == (
         2,
@@ -263,7 +263,7 @@ def test_the_timestamp_of_a_version_may_come_from_its_checksum(info: CommitInfo 
     opened.store.put(file_names.published(Version(1)), codec.encode(actions))
     if known:
         state = replay.start(commit(1, PROTOCOL, metadata(**STAMPED), timestamp=1_234))
-        checksums.write(opened.store, state, Totals(1, 1))
+        checksum_files.write(opened.store, state, Totals(1, 1))
     fresh = open_filesystem("", store=opened.store)
     change = append_change(named_file("b"))
 
@@ -281,7 +281,7 @@ def test_the_schema_is_known_from_it_without_reading_a_commit() -> None:
     opened = table([add("a")], [add("b")])
     opened.checkpoint()
     published(opened.store, [add("c")])
-    checksums.write(opened.store, open_filesystem("", store=opened.store).snapshot().state, Totals(3, 3))
+    checksum_files.write(opened.store, open_filesystem("", store=opened.store).snapshot().state, Totals(3, 3))
     wire = RecordingWire()
     watched = open_filesystem("", store=FaultyStore(opened.store, wire))
 
@@ -301,7 +301,7 @@ def test_one_beyond_the_latest_version_of_the_catalog_is_not_looked_at(tmp_path:
     state = found.opened().snapshot().state
     ahead = msgspec.structs.replace(state.metadata, name="from the future")
     stray = replay.start(commit(5, state.protocol, ahead, timestamp=1))
-    checksums.write(store, stray, Totals(9, 9))
+    checksum_files.write(store, stray, Totals(9, 9))
 
     opened = found.opened()
 

@@ -17,7 +17,7 @@ from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.log_cleanup import NOTHING, Protection
 from headgate.protocol.log.timestamps import Stamp
 from headgate.storage.store import ObjectMeta, Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, protocol
 from tests.support.commits import PROTOCOL, add, metadata
 from tests.support.faulty_store import DictStore

@@ -30,7 +30,7 @@ from headgate.protocol.actions import AddFile
 from headgate.settings import Publish, Settings
 from headgate.storage import local
 from headgate.storage.local import LocalStore
-from headgate.table.create import Definition
+from headgate.table.alter.create import Definition
 from tests.support.tables import SCHEMA, append_change, create_filesystem, open_filesystem, parquet_file
 
 SETTINGS = Settings(publish=Publish.ON_DEMAND, max_unanswered=1)

@@ -11,8 +11,9 @@ from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
-from headgate.table import clone_files, places
-from headgate.table.clone_files import COPY_OF, Origin
+from headgate.table.alter import clone_files
+from headgate.table.alter.clone_files import COPY_OF, Origin
+from headgate.table.read import file_paths
 from tests.support.tables import named_file
 
 ORIGIN = Origin("source-id", "/source")
@@ -55,8 +56,8 @@ def test_a_file_is_named_by_where_it_is(source: str, path: str, target: str, exp
     (add,) = clone_files.referring([named_file(path)], source, target).adds
 
     assert add.path == expected
-    found = places.find(None, target, add.path)  # type: ignore[arg-type]  # only asked where it is
-    original = places.find(None, source, path)  # type: ignore[arg-type]
+    found = file_paths.find(None, target, add.path)  # type: ignore[arg-type]  # only asked where it is
+    original = file_paths.find(None, source, path)  # type: ignore[arg-type]
     assert found[1].rpartition("/")[2] == original[1].rpartition("/")[2]
 
 

@@ -20,9 +20,9 @@ from headgate.protocol.actions import (
 from headgate.protocol.log import replay
 from headgate.protocol.predicates import tree
 from headgate.protocol.transaction.attempt import Reads
-from headgate.table import combine
-from headgate.table.files import LiveFiles
-from headgate.table.snapshot import Snapshot
+from headgate.table.multi import combine
+from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation, Transaction, begin
 from tests.support import commits
 from tests.support.world import StillWorld

@@ -22,7 +22,7 @@ from headgate.protocol.log import codec, replay
 from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.settings import Settings
 from headgate.table import transaction
-from headgate.table.commit import Committed, commit
+from headgate.table.commit.loop import Committed, commit
 from headgate.table.committer import Frontier
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits

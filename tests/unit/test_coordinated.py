@@ -29,10 +29,10 @@ from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
-from headgate.table import alter, ownership
-from headgate.table.changes import Range
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import coordination, set_properties
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Range
 from headgate.table.transaction import Change, Operation
 from tests.support.faulty_store import DictStore
 from tests.support.owned import (
@@ -72,7 +72,7 @@ def test_version_0_is_a_file_and_the_owner_decides_the_rest() -> None:
     place.owners[NAME] = watched
     table = place.opened()
 
-    ownership.create_coordinated(table, Definition(SCHEMA), place.find, NAME, CONF)
+    coordination.create_coordinated(table, Definition(SCHEMA), place.find, NAME, CONF)
 
     assert (place.published(), watched.count("commit"), watched.count("register")) == ([0], 0, 1)
     assert append(table, "abc") == [1, 2, 3]
@@ -124,7 +124,7 @@ def test_a_credential_in_the_conf_of_an_owner_does_not_reach_the_log(conf: dict[
     before = place.opened().snapshot()
 
     with pytest.raises(InvalidRequest, match=r"headgate\.owners\.register") as no:
-        ownership.coordinate(place.opened(), place.find, NAME, {**CONF, **conf})
+        coordination.coordinate(place.opened(), place.find, NAME, {**CONF, **conf})
 
     assert no.value.code == "HEADGATE_SECRET_IN_LOG"
     assert place.opened().snapshot().state == before.state
@@ -136,7 +136,7 @@ def test_a_table_that_another_process_gave_to_an_owner_is_followed_in_one_call()
     stale = place.opened()
     stale.snapshot()
     other = place.opened()
-    ownership.coordinate(other, place.find, NAME, CONF)
+    coordination.coordinate(other, place.find, NAME, CONF)
     append(other, "ab")
 
     assert stale.snapshot().version == 5
@@ -155,9 +155,9 @@ def test_a_table_that_went_from_owner_to_owner_is_followed_to_the_end() -> None:
     old.snapshot()
     other = place.opened()
     append(other, "x")
-    ownership.uncoordinate(other)
+    coordination.uncoordinate(other)
     assert place.published() == [0, 1, 2, 3, 4]
-    ownership.coordinate(other, place.find, "two", {})
+    coordination.coordinate(other, place.find, "two", {})
     append(other, "yz")
     asked = first.count("get_commits")
 
@@ -177,8 +177,8 @@ def test_a_table_that_came_back_to_its_owner_is_another_registration() -> None:
     old = place.opened()
     old.snapshot()
     other = place.opened()
-    ownership.uncoordinate(other)
-    ownership.coordinate(other, place.find, NAME, CONF)
+    coordination.uncoordinate(other)
+    coordination.coordinate(other, place.find, NAME, CONF)
     append(other, "xy")
 
     assert old.snapshot().version == 6
@@ -304,8 +304,8 @@ def test_a_range_of_changes_crosses_the_take_over() -> None:
     """S142, R15: from the log as far as that goes, from the owner what is not published."""
     place, _ = ordinary(2, batch=100)
     table = place.opened()
-    alter.set_properties(table, {"delta.enableChangeDataFeed": "true"})
-    ownership.coordinate(table, place.find, NAME, CONF)
+    set_properties.set_properties(table, {"delta.enableChangeDataFeed": "true"})
+    coordination.coordinate(table, place.find, NAME, CONF)
     append(table, "ab")
     reader = place.opened()
 
@@ -343,7 +343,7 @@ def test_without_its_owner_a_table_is_not_written_nor_kept() -> None:
         stranger.publish,
         stranger.cleanup_log,
         lambda: stranger.compact_log(0, 1),
-        lambda: ownership.uncoordinate(stranger),
+        lambda: coordination.uncoordinate(stranger),
     )
 
     for attempt in attempts:
@@ -405,7 +405,7 @@ def test_nobody_hands_a_table_from_owner_to_owner() -> None:
             table.commit(Change(Operation("SET"), (with_settings(table, **values),)), base=table.snapshot())
         assert caught.value.code == "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
     with pytest.raises(InvalidRequest) as caught:
-        ownership.coordinate(table, place.find, "two", {})
+        coordination.coordinate(table, place.find, "two", {})
     assert caught.value.code == "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
     assert watched.count("register") == 1
 
@@ -420,7 +420,7 @@ def test_an_owner_nobody_asked_is_not_written_into_a_table() -> None:
             Change(Operation("SET"), (protocol, with_settings(table, owner=NAME))), base=table.snapshot()
         )
     with pytest.raises(InvalidRequest, match="no commit owner 'nobody'") as caught:
-        ownership.coordinate(table, place.find, "nobody", {})
+        coordination.coordinate(table, place.find, "nobody", {})
     assert caught.value.code == WITHOUT
 
 
@@ -506,7 +506,7 @@ def test_what_the_owner_needs_is_not_dropped(feature: str) -> None:
     place, _ = coordinated(1)
 
     with pytest.raises(UserError):
-        alter.drop_feature(place.opened(), feature)
+        set_properties.drop_feature(place.opened(), feature)
 
     assert place.opened().snapshot().version == 2
 
@@ -622,7 +622,7 @@ def test_who_writes_while_a_table_changes_hands_starts_again() -> None:
     place, watched = ordinary(1, batch=100)
     caught_up = place.opened()
     base = caught_up.snapshot()
-    ownership.coordinate(place.opened(), place.find, NAME, CONF)
+    coordination.coordinate(place.opened(), place.find, NAME, CONF)
     append(place.opened(), "x")
 
     with pytest.raises(MetadataChanged):
@@ -663,7 +663,7 @@ def test_an_ordinary_table_has_nothing_to_release() -> None:
     place, _ = ordinary()
 
     with pytest.raises(InvalidRequest, match="none to leave"):
-        ownership.uncoordinate(place.opened())
+        coordination.uncoordinate(place.opened())
 
 
 def test_the_owner_agrees_before_anything_is_written() -> None:
@@ -676,6 +676,6 @@ def test_the_owner_agrees_before_anything_is_written() -> None:
     watched.register = refuse  # type: ignore[method-assign]
     before = {meta.path for meta in place.store.list_from("")}
     with pytest.raises(NotAllowed):
-        ownership.coordinate(place.opened(), place.find, NAME, CONF)
+        coordination.coordinate(place.opened(), place.find, NAME, CONF)
 
     assert {meta.path for meta in place.store.list_from("")} == before

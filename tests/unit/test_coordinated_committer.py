@@ -11,8 +11,10 @@ from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
-from headgate.table import log, ownership, snapshot, transaction
-from headgate.table.coordinated import CoordinatedCommitter
+from headgate.table import transaction
+from headgate.table.alter import coordination
+from headgate.table.commit.coordinated import CoordinatedCommitter
+from headgate.table.read import log_reader, snapshot
 from headgate.table.transaction import Transaction
 from tests.support.faulty_store import DictStore
 from tests.support.owned import CONF, LOCATION, NAME, Place, append, coordinated, ordinary
@@ -107,7 +109,7 @@ def test_there_is_a_folder_for_staged_commits_as_soon_as_there_is_an_owner() -> 
     place, _ = ordinary(1)
     assert not list(place.store.list_from(file_names.STAGED))
 
-    ownership.coordinate(place.opened(), place.find, NAME, CONF)
+    coordination.coordinate(place.opened(), place.find, NAME, CONF)
 
     assert list(place.store.list_from(file_names.STAGED))
     assert place.staged() == []
@@ -144,7 +146,7 @@ def test_a_reader_from_before_the_last_checkpoint_misses_nothing() -> None:
     place.opened().checkpoint(version=5)
     asked = committer(place)
 
-    assert log.last_checkpoint(place.store) == 5
+    assert log_reader.last_checkpoint(place.store) == 5
     assert asked.frontier(known=Version(2)).latest == asked.frontier().latest == 7
 
 

@@ -15,7 +15,7 @@ from headgate.errors import ConflictError
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table import ownership
+from headgate.table.alter import coordination
 from tests.support import owned
 from tests.support.faulty_store import DictStore
 from tests.support.owned import CONF, NAME, Place, append
@@ -32,7 +32,7 @@ def test_eleven_writers_of_eleven_commits_lose_and_double_nothing(tmp_path: Path
     place = Place(store, SystemWorld(), {}, str(tmp_path / "table"))
     place.owners[NAME] = owned.owner("database", tmp_path, batch=batch)
     create_filesystem(store)
-    ownership.coordinate(place.opened(), place.find, NAME, CONF)
+    coordination.coordinate(place.opened(), place.find, NAME, CONF)
     done, seen = threading.Event(), [0]
 
     def write(number: int) -> list[int]:
@@ -91,8 +91,8 @@ def test_a_table_that_changes_hands_under_load_loses_and_doubles_nothing(batch: 
         table = place.opened()
         for turn in range(6):
             name = ("one", "two")[turn % 2]
-            again(lambda owner=name: ownership.coordinate(table, place.find, owner, {}))  # type: ignore[misc]
-            again(lambda: ownership.uncoordinate(table))
+            again(lambda owner=name: coordination.coordinate(table, place.find, owner, {}))  # type: ignore[misc]
+            again(lambda: coordination.uncoordinate(table))
 
     def read() -> None:
         table, seen = place.opened(), 0

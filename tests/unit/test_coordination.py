@@ -10,7 +10,7 @@ from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import CURRENT, STAMP_PROPERTIES, Command
-from headgate.table import alter
+from headgate.table.alter import set_properties
 from tests.support import commits
 from tests.support.owned import NAME, coordinated, ordinary
 
@@ -126,9 +126,9 @@ def test_a_user_cannot_alter_a_coordinated_table_past_the_rules() -> None:
     table = place.opened()
 
     for properties, code in ((NAMED, OVERRIDE), (STAMPED, NEEDED)):
-        assert refusal(alter.set_properties, table, properties) == code
-        assert refusal(alter.unset_properties, table, list(properties)) in (UNSET, NEEDED)
-    assert alter.set_properties(table, {"acme": "y"}) == 3
+        assert refusal(set_properties.set_properties, table, properties) == code
+        assert refusal(set_properties.unset_properties, table, list(properties)) in (UNSET, NEEDED)
+    assert set_properties.set_properties(table, {"acme": "y"}) == 3
     assert table.snapshot().version == 3
 
 
@@ -137,7 +137,7 @@ def test_setting_the_properties_by_hand_registers_nobody_so_it_is_refused() -> N
 
     for properties in (LEGAL, NAMED, TABLE):
         with pytest.raises(InvalidRequest):
-            alter.set_properties(place.opened(), properties)
+            set_properties.set_properties(place.opened(), properties)
     assert (place.published(), watched.asked) == ([0], [])
 
 

@@ -7,8 +7,8 @@ from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.table import create
-from headgate.table.create import Definition
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
 from tests.support.faulty_store import DictStore
 from tests.support.routes import CountingWorld
 from tests.support.tables import SCHEMA

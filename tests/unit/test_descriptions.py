@@ -20,7 +20,7 @@ from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId,
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.protocol.log import codec
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.commits import MANAGED, add, metadata
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.lenient import anything_goes

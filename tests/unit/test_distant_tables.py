@@ -11,8 +11,8 @@ import pytest
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import codec, file_names
-from headgate.table.changes import Range
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Range
 from tests.support import s3
 from tests.support.commits import PROTOCOL, add, commit, metadata
 from tests.support.distant import DistantStore

@@ -233,5 +233,5 @@ def test_the_union_of_a_fold_loses_nothing(sets: list[list[str]]) -> None:
 def test_a_refusal_names_the_handler() -> None:
     with pytest.raises(DomainConflict, match=r"handlers\.max_of\('offset'\) refuses"):
         merging(max_of("offset"))(None, "{}", "{}")
-    with pytest.raises(DomainConflict, match=r"domain_handlers\.union refuses"):
+    with pytest.raises(DomainConflict, match=r"handlers\.union refuses"):
         merging(union)(None, "{}", "{}")

@@ -22,13 +22,14 @@ from headgate.protocol.domains.rules import Edit, Handlers, Remove, Set
 from headgate.protocol.log import codec
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import alter, log, ownership
-from headgate.table.after_commit import AfterCommit
+from headgate.table.alter import coordination, set_properties
+from headgate.table.alter.create import Definition
 from headgate.table.authority import Decider
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.by_path import RoutedCommitter
 from headgate.table.committer import Committer, Frontier
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
-from headgate.table.routed import RoutedCommitter
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import log_reader
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support.lenient import anything_goes
 from tests.support.owned import CONF, NAME
@@ -62,7 +63,7 @@ class Place:
         assert segment.commits
         return codec.decode(
             Version(version),
-            log.content(table.store, Version(version), frontier.held.get(Version(version))),
+            log_reader.content(table.store, Version(version), frontier.held.get(Version(version))),
         )
 
 
@@ -107,7 +108,7 @@ def _owned(folder: Path) -> Open:
             handlers=lambda: handlers,
         )
 
-    ownership.create_coordinated(opened({}), Definition(SCHEMA), lambda *_: owner, NAME, CONF)
+    coordination.create_coordinated(opened({}), Definition(SCHEMA), lambda *_: owner, NAME, CONF)
     return opened
 
 
@@ -372,7 +373,7 @@ def test_the_same_first_domain_is_a_conflict_all_the_same(place: Place) -> None:
 def test_two_upgrades_by_independent_features_are_one_protocol_with_both(place: Place) -> None:
     late = place.opened()
     base = late.snapshot()
-    alter.add_feature(place.opened(), "clustering")
+    set_properties.add_feature(place.opened(), "clustering")
     ours = protocol_upgrade.with_features(base.state.protocol, ["changeDataFeed"])
 
     version = late.commit(Change(Operation("ADD FEATURE"), (ours,)), base=base)
@@ -387,7 +388,7 @@ def test_two_upgrades_by_independent_features_are_one_protocol_with_both(place: 
 def test_no_upgrade_follows_one_that_readers_must_know(place: Place) -> None:
     late = place.opened()
     base = late.snapshot()
-    alter.add_feature(place.opened(), "deletionVectors")
+    set_properties.add_feature(place.opened(), "deletionVectors")
     ours = protocol_upgrade.with_features(base.state.protocol, ["changeDataFeed"])
 
     with pytest.raises(ProtocolChanged):

@@ -9,8 +9,8 @@ from headgate.catalog.embedded import open_catalog
 from headgate.protocol.actions import DomainMetadata, Version
 from headgate.protocol.domains.rules import Remove, Set
 from headgate.storage.locate import locate
-from headgate.table import checksums
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import checksum_files
 from headgate.table.transaction import Change, Operation
 from tests.support.lenient import anything_goes
 from tests.support.tables import (
@@ -91,7 +91,7 @@ def test_s190_s191_a_checksum_has_the_live_domains_and_no_others(opening: Callab
     table = opening()
     table.checkpoint()
 
-    written = checksums.read(table.store, Version(4))
+    written = checksum_files.read(table.store, Version(4))
 
     assert written is not None
     assert {action.domain: action.configuration for action in written.domain_metadata or ()} == LIVE

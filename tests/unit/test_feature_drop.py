@@ -9,9 +9,9 @@ from headgate.protocol.log import file_names
 from headgate.protocol.log.log_retention import PROTECTED_BEFORE
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.protocol.table_features import FEATURES
-from headgate.table import alter
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.alter import set_properties
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change
 from tests.support.altered import configuration, named, new, write
 from tests.support.attempts import added, with_vector
@@ -26,31 +26,31 @@ STAMPS = "delta.enableInCommitTimestamps"
 def test_dropping_domains(route: str) -> None:
     """S211: clean; with a leaked domain; with row tracking; after that is gone."""
     _, table = new(route)
-    alter.add_feature(table, "domainMetadata")
-    alter.drop_feature(table, "domainMetadata")
+    set_properties.add_feature(table, "domainMetadata")
+    set_properties.drop_feature(table, "domainMetadata")
     assert "domainMetadata" not in named(table)
 
     table.change_domains([Set("acme.owner", "sales")])
-    alter.drop_feature(table, "domainMetadata")
+    set_properties.drop_feature(table, "domainMetadata")
     assert not table.domains()
     assert "domainMetadata" not in named(table)
 
-    alter.add_feature(table, "rowTracking")
+    set_properties.add_feature(table, "rowTracking")
     with pytest.raises(InvalidRequest, match="rowTracking") as caught:
-        alter.drop_feature(table, "domainMetadata")
+        set_properties.drop_feature(table, "domainMetadata")
     assert caught.value.code == "DELTA_FEATURE_DROP_DEPENDENT_FEATURE"
 
-    alter.drop_feature(table, "rowTracking")
-    alter.drop_feature(table, "domainMetadata")
+    set_properties.drop_feature(table, "rowTracking")
+    set_properties.drop_feature(table, "domainMetadata")
     assert "domainMetadata" not in named(table)
 
 
 def test_dropping_timestamps_takes_what_was_said_of_them() -> None:
     """I6"""
     _, table = new("filesystem")
-    alter.set_properties(table, {STAMPS: "true"})
+    set_properties.set_properties(table, {STAMPS: "true"})
 
-    version = alter.drop_feature(table, "inCommitTimestamp")
+    version = set_properties.drop_feature(table, "inCommitTimestamp")
 
     assert not {STAMPS, ENABLED_AT_VERSION, ENABLED_AT_MOMENT} & configuration(table).keys()
     assert table.snapshot().state.protocol.min_writer_version == 2
@@ -71,10 +71,10 @@ def test_what_readers_had_to_know_is_dropped_behind_a_protected_checkpoint(
     route: str, feature: str, key: str, value: str
 ) -> None:
     place, table = new(route)
-    alter.set_properties(table, {key: value})
+    set_properties.set_properties(table, {key: value})
     write(table, added("a", {}))
 
-    version = alter.drop_feature(table, feature)
+    version = set_properties.drop_feature(table, feature)
 
     assert feature not in named(table)
     assert feature not in (table.snapshot().state.protocol.reader_features or ())
@@ -92,12 +92,12 @@ def test_what_readers_had_to_know_is_dropped_behind_a_protected_checkpoint(
 @each_route
 def test_deletion_vectors_that_are_there_stand_against_dropping(route: str) -> None:
     _, table = new(route)
-    alter.set_properties(table, {"delta.enableDeletionVectors": "true"})
+    set_properties.set_properties(table, {"delta.enableDeletionVectors": "true"})
     write(table, with_vector(added("a", {}), "v"))
     before = table.snapshot().version
 
     with pytest.raises(InvalidRequest, match="deletion vectors") as caught:
-        alter.drop_feature(table, "deletionVectors")
+        set_properties.drop_feature(table, "deletionVectors")
 
     assert caught.value.code == IN_USE
     assert table.snapshot().version == before
@@ -123,7 +123,7 @@ def test_what_cannot_be_dropped_is_named(name: str, code: str) -> None:
     )  # fmt: skip
 
     with pytest.raises(UserError, match=name) as caught:
-        alter.drop_feature(table, name)
+        set_properties.drop_feature(table, name)
 
     assert caught.value.code == code
     assert table.snapshot().version == 0
@@ -141,19 +141,19 @@ def test_a_feature_goes_with_its_history_when_that_is_old_enough(
     monkeypatch: pytest.MonkeyPatch, feature: str, key: str, value: str
 ) -> None:
     place, table = new("filesystem")
-    alter.set_properties(table, {key: value})
+    set_properties.set_properties(table, {key: value})
     write(table, added("a", {}))
     table.checkpoint()
 
     with pytest.raises(InvalidRequest, match="can still be read") as caught:
-        alter.drop_feature(table, feature, truncate_history=True)
+        set_properties.drop_feature(table, feature, truncate_history=True)
     assert caught.value.code == "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"
     assert key not in configuration(table)
     assert feature in named(table)
 
     monkeypatch.setattr(place.world, "now_ms", lambda: 3 * 24 * 60 * 60 * 1000)
     monkeypatch.setattr(place.store, "first_ms", 3 * 24 * 60 * 60 * 1000)
-    alter.drop_feature(table, feature, truncate_history=True)
+    set_properties.drop_feature(table, feature, truncate_history=True)
 
     assert table.snapshot().state.protocol.min_writer_version == 2
     assert PROTECTED_BEFORE not in configuration(table)
@@ -167,15 +167,15 @@ def test_the_protection_of_checkpoints_goes_when_what_it_protects_is_gone(
 ) -> None:
     place, table = new("filesystem", "feature:deletionVectors")
     write(table, added("a", {}))
-    alter.drop_feature(table, "deletionVectors")
+    set_properties.drop_feature(table, "deletionVectors")
 
     with pytest.raises(InvalidRequest) as caught:
-        alter.drop_feature(table, "checkpointProtection", truncate_history=True)
+        set_properties.drop_feature(table, "checkpointProtection", truncate_history=True)
     assert caught.value.code == "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"
 
     monkeypatch.setattr(place.world, "now_ms", lambda: 3 * 24 * 60 * 60 * 1000)
     monkeypatch.setattr(place.store, "first_ms", 3 * 24 * 60 * 60 * 1000)
-    alter.drop_feature(table, "checkpointProtection", truncate_history=True)
+    set_properties.drop_feature(table, "checkpointProtection", truncate_history=True)
 
     assert table.snapshot().state.protocol.min_writer_version == 2
     assert PROTECTED_BEFORE not in configuration(table)
@@ -186,14 +186,14 @@ def test_a_version_with_deletion_vectors_keeps_the_feature_until_it_is_gone() ->
     """The property may have been off all the time: the vectors count."""
     _, table = new("filesystem", "set:delta.enableDeletionVectors=true")
     write(table, with_vector(added("a", {}), "v"))
-    alter.unset_properties(table, ["delta.enableDeletionVectors"])
+    set_properties.unset_properties(table, ["delta.enableDeletionVectors"])
     gone = RemoveFile(
         path="a", data_change=True, deletion_vector=with_vector(added("a", {}), "v").deletion_vector
     )
     write(table, gone)
 
     with pytest.raises(InvalidRequest, match="version 3") as caught:
-        alter.drop_feature(table, "deletionVectors", truncate_history=True)
+        set_properties.drop_feature(table, "deletionVectors", truncate_history=True)
 
     assert caught.value.code == "DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD"
 
@@ -203,11 +203,11 @@ def test_the_history_is_truncated_only_where_that_helps_and_is_allowed(route: st
     _, table = new(route, "feature:deletionVectors", "feature:domainMetadata")
 
     with pytest.raises(InvalidRequest, match="no history") as caught:
-        alter.drop_feature(table, "domainMetadata", truncate_history=True)
+        set_properties.drop_feature(table, "domainMetadata", truncate_history=True)
     assert caught.value.code == "DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED"
     if route != "filesystem":
         with pytest.raises(InvalidRequest, match="belongs to its catalog"):
-            alter.drop_feature(table, "deletionVectors", truncate_history=True)
+            set_properties.drop_feature(table, "deletionVectors", truncate_history=True)
     assert table.snapshot().version == 0
 
 
@@ -222,7 +222,7 @@ def test_a_drop_that_loses_to_an_append_looks_again_and_succeeds(monkeypatch: py
         return commit(self, change, base=base)
 
     monkeypatch.setattr(OpenedTable, "commit", late)
-    version = alter.drop_feature(table, "domainMetadata")
+    version = set_properties.drop_feature(table, "domainMetadata")
 
     assert (lost, version) == ([1], 2)
     assert "domainMetadata" not in named(table)
@@ -235,12 +235,12 @@ def test_a_drop_that_loses_to_a_use_of_the_feature_is_refused(monkeypatch: pytes
 
     def late(self: OpenedTable, change: Change, *, base: Snapshot) -> Version:
         if self is table and not lost:
-            lost.append(alter.set_properties(other, {"delta.enableDeletionVectors": "true"}))
+            lost.append(set_properties.set_properties(other, {"delta.enableDeletionVectors": "true"}))
         return commit(self, change, base=base)
 
     monkeypatch.setattr(OpenedTable, "commit", late)
     with pytest.raises(UserError, match="uses it again"):
-        alter.drop_feature(table, "deletionVectors")
+        set_properties.drop_feature(table, "deletionVectors")
 
     assert "deletionVectors" in named(table)
 

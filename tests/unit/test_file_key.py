@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headgate.protocol import file_key
 from headgate.protocol.actions import DeletionVector, RemoveFile
-from headgate.table import path_keys
+from headgate.table.read import path_keys
 from tests.support.commits import add
 
 

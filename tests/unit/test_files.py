@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.protocol.actions import Commit, DeletionVector
-from headgate.table.files import LiveFiles
+from headgate.table.read.live_files import LiveFiles
 from tests.support.commits import add, commit, remove
 
 NAMES = st.sampled_from("abcdefgh")

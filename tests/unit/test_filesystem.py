@@ -9,7 +9,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.table import transaction
 from headgate.table.authority import Decider
-from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits
 from tests.support.attempts import added

@@ -5,9 +5,9 @@ import pytest
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
-from headgate.table import alter
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.alter import set_properties
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import adds, configuration, ids, named, new, operations, write
 from tests.support.attempts import added
@@ -23,7 +23,7 @@ def test_row_tracking_gives_ids_to_the_rows_that_are_there(route: str) -> None:
     write(table, added("a", {}), added("b", {}))
     write(table, msgspec.structs.replace(added("c", {}), tags={"k": "v"}))
 
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
     write(table, added("d", {}))
 
     assert operations(table)[2:5] == ["UPGRADE PROTOCOL", "ROW TRACKING BACKFILL", "SET TBLPROPERTIES"]
@@ -43,7 +43,7 @@ def test_row_tracking_gives_ids_to_the_rows_of_a_checkpoint(route: str) -> None:
     write(table, msgspec.structs.replace(added("a", {}), tags={"k": "v"}))
     table.checkpoint()
 
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
 
     again = adds(table, 3)
     assert [(action.path, action.tags, action.base_row_id) for action in again] == [("a", {"k": "v"}, 0)]
@@ -51,11 +51,11 @@ def test_row_tracking_gives_ids_to_the_rows_of_a_checkpoint(route: str) -> None:
 
 
 def test_row_tracking_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate.table.row_ids._MOST_FILES", 2)
+    monkeypatch.setattr("headgate.table.alter.row_id_backfill._MOST_FILES", 2)
     _, table = new("filesystem")
     write(table, *(added(name, {}) for name in "abcde"))
 
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
 
     assert operations(table).count("ROW TRACKING BACKFILL") == 3
     assert sorted(number for number in ids(table) if number is not None) == [0, 10, 20, 30, 40]
@@ -66,7 +66,7 @@ def test_rows_that_were_not_counted_cannot_be_given_ids() -> None:
     write(table, added("a", {}, records=None))
 
     with pytest.raises(InvalidRequest) as caught:
-        alter.set_properties(table, TRACKED)
+        set_properties.set_properties(table, TRACKED)
 
     assert caught.value.code == "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS"
     assert TRACKED.keys().isdisjoint(configuration(table))
@@ -79,7 +79,7 @@ def test_an_append_that_began_before_rows_were_tracked_gets_ids(route: str) -> N
     write(table, added("a", {}))
     late = open_table(place, route)
     base = late.snapshot()
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
 
     late.commit(Change(Operation("WRITE"), (added("b", {}),)), base=base)
 
@@ -101,7 +101,7 @@ def test_rows_that_come_between_two_batches_keep_the_ids_they_got(
         return commit(self, change, base=base)
 
     monkeypatch.setattr(OpenedTable, "commit", late)
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
 
     assert sorted(map(str, ids(table))) == ["0", "10"]
     assert configuration(table)["delta.enableRowTracking"] == "true"
@@ -111,7 +111,7 @@ def test_rows_are_not_tracked_while_that_is_suspended() -> None:
     _, table = new("filesystem", "set:delta.rowTrackingSuspended=true", "feature:rowTracking")
 
     with pytest.raises(InvalidRequest) as caught:
-        alter.set_properties(table, TRACKED)
+        set_properties.set_properties(table, TRACKED)
 
     assert caught.value.code == "DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION"
     assert table.snapshot().version == 0
@@ -121,10 +121,10 @@ def test_rows_are_not_tracked_while_that_is_suspended() -> None:
 def test_dropping_row_tracking_takes_the_ids_away(route: str) -> None:
     _, table = new(route)
     write(table, added("a", {}))
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
     write(table, added("b", {}))
 
-    alter.drop_feature(table, "rowTracking")
+    set_properties.drop_feature(table, "rowTracking")
 
     assert ids(table) == [None, None]
     assert "rowTracking" not in named(table)
@@ -138,9 +138,9 @@ def test_dropping_row_tracking_takes_the_ids_away(route: str) -> None:
 def test_row_tracking_can_come_back(route: str) -> None:
     _, table = new(route)
     write(table, added("a", {}))
-    alter.set_properties(table, TRACKED)
-    alter.drop_feature(table, "rowTracking")
+    set_properties.set_properties(table, TRACKED)
+    set_properties.drop_feature(table, "rowTracking")
 
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
 
     assert ids(table) == [0]

@@ -18,8 +18,8 @@ from headgate.errors import (
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, replay
 from headgate.settings import Settings
-from headgate.table.group import GroupTransaction, Member, commit_group
-from headgate.table.managed import ManagedCommitter
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.multi.loop import GroupTransaction, Member, commit_group
 from headgate.table.transaction import Change, Operation, begin
 from tests.support import commits
 from tests.support.faulty_store import DictStore

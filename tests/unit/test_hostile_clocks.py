@@ -21,13 +21,14 @@ from headgate.errors import HeadgateError, InvalidRequest
 from headgate.protocol.actions import AppTransaction, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table import alter, vacuum
-from headgate.table.after_commit import AfterCommit
-from headgate.table.guard import CatalogGuard
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import set_properties
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.maintenance import vacuum
+from headgate.table.maintenance.vacuum import Wish
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
-from headgate.table.vacuum import Wish
+from headgate.table.upkeep.permissions import CatalogGuard
 from tests.support.checkpointed import actions
 from tests.support.tables import (
     ON_DEMAND,
@@ -182,7 +183,7 @@ def test_a_commit_that_is_far_ahead_is_refused_and_drags_no_later_one_with_it(la
 def test_by_path_a_commit_that_is_far_ahead_of_the_store_is_not_proposed(tmp_path: Path) -> None:
     create_filesystem(LocalStore(str(tmp_path)))
     right = open_filesystem(str(tmp_path))
-    alter.set_properties(right, {"delta.enableInCommitTimestamps": "true"})
+    set_properties.set_properties(right, {"delta.enableInCommitTimestamps": "true"})
     wrong = open_filesystem(str(tmp_path), world=SkewedWorld(YEARS))
 
     with pytest.raises(InvalidRequest, match="ahead of that of the store"):
@@ -196,7 +197,7 @@ def test_by_path_a_commit_that_is_far_ahead_of_the_store_is_not_proposed(tmp_pat
 def test_a_checkpoint_forgets_nothing_early(tmp_path: Path, ahead: int) -> None:
     create_filesystem(LocalStore(str(tmp_path)))
     right = open_filesystem(str(tmp_path))
-    alter.set_properties(right, {"delta.setTransactionRetentionDuration": "interval 1 day"})
+    set_properties.set_properties(right, {"delta.setTransactionRetentionDuration": "interval 1 day"})
     now = EpochMillis(SkewedWorld(0).now_ms())
     right.commit(append_change(named_file("x")), base=right.snapshot())
     gone = RemoveFile(path="x", data_change=True, deletion_timestamp=now)

@@ -15,7 +15,7 @@ from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.stats import data_skipping
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.faulty_store import DictStore
 from tests.support.handmade import array, column, mapped, struct
 from tests.support.tables import open_filesystem

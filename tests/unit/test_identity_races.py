@@ -14,7 +14,7 @@ from headgate.protocol.conflicts.metadata_rules import METADATA_RULES
 from headgate.protocol.features import identity_columns
 from headgate.spark import identity_marks
 from headgate.spark.identity_marks import Outrun
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.routes import COORDINATED, ROUTES, coordinate, create, open_table
 from tests.support.tables import named_file

@@ -26,8 +26,8 @@ from headgate.protocol.actions import (
 from headgate.protocol.integrity_findings import RULES, Severity
 from headgate.protocol.log import codec, deletion_vectors, file_names
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.table.integrity import Report
-from headgate.table.opened import OpenedTable
+from headgate.table.integrity.check import Report
+from headgate.table.opened_table import OpenedTable
 from tests.contract import test_integrity as on_catalogs
 from tests.support import corpora
 from tests.support.checkpointed import protocol

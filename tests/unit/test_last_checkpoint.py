@@ -6,7 +6,7 @@ import pytest
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names, last_checkpoint
 from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
-from headgate.table import log
+from headgate.table.read import log_reader
 from tests.support.faulty_store import DictStore
 
 
@@ -48,7 +48,7 @@ def test_the_canonical_form_is_sorted_quoted_and_without_the_checksum() -> None:
 )
 def test_what_says_nothing_sensible_says_nothing(content: bytes) -> None:
     store = DictStore()
-    assert log.last_checkpoint(store) is None
+    assert log_reader.last_checkpoint(store) is None
     store.put(file_names.LAST_CHECKPOINT, content)
 
-    assert log.last_checkpoint(store) is None
+    assert log_reader.last_checkpoint(store) is None

@@ -11,9 +11,9 @@ from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.spark import layouts
 from headgate.spark.layouts import Columns
 from headgate.storage.locate import locate
-from headgate.table import remembered
-from headgate.table.files import table_of
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_schema_cache
+from headgate.table.read.live_files import table_of
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.handmade import data_file, field
 from tests.support.tables import open_filesystem
@@ -101,7 +101,7 @@ def test_a_file_of_another_size_is_another_file(tmp_path: Path) -> None:
 
 
 def test_only_so_many_files_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "MOST", 2)
+    monkeypatch.setattr(file_schema_cache, "MOST", 2)
     table, wire = watched(tmp_path)
     some = files(tmp_path, a=1, b=1, c=1)
     for row in range(3):

@@ -11,8 +11,8 @@ from headgate.protocol.actions import AppTransaction, DomainMetadata, RemoveFile
 from headgate.protocol.log import codec, file_names, log_compaction
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
-from headgate.table import keeper
-from headgate.table.opened import OpenedTable
+from headgate.table.commit import post_commit
+from headgate.table.opened_table import OpenedTable
 from tests.support.checkpointed import V2, table
 from tests.support.commits import MANAGED, PROTOCOL, add, commit, metadata, remove
 from tests.support.faulty_store import FaultyStore, RecordingWire
@@ -127,10 +127,10 @@ def test_in_the_background_the_last_version_is_described_by_the_time_of_closing(
 
 def test_checkpoints_take_a_small_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter(range(0, 10_000, 10))
-    monkeypatch.setattr(keeper.time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(post_commit.time, "monotonic", lambda: next(moments))
     opened = open_filesystem("", store=table().store)
     append(opened, *map(str, range(20)))
-    kept = keeper.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
+    kept = post_commit.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
 
     assert kept.keep(Version(10), interval=10, urgent=False, due=True) == 1, "others are committing"
     assert kept.keep(Version(10), interval=10, urgent=False, due=True) is None
@@ -148,7 +148,7 @@ def test_a_checkpoint_of_another_process_is_enough() -> None:
     opened = open_filesystem("", store=table().store)
     append(opened, *map(str, range(12)))
     opened.checkpoint(version=9)
-    kept = keeper.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
+    kept = post_commit.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
 
     kept.keep(Version(10), interval=10, urgent=True, due=True)
 

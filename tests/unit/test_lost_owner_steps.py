@@ -18,8 +18,8 @@ from headgate.errors import CatalogUnavailable, HeadgateError, StaleRead
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
-from headgate.table import forced_release, ownership
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import coordination, forced_release
+from headgate.table.opened_table import OpenedTable
 from tests.support.faulty_store import FaultyStore
 from tests.support.owned import CONF, NAME, Place, append
 from tests.support.tables import ON_DEMAND, create_filesystem
@@ -108,7 +108,7 @@ def _never(untouched: bool) -> Any:
 
 
 def take_over(table: OpenedTable, place: Place) -> None:
-    ownership.coordinate(table, place.find, NAME, CONF)
+    coordination.coordinate(table, place.find, NAME, CONF)
 
 
 def one_append(table: OpenedTable, place: Place) -> None:
@@ -120,7 +120,7 @@ def publish(table: OpenedTable, place: Place) -> None:
 
 
 def release(table: OpenedTable, place: Place) -> None:
-    ownership.uncoordinate(table)
+    coordination.uncoordinate(table)
 
 
 def added(content: bytes) -> set[str]:

@@ -24,9 +24,9 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import FEATURES
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
-from headgate.table import forced_release, ownership
+from headgate.table.alter import coordination, forced_release
+from headgate.table.maintenance.vacuum import Wish, vacuum
 from headgate.table.transaction import Change, Operation
-from headgate.table.vacuum import Wish, vacuum
 from tests.support.altered import named
 from tests.support.owned import NAME, Place, WatchedOwner, append, coordinated
 from tests.support.tables import ON_DEMAND
@@ -189,7 +189,7 @@ def test_a_forced_release_is_refused_while_the_owner_answers_and_for_another_nam
         forced_release.force_release(place.opened(), NAME)
     with pytest.raises(InvalidRequest, match="not 'two'"):
         forced_release.force_release(place.opened(owners={NAME: Down()}), "two")
-    ownership.uncoordinate(place.opened())
+    coordination.uncoordinate(place.opened())
     with pytest.raises(InvalidRequest, match="none to leave"):
         forced_release.force_release(place.opened(), NAME)
 
@@ -246,7 +246,7 @@ def test_who_released_a_table_publishes_what_it_left_without_the_owner(after: st
     owner = Ratifying(watched)
     owner.then = lambda: lost(after)
 
-    assert ownership.uncoordinate(place.opened(owners={NAME: owner})) == 4
+    assert coordination.uncoordinate(place.opened(owners={NAME: owner})) == 4
 
     assert place.published() == [0, 1, 2, 3, 4]
     assert paths(place.opened(owners={})) == ["2", "3"]

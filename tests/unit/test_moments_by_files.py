@@ -6,8 +6,8 @@ import pytest
 
 from headgate.protocol.actions import EpochMillis, Protocol, Version
 from headgate.protocol.log import file_names
-from headgate.table.changes import Range
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Range
 from tests.support.commits import add, metadata
 from tests.support.tables import open_filesystem
 from tests.unit.test_reading_moments import STAMPED, at, promised, stamped

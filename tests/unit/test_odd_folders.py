@@ -14,7 +14,7 @@ from headgate.catalog.database import engine, postgresql
 from headgate.errors import InvalidRequest
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
-from headgate.table import places
+from headgate.table.read import file_paths
 from tests.support.faulty_store import DictStore
 from tests.support.tables import append_change, named_file
 
@@ -100,7 +100,7 @@ def test_a_file_elsewhere_is_looked_for_in_the_very_folder_it_is_in(root: str, n
         asked.append(place)
         return DictStore()
 
-    places.find(DictStore(), "/t", f"{root}/{quote(name)}/p.parquet", located)
+    file_paths.find(DictStore(), "/t", f"{root}/{quote(name)}/p.parquet", located)
 
     if root.startswith("file:"):
         assert asked == [f"/lake/{name}"]

@@ -8,7 +8,7 @@ import headgate
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.table import log as log_reading
+from headgate.table.read import log_reader as log_reading
 from tests.support import odd_tables
 from tests.support.odd_tables import ODD_TABLES, OddTable
 

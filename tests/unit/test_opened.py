@@ -18,7 +18,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.transaction.attempt import Reads
 from headgate.settings import Settings
 from headgate.storage.locate import locate
-from headgate.table import opened
+from headgate.table import opened_table
 from headgate.table.transaction import Change, Operation
 from tests.support.commits import add, metadata
 from tests.support.tables import (
@@ -93,7 +93,7 @@ def test_a_handle_left_behind_catches_up_without_listing(tmp_path: Path) -> None
 def test_a_writer_that_never_reads_keeps_a_bounded_number_of_its_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened, "_MOST_PENDING", 5)
+    monkeypatch.setattr(opened_table, "_MOST_PENDING", 5)
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
     table = open_managed(catalog, staging.table_id, staging.location)

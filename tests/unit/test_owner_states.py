@@ -12,8 +12,8 @@ from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import CURRENT, FEATURES
 from headgate.protocol.log import codec, file_names
-from headgate.table import alter, ownership
-from headgate.table.create import Definition
+from headgate.table.alter import coordination, set_properties
+from headgate.table.alter.create import Definition
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import named
 from tests.support.owned import CONF, NAME, Place, append, coordinated, ordinary
@@ -38,9 +38,9 @@ def test_the_feature_alone_is_refused_with_the_call_that_takes_over(feature: str
     key = f"delta.feature.{feature}"
 
     for ask in (
-        lambda: alter.add_feature(place.opened(), feature),
-        lambda: alter.set_properties(place.opened(), {key: "supported"}),
-        lambda: ownership.create_table(
+        lambda: set_properties.add_feature(place.opened(), feature),
+        lambda: set_properties.set_properties(place.opened(), {key: "supported"}),
+        lambda: coordination.create_table(
             Place().opened(), Definition(SCHEMA, properties={key: "supported"}), place.find
         ),
     ):
@@ -54,7 +54,7 @@ def test_the_feature_alone_is_refused_with_the_call_that_takes_over(feature: str
 def test_the_feature_that_a_table_has_with_its_owner_may_be_asked_for_again() -> None:
     place, _ = coordinated(1)
 
-    assert alter.add_feature(place.opened(), CURRENT.feature) == 2
+    assert set_properties.add_feature(place.opened(), CURRENT.feature) == 2
 
 
 def test_no_commit_brings_the_feature_without_an_owner_by_any_other_way() -> None:
@@ -86,7 +86,7 @@ def test_check_finds_nothing_wrong_with_a_table_of_an_owner_or_a_released_one() 
     place, _ = coordinated(2)
     assert place.opened().check("t", data=False).is_clean
 
-    ownership.uncoordinate(place.opened())
+    coordination.uncoordinate(place.opened())
 
     assert place.opened().check("t", data=False).is_clean
 
@@ -97,7 +97,7 @@ def test_a_table_with_the_feature_alone_is_mended_by_a_release() -> None:
     write_past_the_rules(place, feature=True)
     assert append(place.opened(), "x") == [3]
 
-    assert ownership.uncoordinate(place.opened()) == 4
+    assert coordination.uncoordinate(place.opened()) == 4
 
     assert not FEATURES & named(place.opened())
     assert place.opened().check("t", data=False).is_clean
@@ -107,7 +107,7 @@ def test_a_release_is_one_commit_without_an_invalid_state_in_between() -> None:
     """Seed 002: the commit removes the owner from the metadata and the feature from the protocol."""
     place, _ = coordinated(1)
 
-    assert ownership.uncoordinate(place.opened()) == 3
+    assert coordination.uncoordinate(place.opened()) == 3
 
     written = codec.decode(Version(3), place.store.read(file_names.published(Version(3))))
     assert written.protocol is not None
@@ -122,7 +122,7 @@ def test_dropping_the_feature_releases_the_table() -> None:
     """As DROP FEATURE does in Delta Spark."""
     place, watched = coordinated(1, batch=100)
 
-    assert alter.drop_feature(place.opened(), CURRENT.feature) == 3
+    assert set_properties.drop_feature(place.opened(), CURRENT.feature) == 3
 
     assert place.published() == [0, 1, 2, 3]
     assert append(place.opened(owners={}), "z") == [4]
@@ -135,8 +135,8 @@ def test_setting_name_and_conf_takes_over() -> None:
     said = {CURRENT.owner: NAME, CURRENT.conf: '{"endpoint":"here"}'}
 
     with pytest.raises(InvalidRequest, match="set acme in another call"):
-        ownership.set_owner(place.opened(), place.find, {**said, "acme": "x"})
-    assert ownership.set_owner(place.opened(), place.find, said) == 2
+        coordination.set_owner(place.opened(), place.find, {**said, "acme": "x"})
+    assert coordination.set_owner(place.opened(), place.find, said) == 2
 
     found = coordinated_commits.of(place.opened().snapshot().state.metadata)
     assert found is not None
@@ -148,7 +148,7 @@ def test_setting_name_and_conf_takes_over() -> None:
 def test_timestamps_go_only_if_that_is_asked() -> None:
     place, _ = coordinated(1)
 
-    assert ownership.uncoordinate(place.opened(), keep_timestamps=False) == 4
+    assert coordination.uncoordinate(place.opened(), keep_timestamps=False) == 4
 
     protocol = place.opened().snapshot().state.protocol
     assert (protocol.min_writer_version, protocol.has("inCommitTimestamp")) == (2, False)
@@ -186,5 +186,5 @@ def test_a_table_by_the_name_without_preview_is_written_through_its_owner() -> N
 
     assert watched.count("commit") == 2
     assert "coordinatedCommits" in named(place.opened())
-    assert ownership.uncoordinate(place.opened()) == 4
+    assert coordination.uncoordinate(place.opened()) == 4
     assert not FEATURES & named(place.opened())

@@ -14,9 +14,9 @@ from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
-from headgate.table import ownership
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import coordination
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 from tests.support import owned
 from tests.support.faulty_store import FaultyStore, PerfectWire
 from tests.support.owned import CONF, NAME, Place, WatchedOwner, append
@@ -67,11 +67,11 @@ Operation = Callable[[OpenedTable, Place], object]
 
 
 def take_over(table: OpenedTable, place: Place) -> int:
-    return ownership.coordinate(table, place.find, NAME, CONF)
+    return coordination.coordinate(table, place.find, NAME, CONF)
 
 
 def release(table: OpenedTable, place: Place) -> int:
-    return ownership.uncoordinate(table)
+    return coordination.uncoordinate(table)
 
 
 def one_append(table: OpenedTable, place: Place) -> int:
@@ -176,9 +176,9 @@ def test_a_table_is_created_for_an_owner_or_not_at_all(fate: str) -> None:
         wire = FailingWire(fails_at, fate)
         client = place.opened(store=FaultyStore(place.store, wire))
         with suppress(Died):
-            ownership.create_coordinated(client, Definition(SCHEMA), place.find, NAME, CONF)
+            coordination.create_coordinated(client, Definition(SCHEMA), place.find, NAME, CONF)
         if not place.opened().exists():
-            ownership.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+            coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
         assert append(place.opened(), "ab") == [1, 2]
         if wire.calls < fails_at:
             return

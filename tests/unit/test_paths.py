@@ -7,7 +7,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
 from headgate.spark import paths
-from headgate.table import places
+from headgate.table.read import file_paths
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_relative_path_that_leads_out_of_the_table_is_refused(location: str, p
     with pytest.raises(CorruptLog, match="leads out"):
         paths.file_uris(location, pa.array(["a", path]))
     with pytest.raises(CorruptLog, match="leads out"):
-        places.uri(location, path)
+        file_paths.uri(location, path)
 
 
 @pytest.mark.parametrize("path", ["a/../b", "..a/b", "a../b", "%252e%252e/b", "day=%2F..%2Fx/b", "/etc/x"])

@@ -12,7 +12,7 @@ from headgate.protocol import table_features
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.commits import PROTOCOL, add, metadata
 from tests.support.proposals import inline
 from tests.support.tables import NAME, ON_DEMAND, append_change, named_file, open_filesystem, open_managed

@@ -12,7 +12,8 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table import alter, keeper, publish
+from headgate.table.alter import set_properties
+from headgate.table.commit import post_commit, publish
 from tests.support.altered import new
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.simulated_catalog import RemoteCatalog
@@ -181,7 +182,7 @@ def test_publishing_changes_nothing_that_a_reader_sees(tmp_path: Path, settings:
     """S099"""
     found = managed(tmp_path, 2, settings=settings)
     table = open_managed(found.catalog, found.table_id, found.location, settings=settings)
-    alter.set_properties(table, {"delta.enableRowTracking": "true", "team": "sales"})
+    set_properties.set_properties(table, {"delta.enableRowTracking": "true", "team": "sales"})
     before, moments = table.snapshot(), [entry.timestamp for entry in table.history()]
 
     table.publish()
@@ -215,7 +216,7 @@ def test_the_publisher_keeps_up_with_a_writer_that_never_pauses(tmp_path: Path) 
 def test_what_could_not_be_published_is_tried_again_without_another_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(post_commit, "RETRY_SECONDS", 0.05)
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
     wire = Cut(f"put_if_absent {file_names.published(Version(2))}")

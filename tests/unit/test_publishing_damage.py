@@ -11,7 +11,7 @@ from headgate.errors import CorruptLog, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
-from headgate.table import publish
+from headgate.table.commit import publish
 from tests.support.distant import DistantStore
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.simulated_catalog import RemoteCatalog

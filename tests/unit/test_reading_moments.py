@@ -14,8 +14,8 @@ from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata,
 from headgate.protocol.log import codec, file_names, timestamps
 from headgate.settings import Settings
 from headgate.storage.locate import locate
-from headgate.table.changes import Moment, Range
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Moment, Range
 from tests.support.commits import add, metadata
 from tests.support.tables import append_change, create_managed, named_file, open_filesystem, open_managed
 from tests.support.versions import INLINE, STAGED, write_checkpoint

@@ -8,7 +8,7 @@ from headgate.protocol.actions import AppTransaction
 from headgate.protocol.predicates.tree import Always, Compare, Op, resolve
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.transaction.attempt import BLIND, Reads
-from headgate.table.reads import ReadLog
+from headgate.table.commit.read_set import ReadLog
 from tests.support.attempts import table
 
 STATE = table()

@@ -16,7 +16,7 @@ from headgate.protocol.features.rearrangement import (
     Order,
     Thresholds,
 )
-from headgate.table.files import table_of
+from headgate.table.read.live_files import table_of
 
 TARGET = 1_000
 METADATA = Metadata(

@@ -11,9 +11,9 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.spark import replace
 from headgate.spark.replace import Replacement
-from headgate.table import alter
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import set_properties
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import configuration, named, write
 from tests.support.attempts import added
@@ -89,7 +89,7 @@ def test_an_ordinary_table_loses_its_timestamps_if_it_is_not_said_to_have_them(
 ) -> None:
     """S165: with what was said of since when."""
     place, table = made("filesystem")
-    alter.set_properties(table, {STAMPS: "true"})
+    set_properties.set_properties(table, {STAMPS: "true"})
     assert configuration(table).keys() >= {STAMPS, *PROVENANCE}
 
     replaced(table, said)

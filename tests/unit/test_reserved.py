@@ -14,7 +14,7 @@ from headgate.errors import InvalidRequest
 from headgate.lake import Lake
 from headgate.protocol.metadata.reserved_properties import RESERVED
 from headgate.settings import Publish, Settings
-from headgate.table import alter
+from headgate.table.alter import set_properties
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import new
 from tests.support.routes import ROUTES
@@ -93,10 +93,10 @@ def test_what_others_wrote_under_such_a_name_is_kept_until_it_is_unset(route: st
     theirs = msgspec.structs.replace(metadata, configuration={**metadata.configuration, "owner": "them"})
     table.commit(Change(Operation("SET TBLPROPERTIES", {}), (theirs,)), base=before)
 
-    alter.set_properties(table, {"team": "sales"})
+    set_properties.set_properties(table, {"team": "sales"})
     assert table.snapshot().state.metadata.configuration["owner"] == "them"
 
-    alter.unset_properties(table, ["owner"])
+    set_properties.unset_properties(table, ["owner"])
     assert "owner" not in table.snapshot().state.metadata.configuration
 
 

@@ -18,7 +18,7 @@ from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
 from headgate.spark import stream_options, write_options
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 
 COLUMNS = StructType([StructField("id", LongType())])

@@ -10,8 +10,8 @@ from headgate.protocol.actions import Action, AddFile, RemoveFile
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.log.timestamps import ENABLED_AT_VERSION
 from headgate.protocol.schema import column_ids
-from headgate.table import alter, restore
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import restore, set_properties
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import adds, configuration, ids, named, new, operations, write
 from tests.support.attempts import added
@@ -154,7 +154,7 @@ def test_a_version_that_is_not_there_cannot_be_restored() -> None:
 def test_rows_of_an_append_only_table_stay() -> None:
     place, table = made("filesystem")
     then = write(table, file(place, "a"))
-    alter.set_properties(table, {"delta.appendOnly": "true"})
+    set_properties.set_properties(table, {"delta.appendOnly": "true"})
     only = write(table, file(place, "b"))
 
     with pytest.raises(InvalidRequest, match="append-only"):
@@ -165,9 +165,9 @@ def test_rows_of_an_append_only_table_stay() -> None:
 @each_route
 def test_properties_come_back_and_features_stay(route: str) -> None:
     _, table = made(route)
-    alter.set_properties(table, {"team": "sales"})
+    set_properties.set_properties(table, {"team": "sales"})
     then = table.snapshot()
-    alter.set_properties(table, {"team": "nobody", "delta.enableDeletionVectors": "true"})
+    set_properties.set_properties(table, {"team": "nobody", "delta.enableDeletionVectors": "true"})
 
     restore.restore(table, version=then.version)
 
@@ -193,9 +193,9 @@ def test_a_managed_table_keeps_its_timestamps(route: str) -> None:
 def test_restoring_timestamps_says_since_when() -> None:
     """S166"""
     place, table = made("filesystem")
-    alter.set_properties(table, {"delta.enableInCommitTimestamps": "true"})
+    set_properties.set_properties(table, {"delta.enableInCommitTimestamps": "true"})
     then = write(table, file(place, "a"))
-    alter.set_properties(table, {"delta.enableInCommitTimestamps": "false"})
+    set_properties.set_properties(table, {"delta.enableInCommitTimestamps": "false"})
     assert ENABLED_AT_VERSION not in configuration(table)
 
     done = restore.restore(table, version=then)

@@ -4,8 +4,8 @@ import pytest
 
 from headgate.errors import ConcurrentWrite
 from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS, Naming
-from headgate.table import ownership, restore
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import coordination, restore
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.support.altered import configuration, named
 from tests.support.owned import CONF, NAME, Place, append, coordinated, ordinary, rename
@@ -40,7 +40,7 @@ def test_an_ordinary_table_does_not_get_back_the_owner_it_had() -> None:
     """S132: nobody asked that owner, so its name would be a lie (E10)."""
     place, watched = coordinated(1)
     table = place.opened()
-    released = ownership.uncoordinate(table)
+    released = coordination.uncoordinate(table)
     append(table, "z")
     with_files(place, "2")
 
@@ -63,7 +63,7 @@ def test_of_a_restore_and_an_owner_who_takes_the_table_the_second_is_told(
     table, other = place.opened(), place.opened()
 
     def take(opened: OpenedTable) -> object:
-        return ownership.coordinate(opened, place.find, NAME, CONF)
+        return coordination.coordinate(opened, place.find, NAME, CONF)
 
     def go_back(opened: OpenedTable) -> object:
         return restore.restore(opened, version=1)

@@ -16,9 +16,9 @@ from headgate.protocol.log.log_retention import PROTECTED_BEFORE
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
 from headgate.protocol.schema import column_ids
-from headgate.table import alter, clone, restore
-from headgate.table.files import table_of
-from headgate.table.site import Site
+from headgate.table.alter import clone, restore, set_properties
+from headgate.table.location import Site
+from headgate.table.read.live_files import table_of
 from tests.support.altered import adds, configuration, ids, named, write
 from tests.support.attempts import added
 from tests.support.attempts import table as state_of
@@ -54,7 +54,7 @@ def test_a_file_comes_back_without_the_rows_it_had_lost_whatever_the_table_allow
     write(table, hidden)
     exact = msgspec.structs.replace(hidden, stats='{"numRecords":3}', data_change=False)
     write(table, exact)
-    then = alter.set_properties(table, {"delta.enableDeletionVectors": "false"})
+    then = set_properties.set_properties(table, {"delta.enableDeletionVectors": "false"})
     write(table, removal(exact))
 
     done = restore.restore(table, version=then)
@@ -92,11 +92,11 @@ def test_the_history_tells_what_was_asked_for_and_what_it_took() -> None:
 def test_only_rows_that_would_go_are_in_the_way_of_an_append_only_table() -> None:
     place, table = made("filesystem")
     then = write(table, file(place, "a"))
-    alter.set_properties(table, {"delta.appendOnly": "true"})
+    set_properties.set_properties(table, {"delta.appendOnly": "true"})
     assert restore.restore(table, version=then).version == 3
     assert "delta.appendOnly" not in configuration(table)
 
-    alter.set_properties(table, {"delta.appendOnly": "true"})
+    set_properties.set_properties(table, {"delta.appendOnly": "true"})
     write(table, file(place, "b"))
     with pytest.raises(InvalidRequest) as caught:
         restore.restore(table, version=then)
@@ -211,7 +211,7 @@ def test_versions_without_a_dropped_feature_stay_protected(route: str) -> None:
     """The version that comes back knows nothing of the protection, and the log is the same."""
     _, table = made(route, "feature:deletionVectors")
     then = table.snapshot().version
-    alter.drop_feature(table, "deletionVectors")
+    set_properties.drop_feature(table, "deletionVectors")
     protected = configuration(table)[PROTECTED_BEFORE]
 
     restore.restore(table, version=then)
@@ -224,11 +224,11 @@ def test_versions_without_a_dropped_feature_stay_protected(route: str) -> None:
 def test_rows_are_tracked_again_after_that_was_given_up(route: str) -> None:
     """Those of files that are still there too, and the columns for their ids are others than before."""
     place, table = made(route)
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
     write(table, file(place, "a"), file(place, "b"))
     then = write(table, file(place, "c"))
     names = {name: configuration(table)[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN)}
-    alter.drop_feature(table, "rowTracking")
+    set_properties.drop_feature(table, "rowTracking")
     write(table, removal(added("c", {})), file(place, "since"))
 
     done = restore.restore(table, version=then)
@@ -246,12 +246,12 @@ def test_rows_are_tracked_again_after_that_was_given_up(route: str) -> None:
 def test_an_id_that_was_given_again_is_not_brought_back(route: str) -> None:
     """Ids begin from zero when rows are tracked anew."""
     place, table = made(route)
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
     write(table, file(place, "a"))
     then = write(table, file(place, "b"))
-    alter.drop_feature(table, "rowTracking")
+    set_properties.drop_feature(table, "rowTracking")
     write(table, removal(added("a", {})))
-    alter.set_properties(table, TRACKED)
+    set_properties.set_properties(table, TRACKED)
     assert ids(table) == [0]
 
     done = restore.restore(table, version=then)

@@ -14,9 +14,11 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import CURRENT
 from headgate.protocol.log import file_names
 from headgate.settings import Settings
-from headgate.table import ownership, snapshot, transaction
+from headgate.table import transaction
+from headgate.table.alter import coordination
 from headgate.table.authority import Decider
-from headgate.table.routed import RoutedCommitter
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.read import snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support.commits import MANAGED
 from tests.support.owned import CONF, NAME, Place, WatchedOwner, append, coordinated, ordinary
@@ -195,7 +197,7 @@ def test_the_commit_that_gives_the_table_away_changes_the_route() -> None:
     place, watched = ordinary(1, batch=100)
     table = place.opened()
 
-    ownership.coordinate(table, place.find, NAME, CONF)
+    coordination.coordinate(table, place.find, NAME, CONF)
 
     assert append(table, "x") == [3]
     assert (place.published(), place.staged()) == ([0, 1, 2], [3])
@@ -265,8 +267,8 @@ def test_what_became_of_a_commit_is_asked_of_the_owner_there_was() -> None:
     asked.follow(Version(1), metadata(place))
     ours = begun(place, asked)
     other = place.opened()
-    ownership.uncoordinate(other)
-    newest = ownership.coordinate(other, place.find, "two", {})
+    coordination.uncoordinate(other)
+    newest = coordination.coordinate(other, place.find, "two", {})
     asked.follow(Version(newest), metadata(place))
     counts = [owner.count("get_commits") for owner in (first, second)]
 

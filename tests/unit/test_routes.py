@@ -10,8 +10,8 @@ from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata,
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.table import transaction
-from headgate.table.managed import ManagedCommitter
-from headgate.table.opened import OpenedTable
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added
 from tests.support.routes import ROUTES, Place, create, open_table

@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate.spark import scan_cache
 from headgate.spark.scan_cache import Held
-from headgate.table.files import LiveFiles
+from headgate.table.read.live_files import LiveFiles
 
 
 class Context:

@@ -7,7 +7,7 @@ from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.spark import plan
 from headgate.spark.layouts import Columns
-from headgate.table.files import table_of
+from headgate.table.read.live_files import table_of
 
 COLUMNS = Columns(Struct((Field("id", Primitive("long")),)), frozenset(), Mode.NONE, ())
 VECTOR = deletion_vectors.inline(DeletedRows.of([1]))

@@ -13,9 +13,9 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import Kind, LogFile
 from headgate.storage.locate import locate
-from headgate.table import managed
-from headgate.table.managed import ManagedCommitter
-from headgate.table.served import Served
+from headgate.table.commit import catalog_managed
+from headgate.table.commit.catalog_hints import Served
+from headgate.table.commit.catalog_managed import ManagedCommitter
 from tests.support import versions
 from tests.support.faulty_store import RecordingWire
 from tests.support.proposals import publish
@@ -63,7 +63,7 @@ def test_a_catalog_that_serves_nothing_is_asked_and_expects_nothing(tmp_path: Pa
     frontier = place.committer.frontier()
 
     assert place.wire.calls == ["tail"]
-    assert frontier == managed.frontier_of(place.catalog.tail(place.found.table_id))
+    assert frontier == catalog_managed.frontier_of(place.catalog.tail(place.found.table_id))
     assert (frontier.expected, frontier.version_at) == (None, None)
 
 
@@ -105,7 +105,7 @@ def test_room_is_made_three_times_and_then_it_is_given_up(full: int) -> None:
 
     if full > 3:
         with pytest.raises(TooManyUnpublished):
-            managed.with_room(propose, lambda: done.append("publish"))
+            catalog_managed.with_room(propose, lambda: done.append("publish"))
     else:
-        assert managed.with_room(propose, lambda: done.append("publish")) == "ratified"
+        assert catalog_managed.with_room(propose, lambda: done.append("publish")) == "ratified"
     assert done == ["propose", *["publish", "propose"] * min(full, 3)]

@@ -11,8 +11,8 @@ from headgate.protocol.actions import Metadata, Protocol, Version
 from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
 from headgate.protocol.log import codec
 from headgate.protocol.metadata import session_defaults
-from headgate.table import create, ownership
-from headgate.table.create import Definition
+from headgate.table.alter import coordination, create
+from headgate.table.alter.create import Definition
 from tests.support.owned import CONF, NAME, Place, append, ordinary
 from tests.support.routes import CountingWorld
 from tests.support.tables import SCHEMA
@@ -130,7 +130,7 @@ def test_a_new_table_is_the_owners_whom_the_defaults_name() -> None:
     """S146, S125: asked before version 0, so that it decides from version 1 on."""
     place = empty()
 
-    ownership.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
+    coordination.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
 
     assert place.published() == [0]
     assert {**OWNER, STAMPS: "true"}.items() <= dict(settings_of(place)).items()
@@ -142,7 +142,7 @@ def test_a_new_table_is_the_owners_whom_the_defaults_name() -> None:
 def test_other_defaults_give_a_table_to_nobody() -> None:
     place = empty()
 
-    ownership.create_table(place.opened(), Definition(SCHEMA, defaults=COMFORTS), place.find)
+    coordination.create_table(place.opened(), Definition(SCHEMA, defaults=COMFORTS), place.find)
 
     assert COMFORTS.items() <= dict(settings_of(place)).items()
     assert not {*CURRENT.properties} & settings_of(place).keys()
@@ -155,12 +155,12 @@ def test_what_is_said_of_an_owner_wins_over_defaults(defaults: Mapping[str, str]
     """S145, S146"""
     place = empty()
     with pytest.raises(InvalidRequest) as caught:
-        ownership.create_table(place.opened(), Definition(SCHEMA, defaults=defaults), place.find)
+        coordination.create_table(place.opened(), Definition(SCHEMA, defaults=defaults), place.find)
     assert caught.value.code == code
     assert place.published() == []
 
     definition = Definition(SCHEMA, defaults=defaults)
-    ownership.create_coordinated(place.opened(), definition, place.find, NAME, CONF)
+    coordination.create_coordinated(place.opened(), definition, place.find, NAME, CONF)
     assert OWNER.items() <= dict(settings_of(place)).items()
 
 
@@ -171,7 +171,7 @@ def test_what_cannot_be_said_of_an_owner_is_refused_whatever_the_defaults(said: 
     definition = Definition(SCHEMA, properties=said, defaults=OWNER)
 
     with pytest.raises(InvalidRequest) as caught:
-        ownership.create_table(place.opened(), definition, place.find)
+        coordination.create_table(place.opened(), definition, place.find)
 
     assert caught.value.code.endswith("_IN_COMMAND")
     assert place.published() == []
@@ -181,7 +181,7 @@ def test_an_owner_by_default_that_nobody_registered_makes_no_table() -> None:
     place = Place()
 
     with pytest.raises(InvalidRequest, match="no commit owner 'one'"):
-        ownership.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
+        coordination.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
 
     assert place.published() == []
 

@@ -26,8 +26,8 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.storage.store import ObjectMeta
-from headgate.table import checkpoints
-from headgate.table.files import LiveFiles
+from headgate.table.read import checkpoint_reader
+from headgate.table.read.live_files import LiveFiles
 from tests.support.commits import PROTOCOL, add, commit, metadata, remove
 from tests.support.faulty_store import DictStore
 
@@ -79,8 +79,8 @@ Row = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every checkpoint counts as a large one, and is read two files at a time."""
-    monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 0)
-    monkeypatch.setattr(checkpoints, "_BATCH_OF_STATISTICS", 2)
+    monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(checkpoint_reader, "_BATCH_OF_STATISTICS", 2)
 
 
 def put(store: DictStore, path: str, rows: list[Row], *, drop: str = "", small: bool = True) -> None:
@@ -118,7 +118,7 @@ def stat(low: Any, high: Any, column: str = "id", *, nulls: int = 0) -> str:
 
 def opened(store: DictStore, *paths: str) -> LiveFiles:
     parsed = [file_names.parse(path, size=store.head(path).size) for path in paths or (CLASSIC,)]
-    return checkpoints.load(store, [part for part in parsed if part is not None])[1]
+    return checkpoint_reader.load(store, [part for part in parsed if part is not None])[1]
 
 
 def kept(files: LiveFiles, sql: str, table: Metadata = TABLE) -> str:

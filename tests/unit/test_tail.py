@@ -22,7 +22,7 @@ from headgate.protocol.actions import CommitInfo, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.commits import add
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.proposals import stamp

@@ -15,7 +15,7 @@ from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNo
 from headgate.lake import Lake
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import Settings
-from headgate.table.chores import WorkerPolicy
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 from headgate.worker import Outcome
 from tests.support.tables import append_change, create_managed, named_file
 from tests.support.waiting import until

@@ -11,7 +11,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.faulty_store import DictStore
 from tests.support.owned import NAME, WatchedOwner, append, coordinated
 from tests.support.tables import append_change, create_filesystem, named_file, open_filesystem

@@ -9,8 +9,8 @@ from headgate.errors import UnsupportedFeature
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Protocol, Version
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
-from headgate.table.changes import Range
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.change_files import Range
 from tests.support.commits import add, metadata
 from tests.support.tables import append_change, create_filesystem, named_file, open_filesystem
 from tests.support.versions import paths

@@ -14,10 +14,11 @@ from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound, Unsupp
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
-from headgate.table import alter, vacuum
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import set_properties
+from headgate.table.maintenance import vacuum
+from headgate.table.maintenance.vacuum import Wish
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
-from headgate.table.vacuum import Wish
 from tests.support.attempts import added
 from tests.support.tables import create_filesystem, named_file, open_filesystem
 
@@ -204,7 +205,7 @@ def test_a_version_with_a_lease_keeps_what_was_removed_nobody_knows_when(
 
 
 def test_vectors_are_kept_as_long_as_their_files(table: OpenedTable) -> None:
-    alter.set_properties(table, VECTORS)
+    set_properties.set_properties(table, VECTORS)
 
     def vector(name: str, storage: str = "p") -> DeletionVector:
         where = f"{table.location}/{name}"
@@ -225,7 +226,7 @@ def test_vectors_are_kept_as_long_as_their_files(table: OpenedTable) -> None:
 
 def test_a_file_whose_vector_changed_is_live(table: OpenedTable) -> None:
     """Without its vector it was removed long ago."""
-    alter.set_properties(table, VECTORS)
+    set_properties.set_properties(table, VECTORS)
     inline = DeletionVector(
         storage_type="i", path_or_inline_dv="^Bg9^0rr910000000000iXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L",
         size_in_bytes=44, cardinality=6,
@@ -265,7 +266,7 @@ def test_a_retention_that_became_longer_holds_for_what_was_checkpointed_before(t
     write(table, named_file(file(table, "a")), named_file(file(table, "b")))
     write(table, removal("a", days=10), removal("b", days=40))
     table.checkpoint()
-    alter.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 30 days"})
+    set_properties.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 30 days"})
 
     assert vacuum.vacuum(table, Wish()).paths == ("b",)
 
@@ -285,7 +286,7 @@ def test_less_than_the_tables_retention_is_refused(table: OpenedTable) -> None:
 
 
 def test_the_retention_is_the_tables_own(table: OpenedTable) -> None:
-    alter.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 1 day"})
+    set_properties.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 1 day"})
     write(table, named_file(file(table, "a")), named_file(file(table, "b")))
     write(table, removal("a", days=2), removal("b", days=0.5))
 

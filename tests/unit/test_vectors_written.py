@@ -13,7 +13,7 @@ from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark import vectors_written
 from headgate.spark.vectors_written import VectorFiles
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from tests.support.tables import create_filesystem, named_file, open_filesystem
 
 SMALL, LARGE, DENSE = (DeletedRows.of(rows) for rows in ([0, 7], range(0, 10_000, 7), range(100_000)))

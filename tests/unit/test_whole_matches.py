@@ -10,7 +10,7 @@ from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import full_matches
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.table.files import table_of
+from headgate.table.read.live_files import table_of
 from tests.support.tables import named_file
 
 SCHEMA = Struct(

@@ -18,11 +18,11 @@ from headgate.errors import CatalogUnavailable, NotAllowed, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
-from headgate.table import create
-from headgate.table.chores import WorkerPolicy
-from headgate.table.create import Definition
-from headgate.table.guard import CatalogGuard
-from headgate.table.opened import OpenedTable
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.opened_table import OpenedTable
+from headgate.table.upkeep.permissions import CatalogGuard
 from headgate.worker import LAKE, Deed, Outcome, Worker
 from tests.support.catalogs import a_catalog
 from tests.support.faulty_store import FaultyStore

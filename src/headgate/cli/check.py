@@ -12,7 +12,7 @@ from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
 from headgate.protocol.integrity_findings import Finding, Severity
-from headgate.table.integrity import Report
+from headgate.table.integrity.check import Report
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold"}
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from headgate import recovering
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
-from headgate.table.recovery import Outcome, RecoveredTable, Recovery
+from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
 
 _STYLES = {
     Outcome.REBUILT: "bold green",

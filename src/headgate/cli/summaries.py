@@ -13,8 +13,8 @@ from headgate.protocol.actions import Protocol
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import describe
 from headgate.protocol.stats import file_stats
-from headgate.table.history import HistoryEntry
-from headgate.table.snapshot import Snapshot
+from headgate.table.read.history import HistoryEntry
+from headgate.table.read.snapshot import Snapshot
 
 
 class _Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

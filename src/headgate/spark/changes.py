@@ -22,10 +22,10 @@ from headgate.protocol.stats import file_stats
 from headgate.spark import deleted, footers, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.layouts import Columns
-from headgate.table import places
-from headgate.table.changes import Changes, Range
-from headgate.table.files import table_of
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
+from headgate.table.read.change_files import Changes, Range
+from headgate.table.read.live_files import table_of
 
 CHANGE, VERSION, TIMESTAMP = "_change_type", "_commit_version", "_commit_timestamp"
 _ADDED = (Field(CHANGE, Primitive("string")), Field(VERSION, Primitive("long")))
@@ -114,7 +114,7 @@ def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
 def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
     count = file_stats.row_count(file.stats)
     if count is None:  # who shows all rows of a file again need not say how many there are
-        footer = footers.read(*places.find(table.store, table.location, file.path))
+        footer = footers.read(*file_paths.find(table.store, table.location, file.path))
         if footer is None:
             raise CorruptLog(
                 f"{file.path} cannot be read, so which of its rows changed cannot be told: it is no parquet "

@@ -14,8 +14,8 @@ from headgate.protocol.metadata.sql_functions import Place
 from headgate.protocol.metadata.table_properties import CONSTRAINT
 from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import failures, scan, spark_messages, stored_sql
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
 _SHOWN = 5

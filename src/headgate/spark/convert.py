@@ -24,9 +24,9 @@ from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitiv
 from headgate.spark import defaults, footers, parquet_schema, schema
 from headgate.storage.fsync import settle
 from headgate.storage.store import ObjectMeta, Store
-from headgate.table import create, ownership
-from headgate.table.create import Contents, Definition
-from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.alter import coordination, create
+from headgate.table.alter.create import Contents, Definition
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Operation
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -80,7 +80,7 @@ def convert(
     if find is None:
         opening = create.begin(definition, managed=False, world=world)
     else:
-        opening = ownership.begin(definition, place, store, find, world)
+        opening = coordination.begin(definition, place, store, find, world)
     create.place(
         store, create.content(opening, Contents(_operation(found, names), adds), world=world), managed=False
     )

@@ -19,9 +19,9 @@ from headgate.spark import failures, files, once, replacing, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.files import Written
 from headgate.spark.write_options import WriteOptions
-from headgate.table import create, ownership
-from headgate.table.create import Contents, Definition, Opening
-from headgate.table.site import Site
+from headgate.table.alter import coordination, create
+from headgate.table.alter.create import Contents, Definition, Opening
+from headgate.table.location import Site
 from headgate.table.transaction import Operation
 
 
@@ -80,4 +80,4 @@ def first_commit(
 def _opening(site: Site, definition: Definition, *, managed: bool) -> Opening:
     if site.find is None:
         return create.begin(definition, managed=managed, world=site.world)
-    return ownership.begin(definition, site.location, site.store, site.find, site.world)
+    return coordination.begin(definition, site.location, site.store, site.find, site.world)

@@ -10,7 +10,7 @@ from headgate.protocol.predicates.tree import Always
 from headgate.spark import again, edits, expressions, failures, origins, rewrite, scan, statements, targets
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Operation
 
 

@@ -16,7 +16,7 @@ from headgate.spark import schema as spark_schema
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.jvm_words import At
 from headgate.storage.store import Store
-from headgate.table import places
+from headgate.table.read import file_paths
 
 _READERS = 16
 _HALF = 32
@@ -29,7 +29,7 @@ def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) 
 
     def content(file: tuple[str, bool]) -> bytes:
         path, absolute = file
-        held_by, path = places.find(store, location, path) if absolute else (store, path)
+        held_by, path = file_paths.find(store, location, path) if absolute else (store, path)
         return held_by.read(path)
 
     with ThreadPoolExecutor(_READERS) as pool:

@@ -11,8 +11,8 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering
 from headgate.protocol.log import file_names
 from headgate.spark import state
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 _MOMENT = pa.timestamp("us", tz="UTC")
 _TEXTS = pa.list_(pa.string())

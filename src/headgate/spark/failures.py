@@ -8,7 +8,7 @@ from threading import Lock
 
 from headgate.errors import FileDamaged, HeadgateError, ObjectNotFound
 from headgate.spark import user_calls
-from headgate.table import places
+from headgate.table.read import file_paths
 
 Meaning = Callable[[Exception], HeadgateError | None]
 """The error behind a failed job, or None if it failed for another reason."""
@@ -91,7 +91,7 @@ def _named(place: str) -> tuple[str, str]:
     with _noting:
         known = list(reversed(_scanned))
     for location in known:
-        path = places.from_table(location, place)
+        path = file_paths.from_table(location, place)
         if path != place:
             return path, f" of the table at {location}"
     return place, ""

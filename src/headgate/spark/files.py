@@ -41,7 +41,7 @@ from headgate.spark.checks import Rule
 from headgate.storage.fsync import settle, settling
 from headgate.storage.locate import is_local
 from headgate.storage.store import ObjectMeta, Store
-from headgate.table.site import Place
+from headgate.table.location import Place
 
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _SUCCESS = ("_SUCCESS", "._SUCCESS.crc")

@@ -7,7 +7,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.table.history import HistoryEntry
+from headgate.table.read.history import HistoryEntry
 
 _JOB = ("jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType")
 _NOTEBOOK = ("notebookId",)

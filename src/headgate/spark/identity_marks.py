@@ -17,7 +17,7 @@ from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import failures, files, scan
 from headgate.spark import schema as spark_schema
 from headgate.spark.files import Written
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 
 _RESERVE = "RESERVE IDENTITY VALUES"

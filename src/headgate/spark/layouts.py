@@ -19,8 +19,8 @@ from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark import footers, internal_names, parquet_schema
 from headgate.spark.internal_names import InternalNames
-from headgate.table import places
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
 
 VOID = Primitive("void")
 _READERS = 16
@@ -95,7 +95,7 @@ def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
     if known is not None:
         return known
     try:
-        footer = footers.read(*places.find(table.store, table.location, path))
+        footer = footers.read(*file_paths.find(table.store, table.location, path))
         found = None if footer is None else footer.schema.to_arrow_schema()
     except (ObjectNotFound, pa.ArrowException):
         return None

@@ -48,8 +48,8 @@ from headgate.spark.statements import Result
 from headgate.spark.targets import Target
 from headgate.spark.user_calls import UNKNOWN, Subject, user_calls
 from headgate.spark.write_options import WriteOptions
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Operation
 
 _MOST_NUMBERS = 1_000_000

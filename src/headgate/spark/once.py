@@ -2,7 +2,7 @@
 
 from headgate.clock import World
 from headgate.protocol.actions import AppTransaction, EpochMillis
-from headgate.table.snapshot import Snapshot
+from headgate.table.read.snapshot import Snapshot
 
 Batch = tuple[str, int]
 """The application, and the number of its batch; later batches have greater numbers."""

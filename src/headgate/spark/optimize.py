@@ -18,7 +18,7 @@ from headgate.spark import expressions, failures, layout, rearrange, scan, state
 from headgate.spark.rearrange import Work
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Operation
 
 

@@ -23,7 +23,7 @@ from headgate.spark import files, rewrite, statements
 from headgate.spark.files import Options, Written
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
-from headgate.table import removed
+from headgate.table.commit import remove_actions
 from headgate.table.transaction import Change, Operation
 
 _JOBS = 8
@@ -67,7 +67,7 @@ def rearrange(
     now = EpochMillis(target.table.world.now_ms())
     change = Change(
         replace(operation, metrics=statements.told(metrics), changes_data=False),
-        (*moved, *removed.removals(old, now, data_change=False), *adds),
+        (*moved, *remove_actions.removals(old, now, data_change=False), *adds),
         reads=Reads(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
     )
     try:

@@ -27,9 +27,9 @@ from headgate.protocol.schema.column_mapping import Mode
 from headgate.spark import failures, files, replaced, self_reads, write
 from headgate.spark import identity as spark_identity
 from headgate.spark.write_options import WriteOptions
-from headgate.table import removed
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter.create import Definition
+from headgate.table.commit import remove_actions
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 
 _PLAIN = WriteOptions()
@@ -68,7 +68,7 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     wanted = (clustering.domain(names, metadata),) if names else ()
     domains = lifecycle.after_replace(state.domains, wanted)
     columns = lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
-    removes = removed.removals(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
+    removes = remove_actions.removals(replaced.everything(base).files, EpochMillis(table.world.now_ms()))
     written = files.Written("", (), 0)
     if new.rows is not None:
         enforcement.check_present(write.incoming(new.rows), schema_json.parse(metadata.schema_string))

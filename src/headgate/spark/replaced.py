@@ -22,7 +22,7 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Struct
 from headgate.protocol.transaction.attempt import Reads
 from headgate.spark import columns, internal_names, texts
-from headgate.table.snapshot import Snapshot
+from headgate.table.read.snapshot import Snapshot
 
 _FEW = 100
 Values = tuple[str | None, ...]

@@ -21,9 +21,9 @@ from headgate.spark.files import Written
 from headgate.spark.vectors_written import VectorFiles
 from headgate.spark.write_options import WriteOptions
 from headgate.storage.store import Store
-from headgate.table.files import table_of
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.live_files import table_of
+from headgate.table.read.snapshot import Snapshot
 
 TABLE, ROWS = "t", "s"
 """What a condition of ``replace_on`` calls the rows of the table, and the new ones."""

@@ -13,9 +13,9 @@ from headgate.spark.files import Written
 from headgate.spark.replaced import Replaced
 from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
-from headgate.table import removed
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.commit import remove_actions
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 
 def condition(options: WriteOptions) -> str | None:
@@ -76,7 +76,7 @@ def gone(
         return replaced_rows.take(table, base, df, selected, metadata=metadata, written=written)
     found = _whole_files(base, df, written, options)
     now = EpochMillis(table.world.now_ms())
-    removes = removed.removals(found.files, now, data_change=options.data_change)
+    removes = remove_actions.removals(found.files, now, data_change=options.data_change)
     return Taken(tuple(removes), found.reads, ())
 
 

@@ -36,7 +36,7 @@ from headgate.spark.files import Written
 from headgate.spark.targets import Target
 from headgate.spark.vectors_written import VectorFiles
 from headgate.spark.write_options import WriteOptions
-from headgate.table.files import table_of
+from headgate.table.read.live_files import table_of
 from headgate.table.transaction import Change, Operation
 
 MOST_HIDDEN = 0.5

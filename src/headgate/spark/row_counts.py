@@ -12,8 +12,8 @@ import pyarrow as pa
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import AddFile
 from headgate.spark import footers
-from headgate.table import places
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
 
 _READERS = 16
 
@@ -29,7 +29,7 @@ def of_files(table: OpenedTable, files: Sequence[AddFile]) -> Mapping[str, int |
 
 def _rows(table: OpenedTable, path: str) -> int | None:
     try:
-        footer = footers.read(*places.find(table.store, table.location, path))
+        footer = footers.read(*file_paths.find(table.store, table.location, path))
     except (ObjectNotFound, pa.ArrowException):
         return None
     return None if footer is None else int(footer.num_rows)

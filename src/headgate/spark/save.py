@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from headgate.errors import InvalidRequest, TableExists, TableNotFound, UserError
 from headgate.spark import create_as, defaults, files, write
 from headgate.spark.write_options import WriteOptions
-from headgate.table import create
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
-from headgate.table.site import Site
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.location import Site
+from headgate.table.opened_table import OpenedTable
 
 SaveMode = Literal["error", "ignore", "append", "overwrite"]
 Made = TypeVar("Made")

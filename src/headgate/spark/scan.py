@@ -31,8 +31,8 @@ from headgate.spark.file_filter import FileFilter
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
 from headgate.spark.plan import ScanPlan
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 Condition = Column | str
 ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from py4j.java_gateway import JavaObject
 from pyspark import SparkContext
 
-from headgate.table.files import LiveFiles
+from headgate.table.read.live_files import LiveFiles
 
 Plan = TypeVar("Plan")
 

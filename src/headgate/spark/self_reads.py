@@ -14,14 +14,16 @@ from headgate.protocol.actions import Version
 from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.spark import scan, scan_marks
 from headgate.spark.scan_marks import ScanMark
-from headgate.table import places
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
+from headgate.table.read.snapshot import Snapshot
 
 
 def of_frame(df: DataFrame, table: OpenedTable) -> tuple[ScanMark, ...]:
     """The readings of the table that rows come from."""
-    return tuple(mark for mark in scan_marks.found_in(df) if places.is_same(mark.location, table.location))
+    return tuple(
+        mark for mark in scan_marks.found_in(df) if file_paths.is_same(mark.location, table.location)
+    )
 
 
 def begin(df: DataFrame, table: OpenedTable, newest: Snapshot) -> tuple[Snapshot, Reads]:

@@ -7,8 +7,8 @@ from pyspark.sql import SparkSession
 
 from headgate.spark import optimize
 from headgate.spark.statements import Result
-from headgate.table.opened import OpenedTable
-from headgate.table.rearranger import Rearranged
+from headgate.table.maintenance.rearranger import Rearranged
+from headgate.table.opened_table import OpenedTable
 
 
 @dataclass(frozen=True, slots=True)

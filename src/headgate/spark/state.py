@@ -2,7 +2,7 @@
 
 Spark reads the checkpoint, the bulk of such a log, and leaves out the files that the commits after
 it name. These are few, so the driver reads them and hands over what they say; if they are many,
-Spark reads them too. The rules are those of ``table/files``: a file is its path and its deletion
+Spark reads them too. The rules are those of ``table/read/live_files``: a file is its path and its deletion
 vector, and the last word about it counts.
 """
 
@@ -27,11 +27,12 @@ from headgate.protocol.log.log_segment import Segment
 from headgate.spark import parquet_options, paths
 from headgate.spark.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.path_keys import path_key
-from headgate.table import checkpoints, files, log
 from headgate.table.committer import Frontier
-from headgate.table.files import LiveFiles
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import checkpoint_reader, log_reader
+from headgate.table.read import live_files as read_live_files
+from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.snapshot import Snapshot
 
 SHIPPED_BYTES = 32 * 1024 * 1024
 """Up to here the driver reads the commits after a checkpoint; beyond, Spark does."""
@@ -63,12 +64,15 @@ _ADD = StructType(  # in the order of files.SCHEMA
     ]
 )
 _OUR_VECTOR = StructType(
-    [StructField(ours.name, theirs.dataType) for theirs, ours in zip(_VECTOR, files.VECTOR, strict=True)]
+    [
+        StructField(ours.name, theirs.dataType)
+        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR, strict=True)
+    ]
 )
 _FILE = StructType(
     [
         StructField(ours, _OUR_VECTOR if theirs.name == "deletionVector" else theirs.dataType)
-        for theirs, ours in zip(_ADD, files.SCHEMA.names, strict=True)
+        for theirs, ours in zip(_ADD, read_live_files.SCHEMA.names, strict=True)
     ]
 )
 _NAME = StructType([_FILE["path"], _FILE["deletion_vector"]])
@@ -127,7 +131,9 @@ def totals(spark: SparkSession, table: OpenedTable, version: Version) -> tuple[i
 
 def _replay(spark: SparkSession, table: OpenedTable, version: Version) -> "_Replay":
     segment, frontier = table.segment(version)
-    return _Replay(spark, table, segment, frontier, checkpoints.sources(table.store, segment.checkpoint))
+    return _Replay(
+        spark, table, segment, frontier, checkpoint_reader.sources(table.store, segment.checkpoint)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +152,7 @@ class _Replay:
     table: OpenedTable
     segment: Segment
     frontier: Frontier
-    sources: checkpoints.Sources
+    sources: checkpoint_reader.Sources
 
     def live(self, parsed: StructType | None = None) -> DataFrame:
         """The live files; see ``live_files``."""
@@ -192,8 +198,8 @@ class _Replay:
         """What follows the files in parquet: those that a JSON checkpoint has itself, and the commits."""
         if self._commit_bytes() > SHIPPED_BYTES:
             return self._changes_by_spark(own)
-        commits = [own, *log.fold(self.table.store, self.segment.commits, self.frontier)]
-        added = files.reconcile(files.SCHEMA.empty_table(), commits)
+        commits = [own, *log_reader.fold(self.table.store, self.segment.commits, self.frontier)]
+        added = read_live_files.reconcile(read_live_files.SCHEMA.empty_table(), commits)
         return _Changes(
             self._handed_over(added, _FILE), F.broadcast(self._handed_over(_named(commits), _NAME))
         )
@@ -208,7 +214,7 @@ class _Replay:
     def _commit_bytes(self) -> int:
         commits = self.segment.commits
         alone = [piece for piece in commits if not isinstance(piece, LogFile)]
-        listed = log.listed(self.table.store, since=alone[0]) if alone else ()
+        listed = log_reader.listed(self.table.store, since=alone[0]) if alone else ()
         sizes = {file.path: file.size for file in listed}
         return sum(
             piece.size if isinstance(piece, LogFile) else self._commit_size(piece, sizes) for piece in commits
@@ -235,7 +241,7 @@ class _Replay:
     def _changes_by_spark(self, own: Commit) -> _Changes:
         actions = self._lines().select(_STEP, F.from_json("value", _LINE, {"mode": "FAILFAST"}).alias("line"))
         add, remove = F.col("line.add"), F.col("line.remove")
-        own_adds = self._handed_over(files.table_of(own.adds), _FILE)
+        own_adds = self._handed_over(read_live_files.table_of(own.adds), _FILE)
         first = own_adds.select(F.lit(-1).cast("bigint").alias(_STEP), F.lit(_ADDED).alias(_KIND), "*")
         found = actions.where(add.getField("path").isNotNull()).select(
             _STEP, F.lit(_ADDED).alias(_KIND), *_file(add)
@@ -251,7 +257,7 @@ class _Replay:
         key = path_key(F.col("path"))
         words = said.groupBy(key, _vector_id(F.col("deletion_vector"))).agg(last).select("last.*")
         return _Changes(
-            words.where(F.col(_KIND) == _ADDED).select(*files.SCHEMA.names),
+            words.where(F.col(_KIND) == _ADDED).select(*read_live_files.SCHEMA.names),
             words.select(key.alias("path"), "deletion_vector"),
         )
 
@@ -297,7 +303,7 @@ def _file(add: Column) -> list[Column]:
     columns = {"deletionVector": _vector(add)}
     return [
         columns.get(theirs.name, add.getField(theirs.name)).alias(ours)
-        for theirs, ours in zip(_ADD, files.SCHEMA.names, strict=True)
+        for theirs, ours in zip(_ADD, read_live_files.SCHEMA.names, strict=True)
     ]
 
 
@@ -305,7 +311,7 @@ def _vector(action: Column) -> Column:
     vector = action.getField("deletionVector")
     parts = [
         vector.getField(theirs.name).alias(ours.name)
-        for theirs, ours in zip(_VECTOR, files.VECTOR, strict=True)
+        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR, strict=True)
     ]
     # Some writers leave an empty struct where there is no vector.
     return F.when(vector.getField("storageType").isNotNull(), F.struct(*parts))
@@ -332,7 +338,7 @@ def _named(commits: Sequence[Commit]) -> pa.Table:
     return pa.table(
         {
             "path": pa.array([file_key.path_key(path) for path, _ in every], pa.string()),
-            "deletion_vector": pa.array(known, files.VECTOR),
+            "deletion_vector": pa.array(known, read_live_files.VECTOR),
         }
     )
 
@@ -349,7 +355,7 @@ def _collected(found: DataFrame, table: OpenedTable) -> LiveFiles:
             f"the scan would read more than {most} files, whose names must fit into the driver: ask for "
             "fewer rows with where=…, or raise scan_files_limit in the settings"
         )
-    known = collected.select(files.SCHEMA.names).cast(files.SCHEMA)
+    known = collected.select(read_live_files.SCHEMA.names).cast(read_live_files.SCHEMA)
     if STATS_PARSED in collected.column_names:
         known = known.append_column(STATS_PARSED, collected[STATS_PARSED])
     return LiveFiles(lambda: known)

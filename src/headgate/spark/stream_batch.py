@@ -20,8 +20,8 @@ from headgate.spark.scan_marks import ScanMark
 from headgate.spark.stream_epoch import Epoch
 from headgate.spark.stream_options import StreamOptions
 from headgate.spark.write_options import WriteOptions
-from headgate.table.create import Definition
-from headgate.table.opened import OpenedTable
+from headgate.table.alter.create import Definition
+from headgate.table.opened_table import OpenedTable
 
 Make = Callable[[Definition, DataFrame, WriteOptions], OpenedTable]
 

@@ -10,8 +10,8 @@ from headgate.spark.stream_batch import BatchWriter, Destination, check_columns
 from headgate.spark.stream_epoch import OPERATION
 from headgate.spark.stream_options import StreamOptions
 from headgate.storage.locate import locate
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 
 def start(df: DataFrame, destination: Destination, asked: StreamOptions) -> StreamingQuery:

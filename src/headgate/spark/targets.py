@@ -20,10 +20,10 @@ from headgate.protocol.transaction.attempt import BLIND, Reads
 from headgate.spark import internal_names, scan, state
 from headgate.spark.internal_names import InternalNames
 from headgate.spark.layouts import Columns
-from headgate.table import whole_files
-from headgate.table.files import table_of
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.alter import full_file_actions
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.live_files import table_of
+from headgate.table.read.snapshot import Snapshot
 
 VECTORS, CHANGE_FEED = "delta.enableDeletionVectors", "delta.enableChangeDataFeed"
 _COUNTED_FILES = 2_000
@@ -124,7 +124,7 @@ class Target:
         told = wanted <= found.keys() and all(add.stats is not None for add in found.values())
         # The live files do not say everything: tags and who clustered a file are in the log only.
         if not told or self.base.state.protocol.has("clustering"):
-            found = {**found, **whole_files.named(self.table, self.base, wanted)}
+            found = {**found, **full_file_actions.named(self.table, self.base, wanted)}
         return found
 
 

@@ -27,7 +27,7 @@ from headgate.spark import schema as spark_schema
 from headgate.spark.edits import Edits, Kind
 from headgate.spark.statements import Result
 from headgate.spark.targets import Target
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Operation
 
 

@@ -17,7 +17,7 @@ from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
 from headgate.protocol.stats import record_counts
 from headgate.spark import deleted
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 
 _NONE = DeletedRows.of(())
 

@@ -46,8 +46,8 @@ from headgate.spark.files import Written
 from headgate.spark.identity_marks import NOTHING, Outrun, Reserved
 from headgate.spark.replaced_rows import Taken
 from headgate.spark.write_options import WriteOptions
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
 _PLAIN = WriteOptions()

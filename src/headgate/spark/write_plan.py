@@ -14,8 +14,8 @@ from headgate.protocol.schema import merging
 from headgate.protocol.schema.types import Field, Struct, describe
 from headgate.spark import write
 from headgate.spark.write_options import WriteOptions
-from headgate.table.opened import OpenedTable
-from headgate.table.snapshot import Snapshot
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

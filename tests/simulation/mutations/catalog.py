@@ -10,7 +10,7 @@ from headgate.catalog.decision import Decision, Head
 from headgate.catalog.validation import validation
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec
-from headgate.table.managed import ManagedCommitter
+from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.mutant import Mutant

@@ -10,9 +10,9 @@ from headgate.catalog.ports import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.transaction.txn_ids import Proposed
-from headgate.table import commit as loop
+from headgate.table.commit import loop
 from headgate.table.committer import Committer
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.catalog import forgotten_ids

@@ -9,7 +9,7 @@ from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.protocol.actions import Commit
 from headgate.protocol.log import file_names
 from headgate.protocol.transaction.txn_ids import Proposed
-from headgate.table.filesystem import FilesystemCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.commit_loop import not_ours

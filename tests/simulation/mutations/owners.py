@@ -18,11 +18,11 @@ from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
 from headgate.storage.store import ObjectMeta, Store
-from headgate.table import filesystem
+from headgate.table.commit import filesystem
+from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.coordinated import CoordinatedCommitter
+from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Frontier
-from headgate.table.coordinated import CoordinatedCommitter
-from headgate.table.filesystem import FilesystemCommitter
-from headgate.table.routed import RoutedCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.mutations.conflicts import without
 from tests.simulation.mutations.mutant import Mutant

@@ -10,7 +10,8 @@ from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.store import Store
-from headgate.table import log, publish
+from headgate.table.commit import publish
+from headgate.table.read import log_reader
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.mutant import Mutant
 from tests.support.simulated_catalog import SimulatedCatalog
@@ -40,7 +41,7 @@ def _marked_before_written() -> AbstractContextManager[object]:
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         for commit in tail.commits:
-            content = log.content(store, commit.version, commit)
+            content = log_reader.content(store, commit.version, commit)
             store.put_if_absent(file_names.published(commit.version), content)
         return tail.latest
 
@@ -56,7 +57,7 @@ def _newest_first() -> AbstractContextManager[object]:
     def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
-            publication.place(store, commit.version, log.content(store, commit.version, commit))
+            publication.place(store, commit.version, log_reader.content(store, commit.version, commit))
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         return tail.latest

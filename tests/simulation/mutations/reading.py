@@ -11,14 +11,15 @@ from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import file_names, log_segment, version_checksum
 from headgate.protocol.log.version_checksum import Totals
 from headgate.storage.store import Store
-from headgate.table import checkpoint_rows, checkpointing, files, log
-from headgate.table.managed import ManagedCommitter
+from headgate.table.commit.catalog_managed import ManagedCommitter
+from headgate.table.read import live_files, log_reader
+from headgate.table.upkeep import checkpoint_rows, checkpoint_writer
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.mutant import Mutant
 
 
 def _unreadable_is_empty() -> AbstractContextManager[object]:
-    real = log.listed
+    real = log_reader.listed
 
     def listed(store: Store, *, since: Version | None = None) -> list[file_names.LogFile]:
         try:
@@ -26,7 +27,7 @@ def _unreadable_is_empty() -> AbstractContextManager[object]:
         except StorageUnavailable:
             return []
 
-    return patch.object(log, "listed", listed)
+    return patch.object(log_reader, "listed", listed)
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def _listing_decides_the_latest() -> Iterator[None]:
 
 
 def _published_copy_wins() -> AbstractContextManager[object]:
-    real = log.content
+    real = log_reader.content
 
     def content(store: Store, version: Version, held: Any) -> bytes:
         try:
@@ -51,16 +52,16 @@ def _published_copy_wins() -> AbstractContextManager[object]:
         except HeadgateError:
             return real(store, version, held)
 
-    return patch.object(log, "content", content)
+    return patch.object(log_reader, "content", content)
 
 
 def _removes_are_ignored() -> AbstractContextManager[object]:
-    real = files.reconcile
+    real = live_files.reconcile
 
     def reconcile(known: Any, commits: Any) -> Any:
         return real(known, (replace(commit, removes=()) for commit in commits))
 
-    return patch.object(files, "reconcile", reconcile)
+    return patch.object(live_files, "reconcile", reconcile)
 
 
 @contextmanager
@@ -68,18 +69,18 @@ def _checkpoint_before_publishing() -> Iterator[None]:
     """Publishing is put off, and the checkpoint is not."""
     with (
         patch.object(ManagedCommitter, "publish", lambda self: self.frontier().latest),
-        patch.object(checkpointing, "_check_published", lambda _, __: 0),
+        patch.object(checkpoint_writer, "_check_published", lambda _, __: 0),
     ):
         yield
 
 
 def _checkpoint_without_domains() -> AbstractContextManager[object]:
-    real = checkpointing._small_rows
+    real = checkpoint_writer._small_rows
 
     def rows(*args: Any) -> Iterable[Any]:
         return (row for row in real(*args) if row[0] != "domainMetadata")
 
-    return patch.object(checkpointing, "_small_rows", rows)
+    return patch.object(checkpoint_writer, "_small_rows", rows)
 
 
 def _checkpoint_keeps_removed() -> AbstractContextManager[object]:

@@ -16,7 +16,7 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.log.timestamps import ENABLED_AT_VERSION, Stamp
 from headgate.protocol.transaction.attempt import BACKFILL, BLIND, Attempt
 from headgate.table import transaction
-from headgate.table.opened import OpenedTable
+from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Transaction
 from tests.simulation.faults import Fault
 from tests.simulation.mutations.conflicts import without

@@ -1,0 +1,124 @@
+"""What did the catalog tell when the table was opened, and what of it still counts?
+
+What a table was a moment ago may serve its first reading, so that opening and reading are one call; not
+if anything was written through the same catalog since, and not for longer than a moment. What the catalog
+knows of checkpoints is a hint: a log that is not as expected is listed.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from headgate.catalog.ports import KnownChecksum, KnownLog, LoadedTable, TableId, TableServing, Tail
+from headgate.errors import HeadgateError
+from headgate.protocol.actions import EpochMillis, Version
+from headgate.protocol.log import file_names
+from headgate.protocol.log import version_checksum as checksum_rules
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Totals
+from headgate.storage.store import Store
+from headgate.table.committer import Committer, HearsOfLog
+from headgate.table.upkeep.checkpoint_writer import Written
+
+_LOG = logging.getLogger(__name__)
+_FEW = 64
+"""How many published commits are read one by one rather than looking for a newer checkpoint."""
+
+
+class Served:
+    """A table's catalog as its readers use it; safe to share between threads."""
+
+    def __init__(
+        self,
+        serving: TableServing,
+        table_id: TableId,
+        *,
+        loaded: LoadedTable | None = None,
+        fresh_seconds: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._serving = serving
+        self._table_id = table_id
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._tail = loaded.tail if loaded is not None else None
+        self._until = clock() + fresh_seconds
+        self._as_of = loaded.as_of if loaded is not None else 0
+        self._known = loaded.known if loaded is not None else KnownLog()
+
+    def first_tail(self) -> Tail | None:
+        """What the catalog told at the opening, once and only while that is no older than a moment."""
+        with self._lock:
+            found, self._tail = self._tail, None
+        fresh = self._clock() <= self._until and self._serving.writes == self._as_of
+        return found if fresh else None
+
+    def expected(self, tail: Tail) -> Sequence[LogFile] | None:
+        """The files that should make up the latest version; None if these are too many to go unseen."""
+        checkpoint = self._known.checkpoint
+        if checkpoint and checkpoint[0].version > tail.latest:  # the catalog's latest bounds everything (R3)
+            checkpoint = ()
+        start = checkpoint[0].version + 1 if checkpoint else 0
+        following = range(start, tail.published + 1)
+        if len(following) > _FEW:
+            return None
+        return (
+            *checkpoint,
+            *(
+                LogFile(Kind.PUBLISHED, Version(number), file_names.published(Version(number)))
+                for number in following
+            ),
+        )
+
+    def checksum(self, tail: Tail) -> KnownChecksum | None:
+        """The newest checksum of which the catalog has told the content, if its version exists (R3)."""
+        found = self._known.content
+        return found if found is not None and found.version <= tail.latest else None
+
+    def version_at(self, moment: EpochMillis) -> Version | None:
+        """The version a moment means, by the catalog's word."""
+        return self._serving.version_at(self._table_id, moment)
+
+    def note(self, heard: KnownLog) -> None:
+        """Tell the catalog of a checkpoint or a checksum."""
+        self._serving.note_log(self._table_id, heard)
+        # What was computed here is not doubted here, whether or not the catalog keeps it.
+        known = self._known
+        self._known = KnownLog(
+            heard.checkpoint or known.checkpoint,
+            known.checksum if heard.checksum is None else heard.checksum,
+            heard.content or known.content,
+        )
+
+    def take_in(self) -> Version:
+        """Have the catalog look for versions that others published."""
+        return self._serving.take_in(self._table_id)
+
+
+def note(store: Store, committer: Committer, written: Written, *, checksum: bool) -> None:
+    """Make a checkpoint known to who decides the table's commits, if that one cares, with its checksum."""
+    if not isinstance(committer, HearsOfLog):
+        return
+    try:
+        size = store.head(written.path).size
+        file = LogFile(Kind.CHECKPOINT, written.version, written.path, size)
+        sums = _known_checksum(written.state, written.totals) if checksum else None
+        committer.note_log(KnownLog((file,), written.version if checksum else None, sums))
+    except HeadgateError as exc:  # a hint that nobody gets is a listing more, not a failure
+        _LOG.info("the checkpoint of version %s was not made known: %s", written.version, exc)
+
+
+def note_checksum(decider: object, state: State, totals: Totals) -> None:
+    """Make a checksum known to who decides the table's commits, if that one cares."""
+    if not isinstance(decider, HearsOfLog):
+        return
+    try:
+        decider.note_log(KnownLog((), state.version, _known_checksum(state, totals)))
+    except HeadgateError as exc:  # a hint that nobody gets is a file more to read, not a failure
+        _LOG.info("the checksum of version %s was not made known: %s", state.version, exc)
+
+
+def _known_checksum(state: State, totals: Totals) -> KnownChecksum:
+    return KnownChecksum(state.version, checksum_rules.render(checksum_rules.of(state, totals)))

@@ -1,0 +1,113 @@
+"""The route of ordinary Delta tables: whoever creates ``<v>.json`` first has version v."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+
+from headgate.catalog.ports import Lost, Open, Outcome, Ratified, Unknown
+from headgate.errors import (
+    CorruptLog,
+    InvalidRequest,
+    ObjectExists,
+    ObjectNotFound,
+    StorageError,
+    StorageUnavailable,
+    TableNotFound,
+)
+from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.log import codec, file_names
+from headgate.storage import conditional_put_probe
+from headgate.storage.store import Store
+from headgate.table.authority import Decider
+from headgate.table.commit.stamp_clock import StampClock
+from headgate.table.committer import Frontier
+from headgate.table.read import log_reader
+from headgate.table.transaction import Transaction
+
+
+class FilesystemCommitter:
+    """Commits by put-if-absent; ratified and published are one moment."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._clock = StampClock(store)
+
+    def frontier(self, *, known: Version | None = None) -> Frontier:
+        since = known if known is not None else log_reader.last_checkpoint(self._store)
+        files, versions = log_reader.existing(self._store, since=since)
+        if known is not None:
+            return Frontier(max([known, *versions]), {}, managed=False)
+        if not versions:
+            raise TableNotFound("there is no Delta table: _delta_log has no commit", name="")
+        return Frontier(max(versions), {}, managed=False, listing=files)
+
+    def follow(self, version: Version, metadata: Metadata) -> bool:  # noqa: ARG002 — see RoutedCommitter
+        return False
+
+    def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
+        if protocol.is_catalog_managed:
+            return Decider.MISSING_CATALOG
+        return Decider.FILE_SYSTEM if coordinated_commits.of(metadata) is None else Decider.MISSING_OWNER
+
+    def propose(self, txn: Transaction) -> Outcome[Commit]:
+        _check_route(txn)
+        conditional_put_probe.require_conditional_puts(self._store, file_names.PROBE)
+        self._clock.require(txn)
+        try:
+            self._store.put_if_absent(file_names.published(txn.target), txn.content)
+        except ObjectExists:
+            # A store says this to the winner too, if it asked twice (P13).
+            return self.outcome_of(txn)
+        except StorageUnavailable as exc:
+            return Unknown(exc.message)
+        return Ratified(txn.target)
+
+    def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
+        dated = txn.attempt.enables_stamps
+        try:
+            first = self._read(txn.target, dated=dated)
+        except ObjectNotFound:
+            return Open()
+        except StorageError as exc:  # even if there is no right to read: it may be ours
+            return Unknown(exc.message)
+        winners = [first]
+        if txn.proposed.version(winners) is None:
+            winners.extend(self._after(txn.target, dated=dated))
+        else:
+            with suppress(StorageError, CorruptLog):  # what cannot be read after it does not undo it
+                winners.extend(self._after(txn.target, dated=False))
+        known = txn.proposed.version(winners)
+        return Lost(tuple(winners)) if known is None else Ratified(known)
+
+    def publish(self) -> Version:
+        return self.frontier().latest
+
+    def _after(self, version: Version, *, dated: bool) -> Iterator[Commit]:
+        while True:
+            version = Version(version + 1)
+            try:
+                yield self._read(version, dated=dated)
+            except ObjectNotFound:
+                return
+
+    def _read(self, version: Version, *, dated: bool) -> Commit:
+        path = file_names.published(version)
+        commit = codec.decode(version, self._store.read(path))
+        if not dated:
+            return commit
+        # The commit that switches in-commit timestamps on must come after the file times before it (I4).
+        return replace(commit, modified_ms=EpochMillis(self._store.head(path).modified_ms))
+
+
+def _check_route(txn: Transaction) -> None:
+    """Refuse a table that others decide about; asked at each attempt (W9)."""
+    named = coordinated_commits.of(txn.attempt.follows.metadata)
+    if named is not None:
+        raise coordinated_commits.without_owner(named, f"version {txn.target} by creating a file")
+    if True in txn.is_catalog_managed:
+        raise InvalidRequest(
+            f"a catalog manages the table, so version {txn.target} is not to be had by creating a file: open "
+            "the table by name, headgate.connect(…).table('schema.table'), and run the operation again",
+            code="DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
+        )

@@ -1,0 +1,64 @@
+"""Copying ratified commits to ``_delta_log``, in order, each exactly as it was ratified."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from headgate.catalog.ports import CommitCatalog, RatifiedCommit, TableId
+from headgate.catalog.ratification import publication
+from headgate.errors import CorruptLog, HeadgateError
+from headgate.protocol.actions import Version
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
+from headgate.table.read import catalog_tail, log_reader
+
+_AT_ONCE, _AT_ONCE_BYTES = 256, 16 * 1024 * 1024
+
+
+def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
+    """Publish everything ratified so far; the last published version.
+
+    Anyone may do this at any time, and several at once: a version that is there already is left
+    as it is. It stops at the first version that fails, so no gap can arise (I3). A file that is not what
+    was ratified is shown to the catalog, which makes it an incident.
+    """
+    told = catalog_tail.ask(catalog, table_id)
+    reading = _Reading(store, told.commits)
+    for batch in publication.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+        try:
+            publication.place_all(store, batch)
+        except CorruptLog as exc:
+            _show(catalog, table_id, exc)
+            raise
+        catalog.mark_published(table_id, batch[-1][0])
+    if reading.problem is not None:
+        _show(catalog, table_id, reading.problem)
+        raise reading.problem
+    return told.latest
+
+
+class _Reading:
+    """The contents of commits, up to one that cannot be read: what came before it is published first."""
+
+    def __init__(self, store: Store, commits: Sequence[RatifiedCommit]) -> None:
+        self._store = store
+        self._commits = commits
+        self.problem: HeadgateError | None = None
+
+    def __iter__(self) -> Iterator[tuple[Version, bytes]]:
+        try:
+            yield from parallel_reads.in_order(
+                self._store, self._read, self._commits, size=lambda found: len(found[1])
+            )
+        except HeadgateError as exc:
+            self.problem = exc
+
+    def _read(self, commit: RatifiedCommit) -> tuple[Version, bytes]:
+        return commit.version, log_reader.content(self._store, commit.version, commit)
+
+
+def _show(catalog: CommitCatalog, table_id: TableId, problem: HeadgateError) -> None:
+    """Have the catalog look at it; that finds the same, and what it says is no news here."""
+    version = problem.fields.get("version")
+    if isinstance(problem, CorruptLog) and isinstance(version, int):
+        with suppress(HeadgateError):
+            catalog.mark_published(table_id, Version(version))

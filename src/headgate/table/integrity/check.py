@@ -1,0 +1,291 @@
+"""Is a table whole? Checks, at rest, every invariant that can be seen in its log, its files and its catalog.
+
+Nothing is changed unless a repair is asked for, and a repair only writes anew what can be derived
+from what is there: it never deletes the only copy of anything. Writers may go on meanwhile: the
+log is listed before the catalog is asked, so what was listed must be known by then.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from headgate.catalog import integrity as catalog_integrity
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.integrity import BookKeeper, Books
+from headgate.clock import World
+from headgate.errors import ObjectNotFound, TableNotFound
+from headgate.protocol.actions import Version
+from headgate.protocol.features import coordinated_commits
+from headgate.protocol.integrity_findings import Finding, Severity, found, not_repaired_here
+from headgate.protocol.log import file_names, timestamps
+from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.replay import State
+from headgate.storage.store import Store
+from headgate.table import authority
+from headgate.table.authority import SILENCE, Decider
+from headgate.table.committer import Committer
+from headgate.table.integrity import data_files, replay
+from headgate.table.integrity import derived as integrity_derived
+from headgate.table.integrity.contents import Evidence
+from headgate.table.integrity.data_files import Looked
+from headgate.table.integrity.derived import Derived
+from headgate.table.integrity.replay import Walk
+from headgate.table.read import log_reader
+
+_MOST_OF_A_KIND = 100
+_NOT_LOOKED = Looked(0, 0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The table to be checked; ``keeper`` has the books of its catalog, if one manages it."""
+
+    name: str
+    location: str
+    store: Store
+    committer: Committer
+    world: World
+    keeper: BookKeeper | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What was looked at, what was found, the worst first, and what was repaired before that."""
+
+    table: str
+    location: str
+    version: int | None
+    commits: int
+    checkpoints: int
+    checksums: int
+    data_files: int | None
+    deletion_vectors: int | None
+    findings: tuple[Finding, ...]
+    repaired: tuple[Finding, ...] = ()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is nothing to worry about; notes are not."""
+        return not any(finding.severity is not Severity.NOTE for finding in self.findings)
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """The broken invariants."""
+        return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+
+def check(subject: Subject, *, data: bool = True) -> Report:
+    """Look at everything; without ``data`` not at data files and deletion vectors."""
+    pointer = integrity_derived.read_pointer(subject.store)
+    derived, walk = _walked(subject)
+    while _turns_out_to_be_owned(subject, walk):
+        derived, walk = _walked(subject)
+    evidence, reached = walk.evidence, walk.reached
+    files = data_files.check(walk) if data and reached is not None else _NOT_LOOKED
+    books = evidence.books
+    findings = [
+        *(catalog_integrity.check(books) if books is not None else ()),
+        *(_published(evidence, books) if books is not None else ()),
+        *walk.findings,
+        *replay.check_latest(walk),
+        *_managed(walk),
+        *_owned(subject, walk),
+        *_ahead(walk),
+        *derived.findings,
+        *integrity_derived.incomplete(evidence),
+        *integrity_derived.check_pointer(evidence, pointer),
+        *files.findings,
+    ]
+    if not _is_repaired_here(subject, walk):
+        findings = [not_repaired_here(finding) for finding in findings]
+    return Report(
+        table=subject.name,
+        location=subject.location,
+        version=evidence.latest,
+        commits=walk.commits,
+        checkpoints=derived.checkpoints,
+        checksums=derived.checksums,
+        data_files=files.files if data else None,
+        deletion_vectors=files.vectors if data else None,
+        findings=tuple(_bounded(findings)),
+    )
+
+
+def _walked(subject: Subject) -> tuple[Derived, Walk]:
+    evidence = gather(subject)
+    derived = integrity_derived.derived(evidence)
+    return derived, replay.walk(evidence, derived.look)
+
+
+def _turns_out_to_be_owned(subject: Subject, walk: Walk) -> bool:
+    """Whether the metadata names an owner who was not asked yet, and can be: there may be more."""
+    state = walk.reached
+    return (
+        subject.keeper is None
+        and state is not None
+        and subject.committer.follow(state.version, state.metadata)
+    )
+
+
+def gather(subject: Subject) -> Evidence:
+    """The log as listed, and then what the catalog or the owner says."""
+    listing = tuple(log_reader.listed(subject.store))
+    if subject.keeper is not None:
+        books = subject.keeper.read()
+        return Evidence(subject.store, subject.location, listing, books.latest, books.held, books)
+    try:
+        frontier = subject.committer.frontier()
+    except (TableNotFound, *SILENCE) as exc:
+        versions = [file.version for file in listing if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)]
+        if not versions:
+            raise
+        silent = None if isinstance(exc, TableNotFound) else exc.message
+        return Evidence(subject.store, subject.location, listing, max(versions), {}, unanswered=silent)
+    return Evidence(
+        subject.store,
+        subject.location,
+        listing,
+        frontier.latest,
+        frontier.held,
+        unanswered=frontier.unanswered,
+    )
+
+
+def _published(evidence: Evidence, books: Books) -> Iterator[Finding]:
+    """What the log may have, given what is ratified and what is published."""
+    listed = evidence.published()
+    for file in evidence.listing:
+        if file.version > books.latest:
+            problem = f"version {books.latest} is the latest that was ratified"
+            yield found("beyond-latest", file.path, problem, version=file.version)
+        elif (
+            file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)
+            and file.version > books.published
+            and not _is_there(evidence.store, file.version)
+        ):
+            problem = f"version {file.version} is not published"
+            yield found("checkpoint-unpublished", file.path, problem, version=file.version, repairable=True)
+    there = sorted(version for version in listed if books.published < version <= books.latest)
+    missing = sorted(set(range(books.published + 1, max(there, default=0))) - set(there))
+    missing = [version for version in missing if not _is_there(evidence.store, Version(version))]
+    for version in missing:
+        problem = f"version {max(there)} is published, version {version} is not"
+        path = file_names.published(Version(version))
+        yield found("publish-order", path, problem, version=version, repairable=True)
+    if there and not missing:
+        problem = f"version {max(there)} is in the log, the catalog knows of {books.published}"
+        yield found(
+            "watermark-lags", file_names.published(max(there)), problem, version=max(there), repairable=True
+        )
+
+
+def _is_there(store: Store, version: Version) -> bool:
+    try:
+        store.head(file_names.published(version))
+    except ObjectNotFound:
+        return False
+    return True
+
+
+def _managed(walk: Walk) -> Iterator[Finding]:
+    """Who decides about the table must be whom its protocol names."""
+    state, books = walk.reached, walk.evidence.books
+    if state is None:
+        return
+    if books is None:
+        if state.protocol.is_catalog_managed:
+            problem = f"the log reaches version {state.version}; there may be more"
+            yield found("managed-elsewhere", walk.evidence.location, problem, version=state.version)
+        return
+    if not state.protocol.is_catalog_managed:
+        problem = "its protocol does not have the feature catalogManaged"
+        yield found("not-managed", file_names.published(state.version), problem, version=state.version)
+    for what in _description_differences(books, state):
+        problem = f"its {what} at version {state.version} is another one in the log"
+        yield found(
+            "description-differs", catalog_integrity.BOOKS, problem, version=state.version, repairable=True
+        )
+
+
+def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
+    """Owner and feature go together; an owner who was not asked may have ratified more than is listed."""
+    state = walk.reached
+    if state is None:
+        return
+    where = file_names.published(state.version)
+    if problem := coordinated_commits.feature_breach(state.metadata, state.protocol):
+        yield found("owner-without-feature", where, problem, version=state.version)
+    if problem := coordinated_commits.owner_breach(state.metadata, state.protocol):
+        yield found("feature-without-owner", where, problem, version=state.version)
+    named = coordinated_commits.of(state.metadata)
+    if named is None:
+        return
+    if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
+        problem = (
+            f"the log reaches version {state.version}; {named.owner!r} may have ratified more, and nothing "
+            "is repaired without it"
+        )
+        yield found("owned-elsewhere", walk.evidence.location, problem, version=state.version)
+    elif (because := walk.evidence.unanswered) is not None:
+        problem = f"the log reaches version {state.version}, and {named.owner!r} does not say more: {because}"
+        yield found("owner-silent", walk.evidence.location, problem, version=state.version)
+
+
+def _ahead(walk: Walk) -> Iterator[Finding]:
+    """A writer's clock that was far ahead has taken the time of all later versions with it."""
+    state = walk.reached
+    stamp = state.in_commit_timestamp if state is not None else None
+    if state is None or stamp is None:
+        return
+    path = file_names.published(state.version)
+    try:
+        published_ms = walk.evidence.store.head(path).modified_ms
+    except ObjectNotFound:
+        return
+    if timestamps.is_ahead(stamp, published_ms, None):
+        ahead = timestamps.how_far(stamp - published_ms)
+        problem = f"version {state.version} is stamped {ahead} after its file was written"
+        yield found("timestamp-ahead", path, problem, version=state.version)
+
+
+def _is_repaired_here(subject: Subject, walk: Walk) -> bool:
+    """Whether this process may write what a repair writes: who decides must be known, and be asked."""
+    if subject.keeper is not None:
+        return True
+    state = walk.reached
+    if state is None or walk.evidence.unanswered is not None:
+        return False
+    decider = subject.committer.decider(state.protocol, state.metadata)
+    return decider is Decider.DISPENSABLE_OWNER or authority.is_allowed(Maintenance.REPAIR, decider)
+
+
+def _description_differences(books: Books, state: State) -> Iterator[str]:
+    told = books.told
+    if told is None:
+        return
+    pairs = (
+        ("protocol", told.protocol, state.protocol),
+        ("metadata", told.metadata, state.metadata),
+        ("domains", told.domains, dict(state.domains)),
+        ("application transactions", told.txns, dict(state.txns)),
+    )
+    for what, said, is_so in pairs:
+        if said is not None and said != is_so:
+            yield what
+
+
+def _bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The worst first, and of each kind only so many."""
+    order = list(Severity)
+    kinds: Counter[str] = Counter()
+    left: dict[str, Finding] = {}
+    for finding in sorted(findings, key=lambda finding: order.index(finding.severity)):
+        kinds[finding.rule] += 1
+        if kinds[finding.rule] <= _MOST_OF_A_KIND:
+            yield finding
+        else:
+            left[finding.rule] = finding
+    for rule, finding in left.items():
+        more = f"and {kinds[rule] - _MOST_OF_A_KIND} more of this kind"
+        yield msgspec.structs.replace(finding, where="…", explanation=more, version=None)

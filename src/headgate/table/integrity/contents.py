@@ -1,0 +1,146 @@
+"""What is there to be checked, and where the content of each version is, if it is what was ratified."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from headgate.catalog.integrity import BOOKS, Books, Row
+from headgate.catalog.ports import RatifiedCommit, Staged
+from headgate.errors import CorruptLog, ObjectNotFound
+from headgate.protocol.actions import Version
+from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.storage.store import Store
+from headgate.table.read import log_reader
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A table's log as it was listed, and what its catalog or commit owner said after that.
+
+    In this order, because then every file that was listed must be one that is known by now.
+    """
+
+    store: Store
+    location: str
+    listing: tuple[LogFile, ...]
+    latest: Version
+    held: Mapping[Version, RatifiedCommit]
+    books: Books | None = None
+    unanswered: str | None = None
+    """Why a commit owner that can be reached did not say what it holds."""
+
+    def published(self) -> set[Version]:
+        """The versions whose published file was listed."""
+        return {file.version for file in self.listing if file.kind is Kind.PUBLISHED}
+
+    def checkpoints(self, version: Version | None = None) -> list[tuple[LogFile, ...]]:
+        """Every complete checkpoint, or those of one version, oldest first."""
+        found_parts: dict[tuple[Version, str], dict[int, LogFile]] = {}
+        for file in self.listing:
+            if file.kind is Kind.CHECKPOINT and file.size > 0 and version in (None, file.version):
+                name = file.path if file.parts == 1 else str(file.parts)
+                found_parts.setdefault((file.version, name), {})[file.part] = file
+        return [
+            tuple(pieces[part] for part in sorted(pieces))
+            for _, pieces in sorted(found_parts.items())
+            if sorted(pieces) == list(range(1, next(iter(pieces.values())).parts + 1))
+        ]
+
+    def row(self, version: Version) -> Row | None:
+        return None if self.books is None else self.books.by_version.get(version)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a version, None if nobody has them, and what was wrong on the way."""
+
+    version: Version
+    data: bytes | None
+    findings: tuple[Finding, ...] = ()
+
+
+def read(evidence: Evidence, version: Version) -> Content:
+    """The content of a version, as its readers get it if that is possible."""
+    row = evidence.row(version)
+    if row is None or evidence.books is None:
+        return Content(version, _as_readers_do(evidence, version))
+    if version > evidence.books.published:
+        return _held(evidence, row)
+    return _published(evidence, row)
+
+
+def _as_readers_do(evidence: Evidence, version: Version) -> bytes | None:
+    try:
+        return log_reader.content(evidence.store, version, evidence.held.get(version))
+    except (ObjectNotFound, CorruptLog):
+        return _read(evidence.store, file_names.published(version))
+
+
+def _held(evidence: Evidence, row: Row) -> Content:
+    """A commit that the catalog still holds: its copy counts, and must be right."""
+    version, copy = row.version, _copy(evidence.store, row)
+    published = _read(evidence.store, file_names.published(version))
+    is_published = published is not None and row.is_of(published)
+    findings = []
+    if published is not None and not is_published:
+        findings.append(_differs(row))
+    if copy is not None and row.is_of(copy):
+        return Content(version, copy, tuple(findings))
+    kind = "content" if row.file_name is None else "staged"
+    where = BOOKS if row.file_name is None else Staged(row.file_name).path
+    if copy is None:
+        rule, problem = f"{kind}-missing", f"version {version} is ratified and not recorded as published"
+    else:
+        rule = f"{kind}-damaged"
+        problem = f"it has {len(copy)} bytes and another hash than the {row.size} bytes that were ratified"
+    findings.append(found(rule, where, problem, version=version, repairable=is_published))
+    return Content(version, published if is_published else None, tuple(findings))
+
+
+def _published(evidence: Evidence, row: Row) -> Content:
+    """A commit that the catalog saw published: the file must still be what it saw."""
+    version, path = row.version, file_names.published(row.version)
+    content = _read(evidence.store, path)
+    if content is not None and row.is_of(content):
+        return Content(version, content)
+    staged = _copy(evidence.store, row) if row.file_name is not None else None
+    copy = staged if staged is not None and row.is_of(staged) else None
+    if content is not None:
+        return Content(version, copy or content, (_differs(row),))
+    problem = f"the catalog saw version {version} published; the file is no longer there"
+    finding = found("published-missing", path, problem, version=version, repairable=copy is not None)
+    return Content(version, copy, (finding,))
+
+
+def _differs(row: Row) -> Finding:
+    return found(
+        "published-differs",
+        file_names.published(row.version),
+        f"its SHA-256 is not {row.sha256}, that of what was ratified as version {row.version}",
+        version=row.version,
+    )
+
+
+def _copy(store: Store, row: Row) -> bytes | None:
+    """The catalog's own copy, inline or staged."""
+    if row.file_name is None:
+        return row.content
+    return _read(store, Staged(row.file_name).path)
+
+
+def _read(store: Store, path: str) -> bytes | None:
+    try:
+        return store.read(path)
+    except ObjectNotFound:
+        return None
+
+
+def held_file_names(evidence: Evidence) -> set[str]:
+    """The names of the staged files that the catalog or the owner knows."""
+    rows = evidence.books.rows if evidence.books is not None else ()
+    known = {row.file_name for row in rows if row.file_name is not None}
+    for commit in evidence.held.values():
+        if isinstance(commit.where, Staged):
+            known.add(commit.where.file_name)
+    return known

@@ -1,0 +1,191 @@
+"""The loop for commits to several tables: propose all at once, and on a lost race rebase those that moved.
+
+Like the loop of a single commit it ends in exactly one of three ways: the versions the tables got, an
+error that proves that nothing happened, or ``CommitUnknown``.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from headgate.catalog.group_ports import (
+    Creation,
+    Group,
+    GroupCatalog,
+    GroupId,
+    GroupLost,
+    GroupOutcome,
+    GroupRatified,
+)
+from headgate.catalog.ports import Open, RatifiedCommit, TableId, Unknown
+from headgate.clock import World
+from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
+from headgate.protocol.actions import Commit, Version
+from headgate.protocol.conflicts import read_validation
+from headgate.protocol.transaction import txn_ids
+from headgate.protocol.transaction.attempt import Attempt
+from headgate.settings import Settings
+from headgate.table.commit import loop
+from headgate.table.commit.catalog_managed import ManagedCommitter, with_room
+from headgate.table.commit.loop import NO_DOUBT, Committed, Doubt, Patience
+from headgate.table.transaction import Together, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One table of a group: what shall be written to it, or what was only read of it."""
+
+    name: str
+    table_id: TableId
+    route: ManagedCommitter
+    part: Transaction | Attempt
+    winners: tuple[Commit, ...] = ()
+    """What it follows by now, beyond the version that was read."""
+
+    def after(self, winners: tuple[Commit, ...]) -> "Member":
+        """The same behind these commits; raises the conflict that forbids it."""
+        match self.part:
+            case Transaction() as txn:
+                if (known := txn.proposed.version(winners)) is not None:
+                    raise txn_ids.alone(txn.txn_id, known)
+                return replace(self, part=txn.rebased_onto(winners), winners=self.winners + winners)
+            case Attempt() as reader:
+                return replace(
+                    self, part=read_validation.check(reader, winners), winners=self.winners + winners
+                )
+
+
+@dataclass(frozen=True)  # without slots: what is proposed is worked out once
+class GroupTransaction:
+    """One attempt to commit to several tables at once."""
+
+    group_id: GroupId
+    members: tuple[Member, ...]
+    creations: tuple[Creation, ...] = ()
+    drops: tuple[TableId, ...] = ()
+
+    @cached_property
+    def proposed(self) -> Group:
+        """The group as the catalog sees it; large commits are staged when this is first asked for."""
+        written = [(member, member.part) for member in self.members if isinstance(member.part, Transaction)]
+        ids = {*(member.table_id for member, _ in written), *self.drops}
+        ids |= {creation.staging.table_id for creation in self.creations}
+        together = Together(self.group_id, tuple(sorted(ids)))
+        return Group(
+            self.group_id,
+            tuple(member.route.proposal(replace(txn, together=together)) for member, txn in written),
+            {
+                member.table_id: member.part.follows.version
+                for member in self.members
+                if isinstance(member.part, Attempt)
+            },
+            self.creations,
+            self.drops,
+        )
+
+    def after(self, lost: Mapping[TableId, tuple[RatifiedCommit, ...]]) -> "GroupTransaction":
+        """The same behind the commits that tables moved by; ``GroupConflict`` names all who cannot follow."""
+        members: list[Member] = []
+        conflicts: dict[str, HeadgateError] = {}
+        for member in self.members:
+            winners = lost.get(member.table_id)
+            try:
+                members.append(member if winners is None else member.after(member.route.read(winners)))
+            except (ConflictError, UserError) as exc:
+                conflicts[member.name] = exc
+        if conflicts:
+            raise conflict(conflicts)
+        return replace(self, members=tuple(members))
+
+
+def conflict(conflicts: Mapping[str, HeadgateError]) -> GroupConflict:
+    """The error of a group that could not follow what happened to these tables."""
+    reasons = "; ".join(f"{name}: {exc.message}" for name, exc in conflicts.items())
+    return GroupConflict(
+        f"nothing of the transaction was committed, because others changed {', '.join(conflicts)}: {reasons}",
+        conflicts=dict(conflicts),
+    )
+
+
+def commit_group(
+    group: GroupTransaction, catalog: GroupCatalog, settings: Settings, *, world: World
+) -> Mapping[TableId, Committed]:
+    """Ratify the group; what each table that it writes or makes became.
+
+    Raises ``GroupConflict`` or another refusal if it was proven that nothing happened, and
+    ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted.
+    """
+    patience, doubt = Patience(settings, world), NO_DOUBT
+    while patience.lasts:
+        outcome, doubt = _propose(group, catalog, doubt)
+        match outcome:
+            case GroupRatified(versions):
+                return _committed(group, versions)
+            case GroupLost(winners):
+                group, doubt = group.after(winners), NO_DOUBT
+                latest = max((commits[-1].version for commits in winners.values() if commits), default=0)
+                patience.lost(f"the last one on {_names(group, winners)}", winner=latest)
+            case Open() | Unknown():
+                # The proposal may still be on its way, so only the same one again is safe.
+                patience.unanswered()
+    raise _unresolved(group, doubt)
+
+
+def _propose(
+    group: GroupTransaction, catalog: GroupCatalog, doubt: Doubt
+) -> tuple[GroupOutcome[RatifiedCommit], Doubt]:
+    def propose() -> GroupOutcome[RatifiedCommit]:
+        try:
+            return with_room(lambda: catalog.propose_group(group.proposed), publish)
+        except HeadgateError as exc:
+            if (named := _naming(group, exc)) is not None:
+                raise named from exc
+            raise
+
+    def publish() -> None:
+        for member in group.members:
+            with suppress(TableNotFound):  # one that the group makes
+                member.route.publish()
+
+    def outcome_of() -> GroupOutcome[RatifiedCommit]:
+        return catalog.outcome_of_group(group.proposed)
+
+    return loop.ask(propose, outcome_of, doubt, partial(_unresolved, group))
+
+
+def _naming(group: GroupTransaction, exc: HeadgateError) -> HeadgateError | None:
+    """The same error, with the name by which its table is known here, if it is about one."""
+    names = {member.table_id: member.name for member in group.members}
+    table_id = exc.fields.get("table_id")
+    if not isinstance(table_id, str) or TableId(table_id) not in names:
+        return None
+    name = names[TableId(table_id)]
+    fields = {**exc.fields, "table": name}
+    return type(exc)(exc.message.replace(table_id, name), code=exc.code, **fields)
+
+
+def _unresolved(group: GroupTransaction, doubt: Doubt) -> HeadgateError:
+    targets = {
+        member.name: member.part.target for member in group.members if isinstance(member.part, Transaction)
+    }
+    shown = ", ".join(f"{name} version {target}" for name, target in targets.items())
+    what = f"group {group.group_id} was proposed ({shown})"
+    return loop.gave_up(doubt, what, txn_id=group.group_id, target=targets)
+
+
+def _names(group: GroupTransaction, tables: Mapping[TableId, object]) -> str:
+    return ", ".join(member.name for member in group.members if member.table_id in tables)
+
+
+def _committed(group: GroupTransaction, versions: Mapping[TableId, Version]) -> dict[TableId, Committed]:
+    known = {member.table_id: member for member in group.members}
+    done: dict[TableId, Committed] = {}
+    for table_id, version in versions.items():
+        member = known.get(table_id)
+        txn = member.part if member is not None else None
+        if member is not None and isinstance(txn, Transaction) and txn.target == version:
+            done[table_id] = Committed(version, (*member.winners, txn.commit))
+        else:
+            done[table_id] = Committed(version, ())
+    return done

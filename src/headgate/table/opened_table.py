@@ -1,0 +1,387 @@
+"""One table opened for work: its log, the route of its commits, and the newest snapshot seen."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.integrity import BookKeeper
+from headgate.clock import World
+from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
+from headgate.protocol import table_features
+from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.domains.rules import Edit, Handlers
+from headgate.protocol.log import file_names, log_retention
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
+from headgate.protocol.log.version_checksum import Discrepancy
+from headgate.protocol.predicates.tree import Predicate
+from headgate.settings import Settings
+from headgate.storage.store import Store
+from headgate.table import authority, transaction
+from headgate.table.commit import catalog_hints, domain_change, loop
+from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.loop import Committed
+from headgate.table.commit.post_commit import Keeper
+from headgate.table.commit.read_set import Observer
+from headgate.table.committer import Committer, Frontier
+from headgate.table.integrity import check
+from headgate.table.integrity import repair as integrity_repair
+from headgate.table.integrity.check import Report, Subject
+from headgate.table.location import Folder, Member
+from headgate.table.read import change_files, checksum_files, history, log_reader, snapshot
+from headgate.table.read.change_files import Changes, Range
+from headgate.table.read.description import Description
+from headgate.table.read.file_schema_cache import FileSchemas
+from headgate.table.read.history import HistoryEntry
+from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.snapshot import Snapshot
+from headgate.table.transaction import Change, Transaction
+from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
+from headgate.table.upkeep.permissions import Guard, Permitted, Unguarded
+
+_MOST_PENDING = 1_000
+
+
+class OpenedTable:
+    """Reads and commits; safe to share between threads."""
+
+    def __init__(  # noqa: PLR0913 — each of them is a port, or what fills one
+        self,
+        location: str,
+        store: Store,
+        committer: Committer,
+        *,
+        after_commit: AfterCommit,
+        settings: Settings,
+        world: World,
+        handlers: Callable[[], Handlers] = dict,
+        guard: Guard | None = None,
+        observer: Observer | None = None,
+        member: Member | None = None,
+    ) -> None:
+        self.location = location
+        self.store = store
+        self.world = world
+        self.guard = guard or Unguarded(committer, store, world)
+        self._committer = committer
+        self._after_commit = after_commit
+        self._keeper = Keeper(store, committer, settings, world=world)
+        self._settings = settings
+        self._handlers = handlers
+        self._observer = observer
+        self.member = member
+        self.file_schemas = FileSchemas()
+        self._lock = threading.Lock()
+        self._newest: Snapshot | None = None
+
+    def snapshot(
+        self, *, version: int | None = None, timestamp: EpochMillis | None = None, or_earliest: bool = False
+    ) -> Snapshot:
+        """The table now, at a version, or as of a moment.
+
+        A moment before the earliest version that can still be read is refused, or with
+        ``or_earliest`` means that version. Only what the asked version demands of readers counts:
+        the others may demand more than Headgate can.
+        """
+        if version is not None and timestamp is not None:
+            raise InvalidRequest("ask for a version or for a timestamp, not for both")
+        if or_earliest and timestamp is None:
+            raise InvalidRequest("or_earliest says what a timestamp may mean: give one")
+        if version is not None:
+            return self._at(Version(version))
+        newest, frontier = self._latest()
+        if timestamp is None:
+            return self._remember(newest, frontier)
+        with suppress(UnsupportedFeature):
+            self._remember(newest, frontier)
+        meaning = history.version_at_or_earliest if or_earliest else history.version_at
+        target = meaning(self.store, frontier, newest.state, timestamp)
+        return self._remember(snapshot.load(self.store, frontier, target=target, known=newest), frontier)
+
+    def describe(self) -> Description:
+        """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
+        known = self._newest
+        frontier = self._committer.frontier(known=known.version if known else None)
+        latest, told = frontier.latest, frontier.told
+        if told is not None and told.protocol.is_catalog_managed:
+            self._check_readable(told.protocol, told.metadata)
+            return Description(latest, told.protocol, told.metadata, lambda: self.snapshot(version=latest))
+        recorded = checksum_files.of_latest(self.store, frontier) if known is None else None
+        if (
+            recorded is not None
+            and not recorded.protocol.is_catalog_managed
+            and not self._committer.follow(latest, recorded.metadata)
+        ):
+            self._check_readable(recorded.protocol, recorded.metadata)
+            load = partial(self.snapshot, version=latest)
+            return Description(latest, recorded.protocol, recorded.metadata, load)
+        found = self._remember(*self._latest(frontier))
+        return Description(found.version, found.state.protocol, found.state.metadata, lambda: found)
+
+    def exists(self) -> bool:
+        """Whether there is a table at all."""
+        try:
+            self._committer.frontier()
+        except TableNotFound:
+            return False
+        return True
+
+    def unanswered(self) -> str | None:
+        """Why who decides its commits could not be asked, so that more may exist; None if they were."""
+        return self._committer.frontier(known=self.snapshot().version).unanswered
+
+    @property
+    def known(self) -> Snapshot | None:
+        """The newest snapshot seen, if any."""
+        return self._newest
+
+    def know(self, found: Snapshot) -> None:
+        """Begin with what somebody else has loaded of the same table."""
+        self._advance(found)
+
+    def newest_known(self) -> Snapshot:
+        """The newest snapshot seen by this process, without asking anyone; good enough for a blind append."""
+        return self._newest or self.snapshot()
+
+    @property
+    def settings(self) -> Settings:
+        """The switches it was opened with."""
+        return self._settings
+
+    def segment(self, version: Version) -> tuple[Segment, Frontier]:
+        """Which files make up a version, and where those are that the catalog holds."""
+        frontier = self._committer.frontier(known=version)
+        return log_reader.choose(self.store, frontier, version), frontier
+
+    def new_folder(self) -> Folder:
+        """Where the files of one transaction are to be written."""
+        return Folder(self.world.uuid()) if self.member is None else self.member.new_folder(self.world)
+
+    def commit(self, change: Change, *, base: Snapshot) -> Version:
+        """Commit what an operation decided from ``base``; the version it became."""
+        if self.member is not None and self.member.txn_id is not None:
+            change = replace(change, written_as=None)  # that is what all of them will be together
+        file_time = self._file_time(base.version) if change.enables_stamps(base.state) else None
+        txn = transaction.begin(
+            base.state, change, world=self.world, handlers=self._handlers, file_time=file_time
+        )
+        try:
+            done = loop.commit(txn, self._committer, self._settings, world=self.world)
+        except (ConflictError, UserError):
+            self._newest = None  # running the operation again must start from the version that won
+            raise
+        self.committed(txn, base, done)
+        return done.version
+
+    def committed(self, txn: Transaction, base: Snapshot, done: Committed) -> None:
+        """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
+        # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
+        if done.since_base and txn.change.txn_id is None:
+            self._advance(self._bounded(base.after(done.since_base)))
+        interval = log_retention.checkpoint_interval(base.state.metadata)
+        self._after_commit.committed(self._keeper, done.version, interval=interval)
+
+    def scanned(
+        self, found: Snapshot, predicate: Predicate | None, files: Callable[[], Iterable[str]]
+    ) -> None:
+        """Rows of a snapshot were asked for, by a predicate or all of them, and may be in these files.
+
+        Whoever reads rows says so: a transaction over several tables commits only if they stay as they are.
+        """
+        if self._observer is not None:
+            self._observer.scanned(found.version, predicate, () if predicate is None else files())
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether somebody writes down what is read of it, as a transaction does."""
+        return self._observer is not None
+
+    def commits(self, start: Version, end: Version) -> tuple[Commit, ...]:
+        """What was committed from ``start`` to ``end``, both included."""
+        return log_reader.commits(self.store, self._committer.frontier(known=end), start, end)
+
+    def domains(self, *, version: int | None = None) -> Mapping[str, str]:
+        """The configurations of the metadata domains, now or at a version."""
+        at, live = self._domains(version)
+        if self._observer is not None:
+            self._observer.looked_up_domains(at)
+        return {name: action.configuration for name, action in live.items()}
+
+    def change_domains(self, edits: Iterable[Edit], *, since: int | None = None) -> Version:
+        """Set and remove metadata domains in a commit of their own; the version it became.
+
+        What others committed to the same domains after version ``since`` counts as concurrent.
+        """
+        base = self.snapshot(version=since)
+        return self.commit(domain_change.change(base.state, edits), base=base)
+
+    def history(self, *, limit: int | None = None) -> tuple[HistoryEntry, ...]:
+        """What happened, newest first."""
+        newest = self.snapshot()
+        frontier = self._committer.frontier(known=newest.version)
+        return history.entries(self.store, frontier, newest.state, limit=limit)
+
+    def changes(self, asked: Range) -> tuple[Snapshot, tuple[Changes, ...]]:
+        """What changed in these versions, and the table at the last of them."""
+        newest = self.snapshot()
+        frontier = self._committer.frontier(known=newest.version)
+        versions = change_files.resolve(self.store, frontier, newest.state, asked)
+        last = self.snapshot(version=versions[-1])
+        self.scanned(newest, None, tuple)
+
+        def at(version: int) -> State:
+            return last.state if version == last.version else self.snapshot(version=version).state
+
+        found = change_files.between(self.store, frontier, versions, at=at, newest=newest.state)
+        return last, tuple(found)
+
+    def publish(self) -> Version:
+        """Publish every ratified version; the latest of them."""
+        return self._committer.publish()
+
+    def checkpoint(self, *, version: int | None = None) -> Version:
+        """Write a checkpoint, after publishing what is ratified; the version it is of.
+
+        Nothing is written if that version has one.
+        """
+        newest = self._check_maintainable(Maintenance.CHECKPOINT, "a checkpoint")
+        wanted = newest.version if version is None else Version(version)
+        written = checkpoint_writer.write(self.store, self._committer, world=self.world, version=wanted)
+        if written is not None:
+            checksum_files.write(self.store, written.state, written.totals)
+            catalog_hints.note(self.store, self._committer, written, checksum=True)
+        return wanted
+
+    def compact_log(self, start: int, end: int) -> None:
+        """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
+        self._check_maintainable(Maintenance.LOG_COMPACTION, "a log compaction")
+        log_compaction.compact(self.store, self._committer.frontier(), Version(start), Version(end))
+
+    def check_permitted(self, kind: Maintenance, operation: str) -> Permitted:
+        """The table now, if it may be maintained so: who decides its commits is asked first.
+
+        ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8);
+        another refusal if who decides cannot be asked here.
+        """
+        found = Permitted(self.snapshot(), self.guard.check(kind, operation))
+        state = found.snapshot.state
+        decider = self._committer.decider(state.protocol, state.metadata)
+        authority.require(kind, operation, decider, state.metadata)
+        return found
+
+    def cleanup_log(self, *, retention_ms: int | None = None) -> tuple[str, ...]:
+        """Delete what ``delta.logRetentionDuration`` allows of the log; the paths of what was deleted.
+
+        Older versions can then no longer be read; those with a lease stay. The log of a catalog-managed
+        table belongs to its catalog, which must permit it. ``retention_ms`` counts in place of the property.
+        """
+        newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log")
+        frontier, now_ms = self._committer.frontier(), self.guard.now_ms()
+        return log_cleanup.clean_up(
+            self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
+        )
+
+    def verify(self, *, version: int | None = None) -> tuple[Discrepancy, ...] | None:
+        """In what a version, as the log has it, differs from its checksum file; None if it has none."""
+        found = self.snapshot(version=version)
+        return checksum_files.verify(self.store, found.state, found.files)
+
+    def check(
+        self, name: str, *, keeper: BookKeeper | None = None, data: bool = True, repair: bool = False
+    ) -> Report:
+        """Whether the table is whole: its log, its files and, with its ``keeper``, the catalog's books."""
+        subject = Subject(name, self.location, self.store, self._committer, self.world, keeper)
+        if not repair:
+            return check.check(subject, data=data)
+        self._newest = None
+        return integrity_repair.check_and_repair(subject, data=data)
+
+    def close(self) -> None:
+        """Publish what still waits."""
+        self._after_commit.close()
+
+    def _file_time(self, version: Version) -> EpochMillis:
+        return EpochMillis(self.store.head(file_names.published(version)).modified_ms)
+
+    def _bounded(self, advanced: Snapshot) -> Snapshot:
+        """A writer that never looks at the files must not keep every commit it made for the day it does."""
+        if advanced.files.pending <= _MOST_PENDING:
+            return advanced
+        version, size = advanced.version, advanced.files.checkpoint_bytes
+        reloaded = LiveFiles(lambda: self._reloaded(version).files.columns, checkpoint_bytes=size)
+        return replace(advanced, files=reloaded)
+
+    def _reloaded(self, version: Version) -> Snapshot:
+        return snapshot.load(self.store, self._committer.frontier(known=version), target=version)
+
+    def _latest(self, frontier: Frontier | None = None) -> tuple[Snapshot, Frontier]:
+        """The latest version, and how far the table reached; whoever its metadata names is asked (R12).
+
+        Nothing of it is remembered yet, so a failure on the way leaves no half-way snapshot.
+        """
+        known = self._newest
+        if frontier is None:
+            frontier = self._committer.frontier(known=known.version if known else None)
+        loaded = snapshot.load(self.store, frontier, known=known)
+        while self._committer.follow(loaded.version, loaded.state.metadata):
+            frontier = self._committer.frontier(known=loaded.version)
+            loaded = snapshot.load(self.store, frontier, known=loaded)
+        return loaded, frontier
+
+    def _at(self, version: Version) -> Snapshot:
+        known = self._newest
+        frontier = self._committer.frontier(known=known.version if known else None)
+        if version > frontier.latest:  # unless there is somebody who knows more
+            known, frontier = self._latest(frontier)
+        return self._remember(snapshot.load(self.store, frontier, target=version, known=known), frontier)
+
+    def _domains(self, version: int | None) -> tuple[Version, Mapping[str, DomainMetadata]]:
+        """A version and its domains; of the latest by the catalog's word, if it tells all of them."""
+        if version is not None:
+            found = self.snapshot(version=version)
+            return found.version, found.state.domains
+        known = self._newest
+        frontier = self._committer.frontier(known=known.version if known else None)
+        told = frontier.told
+        if told is not None and told.domains is not None and told.protocol.is_catalog_managed:
+            self._check_readable(told.protocol, told.metadata)
+            return frontier.latest, told.domains
+        found = self._remember(*self._latest(frontier))
+        return found.version, found.state.domains
+
+    def _check_maintainable(self, kind: Maintenance, operation: str) -> State:
+        """The table now, if its log may be changed by who has nothing to commit."""
+        newest = self.check_permitted(kind, operation).snapshot.state
+        table_features.check_maintainable(newest.protocol, newest.metadata)
+        return newest
+
+    def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
+        self._check(loaded, frontier)
+        if loaded.version == frontier.latest:
+            self._advance(loaded)
+        return loaded
+
+    def _check(self, loaded: Snapshot, frontier: Frontier) -> None:
+        protocol = loaded.state.protocol
+        others = protocol.is_catalog_managed is not frontier.managed
+        if others and self._is_managed_now(loaded, frontier) is frontier.managed:
+            others = False  # it has changed hands since
+        if others:
+            raise authority.disagreement(self.location, protocol)
+        self._check_readable(protocol, loaded.state.metadata)
+
+    def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
+        table_features.check_readable(protocol, metadata, previews=self._settings.read_previews)
+
+    def _is_managed_now(self, older: Snapshot, frontier: Frontier) -> bool:
+        """Whether a catalog manages the table, whatever it was at this version."""
+        newest = snapshot.load(self.store, frontier, known=older)
+        return newest.state.protocol.is_catalog_managed
+
+    def _advance(self, loaded: Snapshot) -> None:
+        with self._lock:
+            if self._newest is None or loaded.version > self._newest.version:
+                self._newest = loaded

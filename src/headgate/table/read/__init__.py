@@ -1,0 +1,1 @@
+"""From a log to a snapshot: commits, checkpoints, checksums and the live files of a version."""

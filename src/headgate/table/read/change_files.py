@@ -1,0 +1,202 @@
+"""What changed between two versions: the files that tell it, version by version."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import msgspec
+
+from headgate.errors import InvalidRequest, VersionNotFound
+from headgate.protocol import table_features
+from headgate.protocol.actions import (
+    AddCdcFile,
+    AddFile,
+    Commit,
+    EpochMillis,
+    Metadata,
+    RemoveFile,
+    Version,
+)
+from headgate.protocol.file_key import path_key
+from headgate.protocol.log import codec, timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.schema import evolution, partitioning
+from headgate.storage import parallel_reads
+from headgate.storage.store import Store
+from headgate.table.committer import Frontier
+from headgate.table.read import history, log_reader
+
+FileT = TypeVar("FileT", AddFile, RemoveFile, AddCdcFile)
+
+_ENABLED = "delta.enableChangeDataFeed"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment instead of a version: the first commit from then on, or the last one until then."""
+
+    at: EpochMillis
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The versions asked for; without an end, up to the latest."""
+
+    start: int | Moment
+    end: int | Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """One version: the files its writer recorded changed rows in, or those that came and went."""
+
+    version: Version
+    timestamp: EpochMillis
+    recorded: tuple[AddCdcFile, ...]
+    inserted: tuple[AddFile, ...]
+    deleted: tuple[RemoveFile, ...]
+
+    @property
+    def rewritten(self) -> Mapping[str, tuple[RemoveFile, AddFile]]:
+        """Files of which only the deleted rows changed, by the key of their path."""
+        gone = {path_key(remove.path): remove for remove in self.deleted}
+        pairs = ((gone.get(path_key(add.path)), add) for add in self.inserted)
+        return {path_key(add.path): (remove, add) for remove, add in pairs if remove is not None}
+
+
+def resolve(store: Store, frontier: Frontier, newest: State, asked: Range) -> range:
+    """The versions a range means (R15)."""
+    stamps = history.stamps(store, frontier, newest) if Moment in map(type, (asked.start, asked.end)) else ()
+    match asked.start:
+        case Moment(at):
+            start = next((stamp.version for stamp in stamps if stamp.at >= at), frontier.latest + 1)
+        case start:
+            pass
+    match asked.end:
+        case Moment(at):
+            end = max((stamp.version for stamp in stamps if stamp.at <= at), default=-1)
+        case None:
+            end = frontier.latest
+        case end:
+            pass
+    _check(start, end, frontier.latest)
+    return range(start, min(end, frontier.latest) + 1)
+
+
+def _check(start: int, end: int, latest: Version) -> None:
+    if start > latest:
+        raise VersionNotFound(
+            f"the changes asked for start after the latest version, {latest}",
+            code="DELTA_TIMESTAMP_GREATER_THAN_COMMIT", asked=start, latest=latest,
+        )  # fmt: skip
+    if end < 0:
+        raise VersionNotFound(
+            "the changes asked for end before the earliest version",
+            code="DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", asked=end,
+        )  # fmt: skip
+    if start < 0 or start > end:
+        raise InvalidRequest(
+            f"the changes asked for start at version {start} and end at version {end}: "
+            "the start must not be after the end",
+            code="DELTA_INVALID_CDC_RANGE",
+        )
+
+
+def between(
+    store: Store, frontier: Frontier, versions: range, *, at: Callable[[int], State], newest: State
+) -> Iterator[Changes]:
+    """The changes of each version, of which ``at`` tells the state.
+
+    The feed must have been on all the time: elsewhere the log does not say what changed. And the columns
+    of all the files must be read as those of the last version.
+    """
+    first, last = at(versions[0]), at(versions[-1])
+    _check_enabled(first.metadata, first.version)
+
+    def read(version: Version) -> tuple[Commit, Changes]:
+        content = log_reader.content(store, version, frontier.held.get(version))
+        commit = codec.decode(version, content)
+        moment = history.moment(store, version, commit.info, newest)
+        return commit, _changes(commit, tuple(codec.cdc_files(version, content)), moment)
+
+    protocol, metadata = first.protocol, first.metadata
+    _check_types(metadata, first.version, last)
+    latest = history.preceding(store, newest, first.version)
+    for commit, changes in parallel_reads.in_order(store, read, map(Version, versions)):
+        _check_values(changes, metadata)
+        before = metadata
+        if commit.metadata is not None:
+            _check_enabled(commit.metadata, commit.version)
+            _check_types(commit.metadata, commit.version, last)
+            if commit.version == first.version and changes.deleted:
+                before = at(commit.version - 1).metadata
+                _check_types(before, commit.version - 1, last)
+        if commit.protocol is not None or commit.metadata is not None:
+            protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
+            table_features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
+        whole = _with_null_values(changes, before, metadata)
+        if history.is_by_file(newest, commit.version):
+            latest = timestamps.increased(changes.timestamp, latest)
+            yield replace(whole, timestamp=latest)
+        else:
+            yield whole
+
+
+def _check_values(changes: Changes, metadata: Metadata) -> None:
+    """Who removes a file may leave out its partition values, which only the log has."""
+    bare = [remove.path for remove in changes.deleted if remove.partition_values is None]
+    if not bare or not metadata.partition_columns:
+        return
+    rewritten = changes.rewritten
+    if untold := next((path for path in bare if path not in rewritten), None):
+        raise InvalidRequest(
+            f"version {changes.version} removed {untold} without saying its partition values, so what its "
+            "rows were cannot be told: ask for the versions before and after that apart",
+            code="DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA", version=changes.version,
+        )  # fmt: skip
+
+
+def _with_null_values(changes: Changes, before: Metadata, after: Metadata) -> Changes:
+    """The same with every partition value: some writers leave out those that are null.
+
+    What a file itself stores in such a column counts for nothing.
+    """
+    was, now = (dict.fromkeys(partitioning.of(metadata).types) for metadata in (before, after))
+    return replace(
+        changes,
+        recorded=tuple(_with_values(file, now) for file in changes.recorded),
+        inserted=tuple(_with_values(file, now) for file in changes.inserted),
+        deleted=tuple(_with_values(file, was) for file in changes.deleted),
+    )
+
+
+def _with_values(file: FileT, absent: Mapping[str, None]) -> FileT:
+    if file.partition_values is None or absent.keys() <= file.partition_values.keys():
+        return file
+    return msgspec.structs.replace(file, partition_values={**absent, **file.partition_values})
+
+
+def _check_types(metadata: Metadata, version: int, last: State) -> None:
+    if why := evolution.unreadable(metadata, last.metadata):
+        raise InvalidRequest(
+            f"the changes cannot be read in the columns of version {last.version}, because since version "
+            f"{version} {why}: ask for the versions before and after that apart",
+            code="DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE", version=version, last=last.version,
+        )  # fmt: skip
+
+
+def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> Changes:
+    if recorded:
+        return Changes(commit.version, moment, recorded, (), ())
+    inserted = tuple(add for add in commit.adds if add.data_change)
+    deleted = tuple(remove for remove in commit.removes if remove.data_change)
+    return Changes(commit.version, moment, (), inserted, deleted)
+
+
+def _check_enabled(metadata: Metadata, version: Version) -> None:
+    if metadata.configuration.get(_ENABLED, "").lower() != "true":
+        raise InvalidRequest(
+            f"the table does not record changes at version {version}: its property {_ENABLED} is not true "
+            "there; ask for versions since it was set",
+            code="DELTA_MISSING_CHANGE_DATA", version=version,
+        )  # fmt: skip

@@ -1,0 +1,100 @@
+"""A table at one version: load it, and bring a loaded one up to date."""
+
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
+from headgate.protocol.actions import Commit, Version
+from headgate.protocol.log import log_segment, replay
+from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.replay import State
+from headgate.protocol.stats.file_bounds import FileBounds
+from headgate.storage.store import Store
+from headgate.table.committer import Frontier
+from headgate.table.read import checkpoint_reader, checksum_files, log_reader
+from headgate.table.read.live_files import LiveFiles
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The small state of a table and its live files, at one version."""
+
+    state: State
+    files: LiveFiles
+
+    @property
+    def version(self) -> Version:
+        return self.state.version
+
+    @property
+    def bounds(self) -> FileBounds:
+        """Between which values the columns of the live files lie; the same for all who ask."""
+        return self.files.bounds(self.state.metadata)
+
+    def after(self, commits: Iterable[Commit]) -> "Snapshot":
+        """This snapshot once the commits that follow it are applied."""
+        state, files = self.state, self.files
+        for commit in commits:
+            state, files = replay.advance(state, commit), files.after(commit)
+        return Snapshot(state, files)
+
+
+def load(
+    store: Store, frontier: Frontier, *, target: Version | None = None, known: Snapshot | None = None
+) -> Snapshot:
+    """The snapshot of ``target`` (default: the latest), from ``known`` on if that helps.
+
+    From a known snapshot nothing is listed: the versions that follow it have names.
+    """
+    with _no_collection():
+        loaded = _load(store, frontier, target, known)
+    replay.check_usable(loaded.state)
+    return replace(loaded, state=checksum_files.stamped(store, loaded.state, frontier))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Replay makes many objects and no garbage: looking for some would take a fifth of the time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _load(store: Store, frontier: Frontier, target: Version | None, known: Snapshot | None) -> Snapshot:
+    wanted = frontier.latest if target is None else target
+    if known is not None and known.version <= wanted <= frontier.latest:
+        missing = map(Version, range(known.version + 1, wanted + 1))
+        with suppress(ObjectNotFound):  # cleaned up behind a checkpoint, or lost: the listing tells
+            return known.after(log_reader.fold(store, missing, frontier))
+    if frontier.expected is not None:
+        with suppress(ObjectNotFound, CorruptLog, VersionNotFound):  # not as expected: the listing tells
+            latest, held = frontier.bound, frontier.held
+            chosen = log_segment.build(frontier.expected, held=held, latest=latest, target=target)
+            return _from_segment(store, frontier, chosen)
+    return _from_segment(store, frontier, log_reader.choose(store, frontier, target))
+
+
+def _from_segment(store: Store, frontier: Frontier, chosen: Segment) -> Snapshot:
+    if chosen.checkpoint:
+        state, files = checkpoint_reader.load(store, chosen.checkpoint)
+        following = chosen.commits
+    else:
+        # Alone, because it must have what a log starts with.
+        first, *others = log_reader.fold(store, chosen.commits[:1], frontier)
+        started = Snapshot(replay.start(first), LiveFiles().after(first)).after(others)
+        state, files = started.state, started.files
+        following = chosen.commits[1:]
+    loaded = Snapshot(state, files).after(log_reader.fold(store, following, frontier))
+    if loaded.state.info is None:  # the last piece was a checkpoint or a compaction: these have none (R10)
+        info = checksum_files.commit_info(loaded.state, frontier) or log_reader.read_info(
+            store, loaded.version, frontier
+        )
+        loaded = replace(loaded, state=replace(loaded.state, info=info))
+    return loaded

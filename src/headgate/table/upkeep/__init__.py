@@ -1,0 +1,1 @@
+"""The upkeep of one log: checkpoints, compactions, and files of the log that may go."""
