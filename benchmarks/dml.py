@@ -17,7 +17,7 @@ from benchmarks.pairs import Paired
 from benchmarks.report import Result
 from benchmarks.scan import session
 from headgate import Table
-from headgate.spark.merge import Merge
+from headgate.spark.dml.merge.merge import Merge
 
 COLUMNS = "id long, customer long, amount double, quantity int, country string"
 _VECTORS = {"delta.enableDeletionVectors": "true"}

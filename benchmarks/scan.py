@@ -23,7 +23,7 @@ from benchmarks import deleted_rows, pairs
 from benchmarks.pairs import Action, millis
 from benchmarks.report import Measure, Result
 from headgate import Table
-from headgate.spark.file_index import ROW_INDEX
+from headgate.spark.scan.classic_file_index import ROW_INDEX
 from tests.support import handmade
 
 _JAVA = Path(sys.prefix) / "java-home"

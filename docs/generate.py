@@ -34,7 +34,7 @@ from headgate.protocol.schema.merging import RULES as MERGES
 from headgate.protocol.table_features import FEATURES
 from headgate.protocol.transaction.metadata_diff import ALLOWED
 from headgate.settings import Settings
-from headgate.spark.write_options import CONTRADICTIONS
+from headgate.spark.data_files.write_options import CONTRADICTIONS
 from headgate.table import authority
 from headgate.table.authority import Decider
 

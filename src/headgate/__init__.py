@@ -9,9 +9,9 @@ from headgate.path_table import at_path, check_path, convert, write_path
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.recovering import recover
 from headgate.settings import DatabaseSettings, Publish, Settings
-from headgate.spark.failures import named_errors
-from headgate.spark.identity import IdentityGenerator, identity_column
-from headgate.spark.stream_query import query_id
+from headgate.spark.calls.errors import named_errors
+from headgate.spark.rules.identity_columns import IdentityGenerator, identity_column
+from headgate.spark.streaming.query_identity import query_id
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 
 __version__ = "0.1.0"

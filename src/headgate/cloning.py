@@ -13,7 +13,7 @@ from headgate.handle import Table
 from headgate.making import Making
 from headgate.naming import parse_name
 from headgate.protocol.metadata import alter_properties
-from headgate.spark import moments
+from headgate.spark.calls import moments
 from headgate.storage.locate import locate
 from headgate.table.alter import clone as cloned
 from headgate.table.alter.clone import Source, Wish

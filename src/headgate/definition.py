@@ -10,8 +10,10 @@ from headgate.protocol.domains.rules import Remove, Set
 from headgate.protocol.features.coordinated_commits import CURRENT
 from headgate.protocol.metadata.alter_columns import After, First, Place
 from headgate.protocol.schema import column_path
-from headgate.spark import constraints, identity_marks, schema, sessions
-from headgate.spark.schema import Columns
+from headgate.spark.commands import check_constraints
+from headgate.spark.session import kind, schema
+from headgate.spark.session.schema import Columns
+from headgate.spark.write import identity_high_water
 from headgate.table.alter import alter_clustering, alter_columns, coordination, forced_release, set_properties
 from headgate.table.alter.forced_release import ForcedRelease
 from headgate.table.opened_table import OpenedTable
@@ -106,7 +108,7 @@ class Definition:
         Needed only after others wrote values of their own into it, and did not say so. With ``may_lower``
         values may come again of rows that were deleted.
         """
-        return identity_marks.sync(spark or sessions.active(), self._opened, column, may_lower=may_lower)
+        return identity_high_water.sync(spark or kind.active(), self._opened, column, may_lower=may_lower)
 
     def cluster_by(self, *columns: str) -> int:
         """Have rows with values alike in these columns, at most four, stored together; with none, no longer.
@@ -120,11 +122,11 @@ class Definition:
 
         The rows that are there are looked at first; if some break it, it is refused.
         """
-        return constraints.add(spark or sessions.active(), self._opened, name, expression)
+        return check_constraints.add(spark or kind.active(), self._opened, name, expression)
 
     def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
         """Demand it no longer."""
-        return constraints.drop(self._opened, name, if_exists=if_exists)
+        return check_constraints.drop(self._opened, name, if_exists=if_exists)
 
     def properties(self) -> Mapping[str, str]:
         """The table's properties."""

@@ -11,29 +11,22 @@ from typing_extensions import Unpack
 from headgate.definition import Definition
 from headgate.errors import InvalidRequest
 from headgate.protocol.domains.rules import DomainSettings
-from headgate.spark import (
-    changes,
-    delete,
-    detail,
-    history,
-    moments,
-    optimize,
-    scan,
-    sessions,
-    stream_options,
-    stream_sink,
-    update,
-    write,
-    write_options,
-    write_plan,
-)
-from headgate.spark.merge import Merge
-from headgate.spark.statements import Result
-from headgate.spark.stream_batch import BatchWriter, Destination
-from headgate.spark.stream_options import AskedOfBatch, AskedOfStream, StreamMode
-from headgate.spark.user_calls import Subject, user_calls
-from headgate.spark.write_options import Asked
-from headgate.spark.write_plan import WritePlan
+from headgate.spark.calls import moments
+from headgate.spark.calls.user_calls import Subject, user_calls
+from headgate.spark.commands import detail, history
+from headgate.spark.data_files import write_options
+from headgate.spark.data_files.write_options import Asked
+from headgate.spark.dml import delete, update
+from headgate.spark.dml.dml_metrics import Result
+from headgate.spark.dml.merge.merge import Merge
+from headgate.spark.optimize import optimize
+from headgate.spark.scan import change_feed, scan
+from headgate.spark.session import kind
+from headgate.spark.streaming import sink, stream_options
+from headgate.spark.streaming.micro_batch import BatchWriter, Destination
+from headgate.spark.streaming.stream_options import AskedOfBatch, AskedOfStream, StreamMode
+from headgate.spark.write import append_overwrite, explain
+from headgate.spark.write.explain import WritePlan
 from headgate.table.alter import restore
 from headgate.table.alter.restore import Restored
 from headgate.table.maintenance import symlink_manifests, vacuum
@@ -76,7 +69,7 @@ class Table(Definition):
         their configurations: rows and, say, the mark up to which they were loaded arrive together or
         not at all. If the rows depend on what a domain was at a version, say so with ``since``.
         """
-        return write.append(self._opened, df, write_options.of(options))
+        return append_overwrite.append(self._opened, df, write_options.of(options))
 
     def overwrite(self, df: DataFrame, **options: Unpack[Asked]) -> int:
         """Replace all rows by those of ``df``; the version that has them. Older versions stay readable.
@@ -86,7 +79,7 @@ class Table(Definition):
         ``overwrite_schema`` makes the columns, and with ``partition_by`` the partitioning, those of the
         write. The options of ``append`` work here too.
         """
-        return write.overwrite(self._opened, df, write_options.of(options))
+        return append_overwrite.overwrite(self._opened, df, write_options.of(options))
 
     def write_stream(
         self,
@@ -105,7 +98,7 @@ class Table(Definition):
         ``domains`` are what each batch sets, or a function of the batch and its number that tells; a batch
         without rows is a version only if that changes something.
         """
-        return stream_sink.start(df, self._streamed_to(), stream_options.of(mode, options, checkpoint))
+        return sink.start(df, self._streamed_to(), stream_options.of(mode, options, checkpoint))
 
     def batch_writer(self, *, mode: StreamMode = "append", **options: Unpack[AskedOfBatch]) -> BatchWriter:
         """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
@@ -119,7 +112,7 @@ class Table(Definition):
 
         Print it. ``outcome`` and ``allowed_by`` are for programs.
         """
-        return write_plan.plan(self._opened, df, write_options.of(options), overwrite=overwrite)
+        return explain.plan(self._opened, df, write_options.of(options), overwrite=overwrite)
 
     def delete(
         self,
@@ -135,7 +128,7 @@ class Table(Definition):
         and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
         """
         settings = DomainSettings(domains or {}, since)
-        return delete.delete(spark or sessions.active(), self._opened, where, settings)
+        return delete.delete(spark or kind.active(), self._opened, where, settings)
 
     def update(
         self,
@@ -152,7 +145,7 @@ class Table(Definition):
         expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
         """
         settings = DomainSettings(domains or {}, since)
-        return update.update(spark or sessions.active(), self._opened, set, where, settings)
+        return update.update(spark or kind.active(), self._opened, set, where, settings)
 
     def merge(
         self,
@@ -198,7 +191,7 @@ class Table(Definition):
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
         """
-        spark = spark or sessions.active()
+        spark = spark or kind.active()
         moment = None if timestamp is None else moments.millis(timestamp, spark)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
         is_latest = version is None and timestamp is None
@@ -216,19 +209,19 @@ class Table(Definition):
         Besides the table's columns there are ``_change_type``, ``_commit_version`` and
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
         """
-        spark = spark or sessions.active()
+        spark = spark or kind.active()
         asked = Range(_bound(start, spark), None if end is None else _bound(end, spark))
-        return changes.read(spark, self._opened, asked)
+        return change_feed.read(spark, self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
-        return history.frame(spark or sessions.active(), self._opened.history(limit=limit))
+        return history.frame(spark or kind.active(), self._opened.history(limit=limit))
 
     def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
         """What the table is, in one row of Delta's columns."""
         snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
         return detail.frame(
-            spark or sessions.active(),
+            spark or kind.active(),
             self._opened,
             snapshot,
             name=self.name,
@@ -270,7 +263,7 @@ class Table(Definition):
         ``domains`` too, and there is one for them even if no file is worth it.
         """
         return optimize.optimize(
-            spark or sessions.active(),
+            spark or kind.active(),
             self._opened,
             where,
             z_order_by=z_order_by,
@@ -289,7 +282,7 @@ class Table(Definition):
 
         ``domains`` are those of ``optimize``.
         """
-        return optimize.purge(spark or sessions.active(), self._opened, where, DomainSettings(domains or {}))
+        return optimize.purge(spark or kind.active(), self._opened, where, DomainSettings(domains or {}))
 
     def vacuum(
         self,

@@ -28,10 +28,10 @@ from headgate.multi import LakeSnapshot, LakeTransaction
 from headgate.naming import parse_name
 from headgate.path_table import at_path, open_path
 from headgate.settings import Settings
-from headgate.spark import convert as converting
-from headgate.spark.schema import Columns
-from headgate.spark.stream_batch import Destination
-from headgate.spark.user_calls import user_call, user_calls
+from headgate.spark.calls.user_calls import user_call, user_calls
+from headgate.spark.commands import convert as converting
+from headgate.spark.session.schema import Columns
+from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table.alter import adoption
 from headgate.table.alter.adoption import Registry

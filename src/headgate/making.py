@@ -14,14 +14,16 @@ from headgate.handle import Table
 from headgate.naming import Naming, parse_name
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import alter_properties
-from headgate.spark import defaults, schema, stream_options, stream_sink, write_options
-from headgate.spark import replace as replacing
-from headgate.spark.replace import Replacement
-from headgate.spark.save import Save, SaveMode, make_with_rows, save
-from headgate.spark.schema import Columns
-from headgate.spark.stream_batch import Destination
-from headgate.spark.stream_options import AskedOfStream, StreamMode
-from headgate.spark.write_options import Asked, WriteOptions
+from headgate.spark.data_files import write_options
+from headgate.spark.data_files.write_options import Asked, WriteOptions
+from headgate.spark.session import schema, table_defaults
+from headgate.spark.session.schema import Columns
+from headgate.spark.streaming import sink, stream_options
+from headgate.spark.streaming.micro_batch import Destination
+from headgate.spark.streaming.stream_options import AskedOfStream, StreamMode
+from headgate.spark.write import replace_table as replacing
+from headgate.spark.write.replace_table import Replacement
+from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
 from headgate.storage import make_folder
 from headgate.storage.locate import locate
 from headgate.table.alter import create
@@ -59,7 +61,7 @@ class Making(Naming):
             properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
-            defaults=defaults.of_session(),
+            defaults=table_defaults.of_session(),
             domains=domains or {},
         )
         return self._create(table_name, definition)
@@ -104,7 +106,7 @@ class Making(Naming):
         one commit with its rows.
         """
         asked = stream_options.of(mode, options, checkpoint)
-        return stream_sink.start(df, self._destination(name, properties or {}), asked)
+        return sink.start(df, self._destination(name, properties or {}), asked)
 
     def replace_table(
         self,
@@ -132,7 +134,7 @@ class Making(Naming):
             properties or {},
             partition_by=asked.partition_by,
             cluster_by=asked.cluster_by or (),
-            defaults=defaults.of_session(None if rows is None else rows.sparkSession),
+            defaults=table_defaults.of_session(None if rows is None else rows.sparkSession),
             domains=asked.domains,
         )
         wanted = parse_name(name)

@@ -27,9 +27,9 @@ from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.metadata.alter_properties import TABLE_NAME
 from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
-from headgate.spark import defaults, schema
-from headgate.spark.schema import Columns
-from headgate.spark.user_calls import Subject, user_calls
+from headgate.spark.calls.user_calls import Subject, user_calls
+from headgate.spark.session import schema, table_defaults
+from headgate.spark.session.schema import Columns
 from headgate.table.alter import clone
 from headgate.table.alter.clone import Source, Wish
 from headgate.table.alter.create import Definition
@@ -141,7 +141,7 @@ class LakeTransaction:
             properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
-            defaults=defaults.of_session(),
+            defaults=table_defaults.of_session(),
             domains=domains or {},
         )
         return self._create(name, definition)

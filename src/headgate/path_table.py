@@ -15,13 +15,14 @@ from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.handle import Table
 from headgate.settings import Settings
-from headgate.spark import convert as converting
-from headgate.spark import defaults, schema, write_options
-from headgate.spark.save import Save, SaveMode, make_with_rows, save
-from headgate.spark.schema import Columns
-from headgate.spark.stream_batch import Destination
-from headgate.spark.user_calls import user_call
-from headgate.spark.write_options import Asked
+from headgate.spark.calls.user_calls import user_call
+from headgate.spark.commands import convert as converting
+from headgate.spark.data_files import write_options
+from headgate.spark.data_files.write_options import Asked
+from headgate.spark.session import schema, table_defaults
+from headgate.spark.session.schema import Columns
+from headgate.spark.streaming.micro_batch import Destination
+from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table.alter import coordination
 from headgate.table.alter.create import Definition
@@ -82,7 +83,7 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
             properties=properties or {},
             partition_by=tuple(partition_by),
             cluster_by=tuple(cluster_by),
-            defaults=defaults.of_session(),
+            defaults=table_defaults.of_session(),
             domains=domains or {},
         )
         if opened.exists():

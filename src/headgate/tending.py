@@ -19,7 +19,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
-from headgate.spark.spark_rearranger import SparkRearranger
+from headgate.spark.optimize.spark_rearranger import SparkRearranger
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 from headgate.table.opened_table import OpenedTable
 from headgate.worker import Worker

@@ -20,7 +20,9 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.catalog.catalog import Catalog
-from headgate.spark import change_files, files, identity_marks, rewrite, vectors_written
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.dml import cdc_files, deletion_vector_files, rewrite
+from headgate.spark.write import identity_high_water
 from headgate.table.opened_table import OpenedTable
 from tests.chaos.zygote import Zygote
 from tests.spark.cluster import operations, slow
@@ -55,11 +57,11 @@ POINTS = {
     point.name: point
     for point in (
         Point("writing", "append", None),
-        Point("written", "append", files, "_write_parquet", after=True),
-        Point("reserved", "append", identity_marks, "reserve", after=True, rival=True),
+        Point("written", "append", data_file_writer, "_write_parquet", after=True),
+        Point("reserved", "append", identity_high_water, "reserve", after=True, rival=True),
         Point("before-rows", "merge", rewrite, "carry_out"),
-        Point("before-feed", "merge", change_files, "write"),
-        Point("before-vectors", "merge", vectors_written, "readded"),
+        Point("before-feed", "merge", cdc_files, "write"),
+        Point("before-vectors", "merge", deletion_vector_files, "readded"),
         Point("before-commit", "merge", OpenedTable, "commit"),
         Point("ratified", "merge", Catalog, "propose", after=True, lands=True),
         Point("before-group", "transaction", Catalog, "propose_group"),

@@ -17,8 +17,9 @@ import headgate
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.spark import binders, deleted, file_index, jvm_words
-from headgate.spark.jvm_arrays import packed_here
+from headgate.spark.jvm import bitmap_literal
+from headgate.spark.jvm.arrays import packed_here
+from headgate.spark.scan import apply_deletion_vectors, binders, classic_file_index
 from tests.support import rows
 from tests.support.handmade import column, data_file, write_log
 from tests.support.scanned_tables import TABLES, plain, with_vectors
@@ -127,7 +128,7 @@ def test_a_column_that_spark_takes_for_the_number_of_a_row_is_refused(
     spark: SparkSession, tmp_path: Path, using: Callable[[str], None], binder: str
 ) -> None:
     using(binder)
-    name = file_index.ROW_INDEX.name
+    name = classic_file_index.ROW_INDEX.name
     data = pa.table({"id": [0, 1], name: pa.array([7, 8], pa.int64())})
     columns = [column("id", "long"), column(name, "long")]
     for folder, vector in (("a", None), ("b", deletion_vectors.inline(DeletedRows.of([0])))):
@@ -160,8 +161,11 @@ def test_a_session_without_the_classic_binder_gets_the_portable_one(
     spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture, using: Callable[[str], None]
 ) -> None:
     table = with_vectors(tmp_path)
-    broken = file_index.Unusable("no callbacks, says the test")
-    with mock.patch.object(file_index, "_driver", side_effect=broken), caplog.at_level(logging.WARNING):
+    broken = classic_file_index.Unusable("no callbacks, says the test")
+    with (
+        mock.patch.object(classic_file_index, "_driver", side_effect=broken),
+        caplog.at_level(logging.WARNING),
+    ):
         using("auto")
         assert table.read(spark=spark).count() == 38
         assert table.read(spark=spark).count() == 38
@@ -233,19 +237,19 @@ def test_rows_without_deleted_ones_are_found_again_where_they_were_cached(
 def test_rows_beyond_what_an_int_can_count_are_none_of_those_with_bits(spark: SparkSession) -> None:
     """No file here has so many; what finds the bit of a row is asked about rows of one that has."""
     far, gone = 2**33, DeletedRows.of([5, 67])
-    words = deleted.joined_words([DeletedRows.of(range(64)), gone], at_most=3)
+    words = apply_deletion_vectors.joined_words([DeletedRows.of(range(64)), gone], at_most=3)
     assert words is not None
     numbered = spark.range(70).union(spark.range(far, far + 70)).union(spark.range(2**31 - 70, 2**31))
-    word_at, place = jvm_words.at(spark, words.packed), F.lit(words.places[1])
+    word_at, place = bitmap_literal.at(spark, words.packed), F.lit(words.places[1])
 
-    live = numbered.where(deleted.is_live(word_at, place, F.col("id"))).collect()
+    live = numbered.where(apply_deletion_vectors.is_live(word_at, place, F.col("id"))).collect()
 
     assert {row.id for row in numbered.collect()} - {row.id for row in live} == {5, 67}
 
 
 def test_rows_without_an_index_are_refused(spark: SparkSession) -> None:
-    word_at = jvm_words.at(spark, packed_here("long", [1]))
+    word_at = bitmap_literal.at(spark, packed_here("long", [1]))
     unnumbered = spark.sql("SELECT CAST(NULL AS BIGINT) AS id FROM range(1)")
 
     with pytest.raises(PySparkException, match="does not number its rows"):
-        unnumbered.where(deleted.is_live(word_at, F.lit(64), F.col("id"))).collect()
+        unnumbered.where(apply_deletion_vectors.is_live(word_at, F.lit(64), F.col("id"))).collect()

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake
-from headgate.spark import binders
+from headgate.spark.scan import binders
 from tests.support.changed_tables import files
 from tests.support.handmade import column, data_file, write_log
 

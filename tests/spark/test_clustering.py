@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest
 from headgate.protocol.features import space_filling_curves
-from headgate.spark import curve_order, internal_names, partition_keys
+from headgate.spark.optimize import curve_sort, shuffle_keys
+from headgate.spark.session import internal_names
 
 pytestmark = pytest.mark.spark
 POINTS = """
@@ -169,12 +170,12 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
     grid = grid.select("*", *(F.col(name).alias(f"k{name}") for name in names))
     kept = [F.col(f"k{name}") for name in names]
     begins = [9, 100, 101]
-    keys = partition_keys.of(len(begins) + 1)
+    keys = shuffle_keys.of(len(begins) + 1)
 
-    for row in curve_order._numbered(grid, kept, curve, bits, own).collect():
+    for row in curve_sort._numbered(grid, kept, curve, bits, own).collect():
         cell = tuple(row[f"k{name}"] for name in names)
         assert row[own.number] == curve.number(cell, bits)
-    for find in (curve_order._looked_up, curve_order._searched):
+    for find in (curve_sort._looked_up, curve_sort._searched):
         for row in find(grid, kept, curve, bits, begins, own).collect():
             cell = tuple(row[f"k{name}"] for name in names)
             assert row[own.key] == keys[bisect_right(begins, curve.number(cell, bits))]
@@ -182,7 +183,7 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7, 128, 300])
 def test_every_partition_has_a_key_that_spark_sends_there(spark: SparkSession, partitions: int) -> None:
-    keys = partition_keys.of(partitions)
+    keys = shuffle_keys.of(partitions)
 
     rows = spark.createDataFrame([(key,) for key in keys], "key int").repartition(partitions, "key")
 
@@ -196,7 +197,7 @@ def test_files_get_about_as_many_rows_each_and_the_rows_are_sampled_alike_each_t
     rows = spark.range(60_000).select("id", (F.col("id") * 7919 % 60_000).alias("other"))
 
     def counts() -> list[int]:
-        found = curve_order.arranged(
+        found = curve_sort.arranged(
             rows, [F.col("id"), F.col("other")], space_filling_curves.hilbert(2), files=16, total=60_000
         )
         parts = found.groupBy(F.spark_partition_id()).count().collect()
@@ -215,7 +216,7 @@ def test_spark_compiles_nothing_anew_for_other_values(spark: SparkSession) -> No
     def compiled(first: int) -> int:
         before = count()
         rows = spark.createDataFrame([(first + 3 * number,) for number in range(2000)], "v long")
-        found = curve_order.arranged(rows, [F.col("v")], space_filling_curves.hilbert(1), files=4, total=2000)
+        found = curve_sort.arranged(rows, [F.col("v")], space_filling_curves.hilbert(1), files=4, total=2000)
         found.write.format("noop").mode("overwrite").save()
         return int(count() - before)
 
@@ -235,10 +236,10 @@ def test_spark_compiles_nothing_anew_for_other_values(spark: SparkSession) -> No
 )
 def test_buckets_are_in_the_order_of_values(spark: SparkSession, values: str) -> None:
     data = spark.sql(f"SELECT {values} AS v FROM range(100)")
-    bounds = curve_order._bounds(data, [F.col("v")], buckets=8)[0]
+    bounds = curve_sort._bounds(data, [F.col("v")], buckets=8)[0]
 
     own = internal_names.beside(["v"])
-    found = curve_order._bucketed(data, [F.col("v")], [F.col("v")], [bounds], own).orderBy("v").collect()
+    found = curve_sort._bucketed(data, [F.col("v")], [F.col("v")], [bounds], own).orderBy("v").collect()
 
     buckets = [row[1] for row in found]
     assert max(buckets) == len(bounds)

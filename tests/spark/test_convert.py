@@ -18,7 +18,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import describe
-from headgate.spark import convert as converting
+from headgate.spark.commands import convert as converting
 from headgate.storage.locate import locate
 from headgate.table.read.snapshot import Snapshot
 from tests.support import duck, tables

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from headgate.spark import key_marks
+from headgate.spark.dml.merge import key_prefilter
 from tests.support import differential
 from tests.support.row_model import (
     Rows,
@@ -47,7 +47,7 @@ HISTORIES = {
 @pytest.fixture(autouse=True)
 def marks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a MERGE leave rows out before it joins them, as it does on tables that are large."""
-    monkeypatch.setattr(key_marks, "_FEW_ROWS", 0)
+    monkeypatch.setattr(key_prefilter, "_FEW_ROWS", 0)
 
 
 @pytest.mark.parametrize("layout", HISTORIES)

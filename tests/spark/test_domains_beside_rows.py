@@ -10,7 +10,7 @@ import headgate
 from headgate import Lake, Table, domains
 from headgate.errors import DomainConflict, GroupConflict, InvalidRequest
 from headgate.protocol.actions import Commit, Version
-from headgate.spark.stream_options import BatchDomains
+from headgate.spark.streaming.stream_options import BatchDomains
 from tests.support import streams
 
 pytestmark = pytest.mark.spark

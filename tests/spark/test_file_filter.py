@@ -15,8 +15,8 @@ from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.spark.file_filter import FileFilter
-from headgate.spark.layouts import Columns
+from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.predicates.file_filter import FileFilter
 from tests.support import conditions
 from tests.support.conditions import SCHEMA
 from tests.unit.test_skipping import TYPES, _partition_text, file_stats, ours, rust, schema, stat, table

@@ -21,8 +21,8 @@ from pyspark.sql.types import StructType
 
 import headgate
 from headgate.protocol.stats import data_skipping
-from headgate.spark import binders, file_index
-from headgate.spark.file_index import Listing
+from headgate.spark.scan import binders, classic_file_index
+from headgate.spark.scan.classic_file_index import Listing
 from tests.support.handmade import column, data_file, write_log
 from tests.support.scanned_tables import (
     FILES,
@@ -214,7 +214,7 @@ def test_python_is_asked_for_files_and_not_for_what_never_changes(
 ) -> None:
     table = plain(tmp_path)
     rows, asked = table.read(spark=spark), []
-    listed = file_index._Index.listFiles
+    listed = classic_file_index._Index.listFiles
 
     def noted(self: Any, *filters: Any) -> Any:
         asked.append("listFiles")
@@ -222,7 +222,7 @@ def test_python_is_asked_for_files_and_not_for_what_never_changes(
 
     never = mock.Mock(side_effect=AssertionError("the JVM knows this"))
     constants = dict.fromkeys(("rootPaths", "partitionSchema", "metadataOpsTimeNs"), never)
-    with mock.patch.multiple(file_index._Index, listFiles=noted, **constants):
+    with mock.patch.multiple(classic_file_index._Index, listFiles=noted, **constants):
         assert rows.where("id >= 0").count() == rows.count()
 
     assert asked
@@ -238,7 +238,7 @@ def test_filters_on_the_columns_of_files_are_evaluated_to_the_letter(
     sizes = [(tmp_path / f"{n}.parquet").stat().st_size for n in range(FILES)]
     columns = [(f"__{name}", pa.array(numbers, pa.int64())) for name, numbers in values]
     listing = Listing(pa.array(uris), pa.array(sizes), pa.array([1] * FILES), columns, ("__path", "__uri"))
-    df = file_index.scan(spark, StructType().add("id", "long"), listing, None)
+    df = classic_file_index.scan(spark, StructType().add("id", "long"), listing, None)
 
     for condition, files in (
         ("__half = 2", 2), ("__half = 2 OR __id = 100", 3), ("__half > 2 AND __id < 107", 1),
@@ -304,7 +304,7 @@ def test_what_spark_writes_of_filters_is_understood(spark: SparkSession, tmp_pat
         asked.extend(msgspec.json.decode(question))
 
     no_text, no_number = pa.array([], pa.string()), pa.array([], pa.int64())
-    df = file_index.scan(spark, stored, Listing(no_text, no_number, no_number, []), note)
+    df = classic_file_index.scan(spark, stored, Listing(no_text, no_number, no_number, []), note)
     numbers, texts = (",".join(map(kind, range(11))) for kind in (str, lambda n: f"'{n}'"))
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
@@ -355,7 +355,7 @@ def test_nothing_is_held_once_a_frame_is_gone(spark: SparkSession, tmp_path: Pat
 
 def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_path: Path) -> None:
     df = plain(tmp_path).read(spark=spark).where("id = 5")
-    call, find = ClientServerConnection._call_proxy, file_index._Index.listFiles
+    call, find = ClientServerConnection._call_proxy, classic_file_index._Index.listFiles
     found: list[None] = []
 
     def noted(index: Any, *filters: Any) -> Any:
@@ -372,7 +372,7 @@ def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_
 
     with (
         mock.patch.object(ClientServerConnection, "_call_proxy", slowly),
-        mock.patch.object(file_index._Index, "listFiles", noted),
+        mock.patch.object(classic_file_index._Index, "listFiles", noted),
     ):
         assert df.count() == 1
 

@@ -11,8 +11,8 @@ from typing_extensions import Unpack
 import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
-from headgate.spark.save import SaveMode
-from headgate.spark.write_options import Asked
+from headgate.spark.data_files.write_options import Asked
+from headgate.spark.write.save import SaveMode
 
 pytestmark = pytest.mark.spark
 

@@ -12,8 +12,9 @@ from pyspark.sql.types import LongType, StructField, StructType
 import headgate
 from headgate import Lake, Table, identity_column
 from headgate.errors import InvalidRequest
-from headgate.spark import binders, internal_names
-from headgate.spark.internal_names import InternalNames
+from headgate.spark.scan import binders
+from headgate.spark.session import internal_names
+from headgate.spark.session.internal_names import InternalNames
 from tests.support.changed_tables import FEED, TRACKED, VECTORS, made
 
 pytestmark = pytest.mark.spark

@@ -19,8 +19,10 @@ from headgate import IdentityGenerator, Lake, Table, identity_column
 from headgate.errors import ConstraintViolated, InvalidRequest, MetadataChanged
 from headgate.protocol.features import identity_columns
 from headgate.protocol.features.identity_columns import Identity
-from headgate.spark import files, identity_marks, internal_names
-from headgate.spark import identity as spark_identity
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.rules import identity_columns as spark_identity
+from headgate.spark.session import internal_names
+from headgate.spark.write import identity_high_water
 from headgate.table.transaction import Change, Operation
 from tests.support import duck
 from tests.support.corpora import ROOT, needs_corpora
@@ -349,7 +351,7 @@ def test_writers_that_run_at_once_share_no_value(spark: SparkSession, lake: Lake
 def raced(spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
     """A table to which somebody appends a row just when the first write to it has written its files."""
     table, rival = made(lake, "s.raced", by_default=True), lake.table("s.raced")
-    write_files, races = files.write_files, iter([True])
+    write_files, races = data_file_writer.write_files, iter([True])
 
     def late(*args: Any, **named: Any) -> Any:
         written = write_files(*args, **named)
@@ -357,7 +359,7 @@ def raced(spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch) -> I
             rival.append(names(spark, "first"))
         return written
 
-    monkeypatch.setattr(files, "write_files", late)
+    monkeypatch.setattr(data_file_writer, "write_files", late)
     yield table
     stored = [path for path in Path(table.log.location).rglob("*.parquet") if "_delta_log" not in path.parts]
     assert sum(pq.read_metadata(path).num_rows for path in stored) == table.read().count(), "no file in vain"
@@ -396,13 +398,13 @@ def test_rows_that_outgrow_what_was_reserved_are_not_committed(spark: SparkSessi
     table.append(names(spark, "a"))
     base = table.log.snapshot().state.metadata
     after = identity_columns.marked(base, {"id": 3})
-    held = identity_marks.reserve(
-        table.log, identity_marks.outrun(MetadataChanged("x"), names(spark), base, after)
+    held = identity_high_water.reserve(
+        table.log, identity_high_water.outrun(MetadataChanged("x"), names(spark), base, after)
     )
     assert (held.before, mark(table)) == ({"id": 1}, 3)
 
     with pytest.raises(MetadataChanged, match="more of them"):
-        written = files.write_files(names(spark, "b", "c", "d"), table.log, held.starting(after))
+        written = data_file_writer.write_files(names(spark, "b", "c", "d"), table.log, held.starting(after))
         assert written.farthest == {"id": 4}
         held.check(table.log, written)
 

@@ -5,7 +5,7 @@ import pytest
 from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
-from headgate.spark.jvm_arrays import Arrays, Functions, packed
+from headgate.spark.jvm.arrays import Arrays, Functions, packed
 
 pytestmark = pytest.mark.spark
 

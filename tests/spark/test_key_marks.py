@@ -5,8 +5,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate import Lake, Table
-from headgate.spark import key_marks
-from headgate.spark.merge_source import Source
+from headgate.spark.dml.merge import key_prefilter
+from headgate.spark.dml.merge.merge_source import Source
 from tests.support.changed_tables import VECTORS, made
 
 pytestmark = pytest.mark.spark
@@ -32,15 +32,15 @@ Seen = list[tuple[int, int]]
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """How many rows of the target there were, and how many went on to the join; for tables of any size."""
     found: Seen = []
-    leave_out = key_marks.without_strangers
+    leave_out = key_prefilter.without_strangers
 
     def watched(rows: DataFrame, most: int | None, source: Source) -> DataFrame:
         left = leave_out(rows, most, source)
         found.append((rows.count(), left.count()))
         return left
 
-    monkeypatch.setattr(key_marks, "_FEW_ROWS", 0)
-    monkeypatch.setattr(key_marks, "without_strangers", watched)
+    monkeypatch.setattr(key_prefilter, "_FEW_ROWS", 0)
+    monkeypatch.setattr(key_prefilter, "without_strangers", watched)
     return found
 
 
@@ -135,6 +135,6 @@ def test_strings_that_spark_pads_match(spark: SparkSession, lake: Lake, seen: Se
 
 
 def test_a_small_table_is_not_asked_for_keys(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_marks, "_pairs", lambda *_: pytest.fail("the keys were asked for"))
+    monkeypatch.setattr(key_prefilter, "_pairs", lambda *_: pytest.fail("the keys were asked for"))
 
     assert merged(table, table.read().where(CHOSEN), "t.n = s.n") == 40

@@ -11,7 +11,7 @@ from pyspark.sql.types import LongType, StructType
 
 from headgate import Lake, Table
 from headgate.errors import ConflictError, ConstraintViolated, InvalidRequest
-from headgate.spark import merge_source
+from headgate.spark.dml.merge import merge_source
 from tests.support.changed_tables import FEED, VECTORS, before_commit, changes, files, made, tuples
 
 pytestmark = pytest.mark.spark

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.spark import moments
+from headgate.spark.calls import moments
 from tests.support.changed_tables import FEED, made
 
 pytestmark = pytest.mark.spark

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Settings, Table
-from headgate.spark import paths
+from headgate.spark.session import hadoop_paths
 
 pytestmark = pytest.mark.spark
 
@@ -57,6 +57,9 @@ def test_a_clone_finds_the_files_of_such_a_folder(spark: SparkSession, tmp_path:
 
 def test_a_reader_takes_a_folder_for_itself_alone(spark: SparkSession, tmp_path: Path) -> None:
     for count, name in enumerate(("a*", "ab", "[ab]b", "a?", "{ab,a*}"), start=1):
-        spark.range(count).write.parquet(paths.folder(str(tmp_path), name))
+        spark.range(count).write.parquet(hadoop_paths.folder(str(tmp_path), name))
 
-        assert spark.read.parquet(paths.pattern(paths.folder(str(tmp_path), name))).count() == count
+        assert (
+            spark.read.parquet(hadoop_paths.pattern(hadoop_paths.folder(str(tmp_path), name))).count()
+            == count
+        )

@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 import headgate
 from headgate.errors import UnsupportedFeature
 from headgate.protocol import file_key
-from headgate.spark import binders, path_keys, state
+from headgate.spark.predicates import path_keys
+from headgate.spark.scan import binders, cluster_replay
 from tests.support.odd_tables import ODD_TABLES, OddTable
 
 pytestmark = pytest.mark.spark
@@ -41,16 +42,16 @@ def test_its_rows_are_what_its_commits_say(
 
 
 @by_name
-@pytest.mark.parametrize("bound_bytes", [state.SHIPPED_BYTES, -1], ids=["shipped", "read by Spark"])
+@pytest.mark.parametrize("bound_bytes", [cluster_replay.SHIPPED_BYTES, -1], ids=["shipped", "read by Spark"])
 def test_spark_replays_it_alike(
     spark: SparkSession, tmp_path: Path, table: OddTable, bound_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(state, "SHIPPED_BYTES", bound_bytes)
+    monkeypatch.setattr(cluster_replay, "SHIPPED_BYTES", bound_bytes)
     table.make(tmp_path)
     log = headgate.at_path(str(tmp_path)).log
     snapshot = log.snapshot()
 
-    found = state.live_files(spark, log, snapshot.version).toArrow()
+    found = cluster_replay.live_files(spark, log, snapshot.version).toArrow()
 
     # Spark does not look whether a checkpoint names a file twice, which takes a shuffle of all of it.
     assert sorted(set(found["path"].to_pylist())) == sorted(snapshot.files.without_stats["path"].to_pylist())

@@ -14,7 +14,7 @@ import headgate
 from headgate import Lake, Table
 from headgate.catalog.activity.maintenance_permissions import Permission
 from headgate.errors import ConflictError, HeadgateError, InvalidRequest, NotAllowed
-from headgate.spark import rearrange
+from headgate.spark.optimize import rewrite_files
 from tests.support import duck, rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.interop]
@@ -126,14 +126,14 @@ def test_what_is_forbidden_while_files_are_written_is_not_committed(
     lake.grant("MAINTAIN", on="s.t", to="ada")
     table = headgate.connect(tmp_path / "lake", principal="ada").table("s.t")
     version, before = table.version(), {path.name for path in Path(table.location).rglob("*.parquet")}
-    write = rearrange._write
+    write = rewrite_files._write
 
     def then_forbidden(*asked: Any) -> Any:
         written = write(*asked)
         lake.forbid("s.t", "data reorganisation")
         return written
 
-    monkeypatch.setattr(rearrange, "_write", then_forbidden)
+    monkeypatch.setattr(rewrite_files, "_write", then_forbidden)
 
     with pytest.raises(NotAllowed, match="OPTIMIZE is data reorganisation"):
         table.optimize()

@@ -15,8 +15,9 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
-from headgate.spark import replace, schema
-from headgate.spark.replace import Replacement
+from headgate.spark.session import schema
+from headgate.spark.write import replace_table
+from headgate.spark.write.replace_table import Replacement
 from headgate.table.alter.create import Definition
 from tests.spark.test_write import before_commit, data_files
 from tests.support import rows
@@ -94,11 +95,11 @@ def test_an_ordinary_table_does_not_become_a_managed_one(spark: SparkSession, tm
     asked = {"delta.feature.catalogManaged": "supported"}
 
     with pytest.raises(InvalidRequest) as caught:
-        replace.replace_table(table.log, Replacement(Definition(ddl("a INT"), properties=asked)))
+        replace_table.replace_table(table.log, Replacement(Definition(ddl("a INT"), properties=asked)))
     assert caught.value.code == "DELTA_REPLACE_TABLE_WITH_CATALOG_MANAGED_NOT_SUPPORTED"
     assert table.version() == 0
 
-    replace.replace_table(table.log, Replacement(Definition(ddl("a INT"))))
+    replace_table.replace_table(table.log, Replacement(Definition(ddl("a INT"))))
     state = table.log.snapshot().state
     assert STAMPS not in state.metadata.configuration
     assert not state.protocol.has("vacuumProtocolCheck")
@@ -238,7 +239,7 @@ def test_a_clustering_that_a_rival_adds_ends_too(
     before_commit(monkeypatch, table, lambda: lake.replace_table("s.t", "id BIGINT", cluster_by=["id"]))
 
     with pytest.raises(headgate.errors.ConflictError):
-        replace.replace_table(table.log, Replacement(Definition(ddl("id BIGINT"))))
+        replace_table.replace_table(table.log, Replacement(Definition(ddl("id BIGINT"))))
 
     assert clustered_by(rival) == [["id"]]
 

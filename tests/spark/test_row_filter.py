@@ -16,8 +16,9 @@ from pyspark.sql import functions as F
 import headgate
 from headgate import Table
 from headgate.protocol.predicates import from_sql
-from headgate.spark import binders, row_filter
-from headgate.spark import schema as spark_schema
+from headgate.spark.predicates import row_filter
+from headgate.spark.scan import binders
+from headgate.spark.session import schema as spark_schema
 from tests.support import conditions
 from tests.support.conditions import SCHEMA
 

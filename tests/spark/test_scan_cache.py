@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate import Table
-from headgate.spark import binders, scan
-from headgate.spark.jvm_arrays import Arrays
+from headgate.spark.jvm.arrays import Arrays
+from headgate.spark.scan import binders, scan
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from headgate import Lake, Table
 from headgate.errors import ConcurrentDeleteRead, ConflictError
-from headgate.spark import binders, scan_marks
+from headgate.spark.scan import binders, scan_marks
 from tests.support import streams
 from tests.support.changed_tables import before_commit, tuples
 

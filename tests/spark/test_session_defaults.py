@@ -10,7 +10,7 @@ import headgate
 from headgate import Lake
 from headgate.errors import InvalidRequest
 from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
-from headgate.spark import defaults
+from headgate.spark.session import table_defaults
 
 pytestmark = pytest.mark.spark
 
@@ -28,7 +28,7 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def test_a_session_without_defaults_has_none(spark: SparkSession) -> None:
-    assert defaults.of_session() == defaults.of_session(spark) == {}
+    assert table_defaults.of_session() == table_defaults.of_session(spark) == {}
 
 
 def test_every_way_to_make_a_table_asks_the_session(

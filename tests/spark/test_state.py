@@ -19,7 +19,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish
-from headgate.spark import state
+from headgate.spark.scan import cluster_replay
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from tests.support import corpora
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture(params=["shipped", "read by Spark"])
 def commits_are(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param != "shipped":
-        monkeypatch.setattr(state, "SHIPPED_BYTES", -1)
+        monkeypatch.setattr(cluster_replay, "SHIPPED_BYTES", -1)
 
 
 AFTERWARDS: tuple[tuple[Action, ...], ...] = (
@@ -53,9 +53,9 @@ def rows_of(files: pa.Table) -> list[Row]:
 
 def replays_agree(spark: SparkSession, log: OpenedTable, version: int | None = None) -> list[Row]:
     snapshot = log.snapshot(version=version)
-    expected = snapshot.files.columns.select(state.files.SCHEMA.names)
+    expected = snapshot.files.columns.select(cluster_replay.files.SCHEMA.names)
 
-    found = state.live_files(spark, log, snapshot.version).toArrow()
+    found = cluster_replay.live_files(spark, log, snapshot.version).toArrow()
 
     assert found.column_names == expected.column_names
     assert rows_of(found) == rows_of(expected)
@@ -127,7 +127,7 @@ def corpus_agrees(spark: SparkSession, table: Corpus) -> None:
 
     rows = replays_agree(spark, log)
 
-    found = state.live_files(spark, log, log.snapshot().version).toArrow()
+    found = cluster_replay.live_files(spark, log, log.snapshot().version).toArrow()
     assert corpora.file_digest(found) == table.replay.digest
     assert len(rows) == table.replay.files
 
@@ -204,12 +204,12 @@ def test_a_missing_sidecar_and_a_damaged_one_are_named(spark: SparkSession, tmp_
     log = headgate.at_path(tmp_path).log
     store.put(file_names.SIDECARS + "two.parquet", b"PAR1 not really PAR1")
     with pytest.raises(CorruptLog, match=r"version 10 cannot be replayed.*two\.parquet"):
-        state.candidates(spark, log, Version(10))
+        cluster_replay.candidates(spark, log, Version(10))
 
     store.delete(file_names.SIDECARS + "two.parquet")
 
     with pytest.raises(CorruptLog, match=r"version 10 cannot be replayed.*two\.parquet"):
-        state.totals(spark, log, Version(10))
+        cluster_replay.totals(spark, log, Version(10))
 
 
 def test_a_damaged_commit_is_refused_whoever_reads_it(
@@ -223,7 +223,7 @@ def test_a_damaged_commit_is_refused_whoever_reads_it(
     content = store.read(file_names.published(Version(11)))
     store.put(file_names.published(Version(11)), content[:-9])
 
-    for bound in (state.SHIPPED_BYTES, -1):
-        monkeypatch.setattr(state, "SHIPPED_BYTES", bound)
+    for bound in (cluster_replay.SHIPPED_BYTES, -1):
+        monkeypatch.setattr(cluster_replay, "SHIPPED_BYTES", bound)
         with pytest.raises(CorruptLog, match="version 11"):
-            state.totals(spark, log, Version(11))
+            cluster_replay.totals(spark, log, Version(11))

@@ -15,8 +15,9 @@ import headgate
 from headgate import Settings
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
-from headgate.spark import expressions, scan, state
-from headgate.spark.file_filter import FileFilter
+from headgate.spark.predicates import from_column
+from headgate.spark.predicates.file_filter import FileFilter
+from headgate.spark.scan import cluster_replay, scan
 from headgate.table.opened_table import OpenedTable
 from tests.support.logs import sales
 
@@ -50,9 +51,9 @@ def test_only_files_that_may_match_come_to_the_driver(spark: SparkSession, tmp_p
         sales(place, parsed=parsed)
         log = headgate.at_path(place).log
         known = scan.columns_of(log.snapshot().state.metadata)
-        wanted = expressions.predicate("id BETWEEN 18 AND 31", known.schema, spark)
+        wanted = from_column.predicate("id BETWEEN 18 AND 31", known.schema, spark)
 
-        found = state.candidates(spark, log, Version(2), FileFilter(wanted, known))
+        found = cluster_replay.candidates(spark, log, Version(2), FileFilter(wanted, known))
 
         assert sorted(found.columns["path"].to_pylist()) == ["1.parquet", "2.parquet", "3.parquet"]
 
@@ -63,13 +64,13 @@ def test_the_size_of_the_checkpoint_decides_who_replays(
     sales(tmp_path)
     size = (tmp_path / "_delta_log" / f"{0:020d}.checkpoint.parquet").stat().st_size
     asked: list[Version] = []
-    replay = state.candidates
+    replay = cluster_replay.candidates
 
     def recording(session: SparkSession, table: OpenedTable, version: Version, *rest: Any) -> Any:
         asked.append(version)
         return replay(session, table, version, *rest)
 
-    monkeypatch.setattr(state, "candidates", recording)
+    monkeypatch.setattr(cluster_replay, "candidates", recording)
 
     for limit in (size, size - 1):
         table = headgate.at_path(tmp_path, settings=Settings(spark_replay_bytes=limit))

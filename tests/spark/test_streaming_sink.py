@@ -22,8 +22,8 @@ from headgate.errors import (
     TableNotFound,
 )
 from headgate.protocol.actions import AppTransaction
-from headgate.spark.merge import Merge
-from headgate.spark.write_options import AUTO_MERGE
+from headgate.spark.data_files.write_options import AUTO_MERGE
+from headgate.spark.dml.merge.merge import Merge
 from tests.spark.test_write import before_commit, data_files, live_files
 from tests.support import duck, rows, streams
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headgate import Lake, Table, Thresholds, WorkerPolicy
-from headgate.spark import rearrange
+from headgate.spark.optimize import rewrite_files
 from headgate.worker import Deed, Outcome
 
 pytestmark = pytest.mark.spark
@@ -78,7 +78,7 @@ def test_appends_during_an_optimize_all_land_and_a_dropped_table_is_left_alone(
     spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = made(spark, lake)
-    write = rearrange._write
+    write = rewrite_files._write
 
     def meanwhile(act: Callable[[], object]) -> None:
         def then(*asked: object) -> object:
@@ -86,7 +86,7 @@ def test_appends_during_an_optimize_all_land_and_a_dropped_table_is_left_alone(
             act()
             return written
 
-        monkeypatch.setattr(rearrange, "_write", then)
+        monkeypatch.setattr(rewrite_files, "_write", then)
 
     meanwhile(lambda: table.append(spark.range(100, 110).coalesce(1)))
     assert row_work(lake.worker(ORDERED, spark=spark).run_once()) == [("optimize", Outcome.DONE)]
@@ -94,7 +94,7 @@ def test_appends_during_an_optimize_all_land_and_a_dropped_table_is_left_alone(
 
     for start in (200, 210):
         table.append(spark.range(start, start + 10).coalesce(1))
-    monkeypatch.setattr(rearrange, "_write", write)
+    monkeypatch.setattr(rewrite_files, "_write", write)
     before = {entry.path for entry in table.log.store.list_from("") if entry.path.endswith(".parquet")}
     meanwhile(lambda: lake.drop_table("s.t"))
     assert row_work(lake.worker(ORDERED, spark=spark).run_once()) == []

@@ -20,8 +20,9 @@ from headgate.errors import (
     MetadataChanged,
     SchemaMismatch,
 )
-from headgate.spark import files, parquet_options
-from headgate.spark.files import Written
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.parquet import parquet_options
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
@@ -136,7 +137,7 @@ def test_data_files_are_durable_before_they_are_proposed(
 ) -> None:
     settled: list[tuple[set[str], set[str]]] = []
     monkeypatch.setattr(
-        files, "settle", lambda location, paths: settled.append((set(paths), live_files(table)))
+        data_file_writer, "settle", lambda location, paths: settled.append((set(paths), live_files(table)))
     )
 
     table.append(spark.range(4).repartition(2))
@@ -162,13 +163,13 @@ def test_an_append_that_misses_one_change_after_another_is_told(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, other = headgate.at_path(tmp_path / "t", columns="id BIGINT"), headgate.at_path(tmp_path / "t")
-    write_files, turns = files.write_files, count()
+    write_files, turns = data_file_writer.write_files, count()
 
     def interrupted(*given: Any, **named: Any) -> Written:
         other.add_columns(f"c{next(turns)} STRING")
         return write_files(*given, **named)
 
-    monkeypatch.setattr(files, "write_files", interrupted)
+    monkeypatch.setattr(data_file_writer, "write_files", interrupted)
 
     with pytest.raises(MetadataChanged):
         table.append(spark.range(1))

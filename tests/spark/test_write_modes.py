@@ -21,8 +21,8 @@ from headgate.errors import (
     TableExists,
 )
 from headgate.protocol.actions import AddFile, RemoveFile
-from headgate.spark import write_options
-from headgate.spark.write_options import AUTO_MERGE, USER_METADATA
+from headgate.spark.data_files import write_options
+from headgate.spark.data_files.write_options import AUTO_MERGE, USER_METADATA
 from tests.spark.test_write import before_commit, data_files, live_files
 from tests.support import rows
 from tests.support.handmade import column, write_log

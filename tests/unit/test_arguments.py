@@ -15,9 +15,9 @@ import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.multi import LakeSnapshot, LakeTransaction
-from headgate.spark import arguments
-from headgate.spark.merge import Merge
-from headgate.spark.user_calls import FULL_TRACEBACKS, Subject, user_call, user_calls
+from headgate.spark.calls import arguments
+from headgate.spark.calls.user_calls import FULL_TRACEBACKS, Subject, user_call, user_calls
+from headgate.spark.dml.merge.merge import Merge
 from headgate.spelling import did_you_mean
 
 IDS = StructType().add("id", LongType())

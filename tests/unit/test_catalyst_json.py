@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate.spark import catalyst_json
+from headgate.spark.predicates import catalyst_json
 
 Node = dict[str, Any]
 STRUCT = {

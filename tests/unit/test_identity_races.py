@@ -12,8 +12,8 @@ from headgate.errors import MetadataChanged
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.conflicts.metadata_rules import METADATA_RULES
 from headgate.protocol.features import identity_columns
-from headgate.spark import identity_marks
-from headgate.spark.identity_marks import Outrun
+from headgate.spark.write import identity_high_water
+from headgate.spark.write.identity_high_water import Outrun
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.routes import COORDINATED, ROUTES, coordinate, create, open_table
@@ -43,7 +43,7 @@ def test_values_reserved_by_many_threads_are_each_reserved_once(route: str) -> N
     def reserve(number: int) -> None:
         together.wait()
         for turn in range(4):
-            held = identity_marks.reserve(table, Outrun({"id": number + turn + 1}, LOST))
+            held = identity_high_water.reserve(table, Outrun({"id": number + turn + 1}, LOST))
             last = held.after["id"].mark or 0
             taken.append(range((held.before["id"] or 0) + 1, last + 1))
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
-from headgate.spark import internal_names, partition_folders
+from headgate.spark.data_files import partition_folders
+from headgate.spark.session import internal_names
 
 TEXT = Primitive("string")
 HOSTILE = st.sampled_from(

@@ -8,8 +8,8 @@ import pytest
 
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
-from headgate.spark import layouts
-from headgate.spark.layouts import Columns
+from headgate.spark.parquet import file_layouts
+from headgate.spark.parquet.file_layouts import Columns
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_schema_cache
@@ -48,11 +48,11 @@ def test_a_file_is_asked_once(tmp_path: Path) -> None:
     table, wire = watched(tmp_path)
     some = files(tmp_path, a=1, b=1, c=2)
 
-    first = layouts.ask(table, some, BY_ID)
+    first = file_layouts.ask(table, some, BY_ID)
     asked = len(wire.calls)
-    again = layouts.ask(table, some, BY_ID)
+    again = file_layouts.ask(table, some, BY_ID)
 
-    assert names_of(first) == names_of(again) == [("a", LONG), ("b", LONG), ("p", layouts.VOID)]
+    assert names_of(first) == names_of(again) == [("a", LONG), ("b", LONG), ("p", file_layouts.VOID)]
     assert (asked, len(wire.calls)) == (3, 3)
 
 
@@ -62,7 +62,7 @@ def test_columns_alike_but_for_their_ids_are_kept_apart(tmp_path: Path) -> None:
     both = pa.concat_tables([one, two]).set_column(0, "path", pa.array(["one/a.parquet", "two/a.parquet"]))
 
     for _ in range(2):
-        assert names_of(layouts.ask(table, both, BY_ID)) == [("a", LONG), ("p", layouts.VOID)]
+        assert names_of(file_layouts.ask(table, both, BY_ID)) == [("a", LONG), ("p", file_layouts.VOID)]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_columns_are_found_inside_every_kind_of_list(
     several = Array(Struct((ID,)), contains_null=True)
     listed = Field("list", several, metadata={**MAPPED, "delta.columnMapping.id": 2})
 
-    (found,) = layouts.ask(
+    (found,) = file_layouts.ask(
         table,
         table_of([data_file(tmp_path, "f.parquet", rows)]),
         Columns(Struct((listed,)), frozenset(), Mode.ID),
@@ -93,9 +93,9 @@ def test_columns_are_found_inside_every_kind_of_list(
 def test_a_file_of_another_size_is_another_file(tmp_path: Path) -> None:
     table, wire = watched(tmp_path)
     some = files(tmp_path, a=1)
-    layouts.ask(table, some, BY_ID)
+    file_layouts.ask(table, some, BY_ID)
 
-    layouts.ask(table, some.set_column(2, "size", pa.array([7])), BY_ID)
+    file_layouts.ask(table, some.set_column(2, "size", pa.array([7])), BY_ID)
 
     assert len(wire.calls) == 2
 
@@ -105,11 +105,11 @@ def test_only_so_many_files_are_remembered(tmp_path: Path, monkeypatch: pytest.M
     table, wire = watched(tmp_path)
     some = files(tmp_path, a=1, b=1, c=1)
     for row in range(3):
-        layouts.ask(table, some.slice(row, 1), BY_ID)
+        file_layouts.ask(table, some.slice(row, 1), BY_ID)
 
-    layouts.ask(table, some.slice(1), BY_ID)
+    file_layouts.ask(table, some.slice(1), BY_ID)
     assert len(wire.calls) == 3
-    layouts.ask(table, some.slice(0, 1), BY_ID)
+    file_layouts.ask(table, some.slice(0, 1), BY_ID)
     assert len(wire.calls) == 4
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_is_not_whole_is_left_to_spark_and_asked_again(
 
     asked = []
     for _ in range(2):
-        assert names_of(layouts.ask(table, some, BY_ID)) == names_of([BY_ID.usual])
+        assert names_of(file_layouts.ask(table, some, BY_ID)) == names_of([BY_ID.usual])
         asked.append(len(wire.calls))
 
     assert 0 < asked[0] < asked[1]

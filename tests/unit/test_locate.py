@@ -7,7 +7,7 @@ import pytest
 
 import headgate
 from headgate.errors import InvalidRequest
-from headgate.spark import paths
+from headgate.spark.session import hadoop_paths
 from headgate.storage.locate import is_local, local_path, locate
 
 
@@ -45,4 +45,4 @@ def test_a_file_url_of_another_machine_is_refused(url: str) -> None:
         with pytest.raises(InvalidRequest, match="is a folder of the machine"):
             use(url)
     with pytest.raises(InvalidRequest, match="is a folder of the machine"):
-        paths.file_uris("/t", pa.array([f"{url}/part.parquet"]))
+        hadoop_paths.file_uris("/t", pa.array([f"{url}/part.parquet"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.errors import utils
 
-from headgate.spark.origins import untold
+from headgate.spark.jvm.call_sites import untold
 
 
 @pytest.fixture(autouse=True)

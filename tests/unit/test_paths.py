@@ -6,7 +6,7 @@ import pytest
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
-from headgate.spark import paths
+from headgate.spark.session import hadoop_paths
 from headgate.table.read import file_paths
 
 
@@ -29,7 +29,7 @@ from headgate.table.read import file_paths
 )
 def test_a_path_of_the_log_becomes_a_uri(location: str, path: str, uri: str) -> None:
     for others in (["a/b.parquet"], []):
-        found = paths.file_uris(location, pa.array([path, *others], pa.string()))
+        found = hadoop_paths.file_uris(location, pa.array([path, *others], pa.string()))
         assert found[0].as_py() == uri
         assert [other.as_py().endswith("/a/b.parquet") for other in found[1:]] == [True] * len(others)
 
@@ -43,7 +43,7 @@ def test_a_path_of_the_log_becomes_a_uri(location: str, path: str, uri: str) -> 
     ],
 )
 def test_a_folder_to_write_is_named_without_encoding(location: str, folder: str) -> None:
-    assert paths.folder(location, "new") == folder
+    assert hadoop_paths.folder(location, "new") == folder
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_a_folder_to_write_is_named_without_encoding(location: str, folder: str)
 def test_a_relative_path_that_leads_out_of_the_table_is_refused(location: str, path: str) -> None:
     """In somebody else's log it would have us read what they choose."""
     with pytest.raises(CorruptLog, match="leads out"):
-        paths.file_uris(location, pa.array(["a", path]))
+        hadoop_paths.file_uris(location, pa.array(["a", path]))
     with pytest.raises(CorruptLog, match="leads out"):
         file_paths.uri(location, path)
 
 
 @pytest.mark.parametrize("path", ["a/../b", "..a/b", "a../b", "%252e%252e/b", "day=%2F..%2Fx/b", "/etc/x"])
 def test_what_only_looks_like_it_is_read(path: str) -> None:
-    assert len(paths.file_uris("/lake/t", pa.array([path]))) == 1
+    assert len(hadoop_paths.file_uris("/lake/t", pa.array([path]))) == 1
 
 
 def test_the_file_of_a_deletion_vector_is_in_the_table() -> None:

@@ -10,7 +10,7 @@ import pytest
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.predicates.tree import Always, Compare, Never, Op, Predicate, Unknown
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.spark import pushed
+from headgate.spark.predicates import pushed_filters
 
 _NAMES = {
     "i": "integer", "l": "long", "d": "double", "f": "float", "n": "decimal(10,2)", "s": "string",
@@ -30,7 +30,7 @@ LAYOUT = Struct(
         Field("collated", Primitive("string")),
     )
 )
-COLUMNS = pushed.columns_of(SCHEMA, LAYOUT)
+COLUMNS = pushed_filters.columns_of(SCHEMA, LAYOUT)
 
 
 def col(name: str) -> list[Any]:
@@ -42,7 +42,7 @@ def lit(kind: str, value: Any) -> list[Any]:
 
 
 def asked(*filters: list[Any]) -> Predicate:
-    return pushed.predicate(msgspec.json.encode(filters).decode(), COLUMNS)
+    return pushed_filters.predicate(msgspec.json.encode(filters).decode(), COLUMNS)
 
 
 ONE = lit("integer", 1)

@@ -9,8 +9,8 @@ from headgate.protocol.actions import DomainMetadata, Version
 from headgate.protocol.features.coordinated_commits import CURRENT
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
-from headgate.spark import replace
-from headgate.spark.replace import Replacement
+from headgate.spark.write import replace_table
+from headgate.spark.write.replace_table import Replacement
 from headgate.table.alter import set_properties
 from headgate.table.alter.create import Definition
 from headgate.table.opened_table import OpenedTable
@@ -31,7 +31,7 @@ def replaced(
     table: OpenedTable, properties: Mapping[str, str] | None = None, defaults: Mapping[str, str] | None = None
 ) -> int:
     definition = Definition(SCHEMA, properties=properties or {}, defaults=defaults or {})
-    return replace.replace_table(table, Replacement(definition))
+    return replace_table.replace_table(table, Replacement(definition))
 
 
 def made(route: str, *words: str) -> tuple[Place, OpenedTable]:

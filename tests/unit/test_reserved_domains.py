@@ -17,7 +17,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
-from headgate.spark import stream_options, write_options
+from headgate.spark.data_files import write_options
+from headgate.spark.streaming import stream_options
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 

@@ -4,8 +4,8 @@ import gc
 import weakref
 from typing import Any
 
-from headgate.spark import scan_cache
-from headgate.spark.scan_cache import Held
+from headgate.spark.scan import scan_cache
+from headgate.spark.scan.scan_cache import Held
 from headgate.table.read.live_files import LiveFiles
 
 

@@ -6,7 +6,7 @@ import pytest
 from obstore.store import MemoryStore
 
 from headgate.errors import AccessDenied
-from headgate.spark import scratch
+from headgate.spark.scan import connect_scratch
 from headgate.storage.object_store import ObjectStore
 from headgate.storage.store import Store
 
@@ -18,8 +18,8 @@ BUCKET = "s3://bucket/some table"
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     """What is in the bucket."""
     held = ObjectStore(MemoryStore())
-    monkeypatch.setattr(scratch, "locate", lambda _: held)
-    monkeypatch.setattr(scratch, "_swept", set())
+    monkeypatch.setattr(connect_scratch, "locate", lambda _: held)
+    monkeypatch.setattr(connect_scratch, "_swept", set())
     return held
 
 
@@ -28,7 +28,7 @@ def paths_in(store: Store) -> list[str]:
 
 
 def test_a_list_in_a_bucket_is_put_named_and_deleted(store: Store) -> None:
-    placed = scratch.put(BUCKET, LIST)
+    placed = connect_scratch.put(BUCKET, LIST)
 
     assert placed.path.startswith("s3a://bucket/some table/_headgate/scans/")
     assert paths_in(store) == [f"{placed.folder}/_spark_metadata/0", f"{placed.folder}/decoy.parquet"]
@@ -40,33 +40,33 @@ def test_a_list_in_a_bucket_is_put_named_and_deleted(store: Store) -> None:
 def test_only_what_is_a_week_old_is_swept_and_only_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = scratch.put(BUCKET, LIST)
-    second = scratch.put(BUCKET, LIST)
+    left = connect_scratch.put(BUCKET, LIST)
+    second = connect_scratch.put(BUCKET, LIST)
     assert len(paths_in(store)) == 4
 
-    monkeypatch.setattr(scratch, "_ABANDONED_S", -60)
-    third = scratch.put(BUCKET, LIST)
+    monkeypatch.setattr(connect_scratch, "_ABANDONED_S", -60)
+    third = connect_scratch.put(BUCKET, LIST)
     assert {path.split("/")[2] for path in paths_in(store)} == {
         placed.folder.rpartition("/")[2] for placed in (left, second, third)
     }
-    monkeypatch.setattr(scratch, "_swept", set())
-    fourth = scratch.put(BUCKET, LIST)
+    monkeypatch.setattr(connect_scratch, "_swept", set())
+    fourth = connect_scratch.put(BUCKET, LIST)
 
     assert {path.split("/")[2] for path in paths_in(store)} == {fourth.folder.rpartition("/")[2]}
 
 
 def test_removing_a_list_twice_or_where_it_never_was_is_no_error(store: Store, tmp_path: Path) -> None:
-    placed = scratch.put(str(tmp_path), LIST)
+    placed = connect_scratch.put(str(tmp_path), LIST)
 
     placed.remove()
     placed.remove()
-    scratch.Placed(BUCKET, "_headgate/scans/x", ("a",)).remove()
+    connect_scratch.Placed(BUCKET, "_headgate/scans/x", ("a",)).remove()
 
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_of_the_table_is_removed_only_when_nobody_uses_it(store: Store, tmp_path: Path) -> None:
-    first, second = scratch.put(str(tmp_path), LIST), scratch.put(str(tmp_path), LIST)
+    first, second = connect_scratch.put(str(tmp_path), LIST), connect_scratch.put(str(tmp_path), LIST)
 
     first.remove()
 
@@ -79,7 +79,7 @@ def test_a_folder_that_cannot_be_written_is_said_to_be(store: Store, tmp_path: P
     (tmp_path / "_headgate").touch()
 
     with pytest.raises(AccessDenied, match="cannot be written"):
-        scratch.put(str(tmp_path), LIST)
+        connect_scratch.put(str(tmp_path), LIST)
 
 
 def test_nothing_is_swept_through_a_link(
@@ -89,9 +89,9 @@ def test_nothing_is_swept_through_a_link(
     (elsewhere / "scans" / "photos").mkdir(parents=True)
     (elsewhere / "scans" / "photos" / "one.jpg").write_bytes(b"dear")
     (tmp_path / "_headgate").symlink_to(elsewhere)
-    monkeypatch.setattr(scratch, "_swept", set())
-    monkeypatch.setattr(scratch, "_ABANDONED_S", -60)
+    monkeypatch.setattr(connect_scratch, "_swept", set())
+    monkeypatch.setattr(connect_scratch, "_ABANDONED_S", -60)
 
-    scratch.put(str(tmp_path), LIST)
+    connect_scratch.put(str(tmp_path), LIST)
 
     assert (elsewhere / "scans" / "photos" / "one.jpg").read_bytes() == b"dear"

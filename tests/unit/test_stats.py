@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.protocol.stats import file_stats
 from headgate.protocol.stats.file_stats import ColumnStats
-from headgate.spark import footers
+from headgate.spark.parquet import footers
 
 MOMENTS = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999999))
 TEXTS = st.text(alphabet=st.sampled_from(["a", "z", "é", "\U0010ffff", "\ud7ff", "🎉"]), max_size=80)

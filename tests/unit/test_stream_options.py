@@ -17,8 +17,8 @@ from headgate.protocol.metadata.implicit_changes import Outcome, Wish, plan_meta
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.settings import Settings
-from headgate.spark import stream_options, stream_query
-from headgate.spark.stream_batch import BatchWriter, Destination, check_columns
+from headgate.spark.streaming import query_identity, stream_options
+from headgate.spark.streaming.micro_batch import BatchWriter, Destination, check_columns
 
 COLUMNS = Struct((Field("id", Primitive("long")),))
 IDS = StructType([StructField("id", LongType())])
@@ -103,10 +103,10 @@ def test_void_columns_are_found_wherever_they_are_s297(column: Any, path: str) -
 
 
 def test_the_id_of_a_query_is_in_its_checkpoint(tmp_path: Path) -> None:
-    assert stream_query.of_checkpoint(str(tmp_path)) is None
+    assert query_identity.of_checkpoint(str(tmp_path)) is None
     (tmp_path / "metadata").write_text('{"id":"0a79272c-593a-41fa-8f17-76c79914fb28"}')
 
-    assert stream_query.of_checkpoint(str(tmp_path)) == "0a79272c-593a-41fa-8f17-76c79914fb28"
+    assert query_identity.of_checkpoint(str(tmp_path)) == "0a79272c-593a-41fa-8f17-76c79914fb28"
 
 
 def test_a_writer_of_batches_can_be_sent_to_another_process(lake: Lake, tmp_path: Path) -> None:

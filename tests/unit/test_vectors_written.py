@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.spark import vectors_written
-from headgate.spark.vectors_written import VectorFiles
+from headgate.spark.dml import deletion_vector_files
+from headgate.spark.dml.deletion_vector_files import VectorFiles
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from tests.support.tables import create_filesystem, named_file, open_filesystem
@@ -66,7 +66,7 @@ def test_a_file_is_added_again_with_wide_bounds_and_all_else_as_it_was(table: Op
     stats = '{"numRecords":10,"minValues":{"d":12345678901234567890.123456789},"tightBounds":true}'
     file = msgspec.structs.replace(named_file("a"), stats=stats, tags={"k": "v"}, base_row_id=7)
 
-    (again,) = vectors_written.readded(VectorFiles(table), [(file, SMALL)])
+    (again,) = deletion_vector_files.readded(VectorFiles(table), [(file, SMALL)])
 
     assert again.stats is not None
     assert '"d":12345678901234567890.123456789' in again.stats
@@ -78,7 +78,7 @@ def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> Non
     plain, hiding = named_file("a"), named_file("b")
     hiding = msgspec.structs.replace(hiding, deletion_vector=deletion_vectors.inline(SMALL))
 
-    found = vectors_written.hidden_rows(VectorFiles(table), [plain, hiding])
+    found = deletion_vector_files.hidden_rows(VectorFiles(table), [plain, hiding])
 
     assert found == {"a": DeletedRows.of(()), "b": SMALL}
 

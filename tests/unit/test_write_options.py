@@ -4,9 +4,9 @@ import pytest
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.schema.types import Primitive
-from headgate.spark import partition_folders, write_options
-from headgate.spark.partition_folders import PartitionColumn
-from headgate.spark.write_options import WriteOptions
+from headgate.spark.data_files import partition_folders, write_options
+from headgate.spark.data_files.partition_folders import PartitionColumn
+from headgate.spark.data_files.write_options import WriteOptions
 
 
 def test_names_of_delta_are_read_in_any_case() -> None:

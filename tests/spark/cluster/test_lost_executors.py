@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake, Table
 from headgate.errors import InvalidRequest
-from headgate.spark import rewrite
+from headgate.spark.dml import rewrite
 from tests.spark.cluster import slow
 from tests.spark.cluster.operations import COLUMNS, MERGED, Rows, content, expected
 from tests.spark.cluster.slow import numbers, pause, pause_on_worker

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import CachedRemoteRelation
 
-from headgate.spark import checkpoints
+from headgate.spark.session import local_checkpoint
 
 pytestmark = pytest.mark.spark
 
@@ -23,7 +23,7 @@ def by_name(spark: Any, name: str) -> DataFrame:
 
 
 def test_the_collector_calls_no_server_and_the_next_who_keeps_rows_does(spark: SparkSession) -> None:
-    kept: Any = checkpoints.keep(spark.range(3))
+    kept: Any = local_checkpoint.keep(spark.range(3))
     name, relation = kept._plan._relation_id, weakref.ref(kept._plan)
     derived = kept.where("id > 0")
     in_a_cycle: list[Any] = [kept]
@@ -37,6 +37,6 @@ def test_the_collector_calls_no_server_and_the_next_who_keeps_rows_does(spark: S
 
     assert relation() is None
     assert by_name(spark, name).count() == 3
-    assert checkpoints.keep(spark.range(1)).count() == 1
+    assert local_checkpoint.keep(spark.range(1)).count() == 1
     with pytest.raises(PySparkException):
         by_name(spark, name).count()

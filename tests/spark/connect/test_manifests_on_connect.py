@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Table
 from headgate.errors import InvalidRequest
-from headgate.spark import scratch
+from headgate.spark.scan import connect_scratch
 from tests.support import rows
 
 pytestmark = pytest.mark.spark
@@ -88,7 +88,7 @@ def test_beside_the_table_where_there_is_no_other_place(
 
 
 def test_where_the_setting_says(spark: SparkSession, table: Table, tmp_path: Path, temporary: Path) -> None:
-    with setting(spark, scratch.SETTING, f"file://{tmp_path}/elsewhere"):
+    with setting(spark, connect_scratch.SETTING, f"file://{tmp_path}/elsewhere"):
         df = table.read()
 
         assert len(lists_in(tmp_path / "elsewhere")) == 1 and not lists_in(temporary)
@@ -101,8 +101,8 @@ def test_a_reader_who_may_not_write_is_told_what_to_do(
     (tmp_path / "file").touch()
 
     with (
-        setting(spark, scratch.SETTING, str(tmp_path / "file")),
-        pytest.raises(InvalidRequest, match=rf"cannot be put .*set {scratch.SETTING}"),
+        setting(spark, connect_scratch.SETTING, str(tmp_path / "file")),
+        pytest.raises(InvalidRequest, match=rf"cannot be put .*set {connect_scratch.SETTING}"),
     ):
         table.read()
 
@@ -110,7 +110,9 @@ def test_a_reader_who_may_not_write_is_told_what_to_do(
 def test_a_server_that_sees_other_folders_is_an_error_and_not_an_empty_table(
     spark: SparkSession, table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch.Placed, "path", property(lambda _: f"file:{tmp_path}/on/another/machine"))
+    monkeypatch.setattr(
+        connect_scratch.Placed, "path", property(lambda _: f"file:{tmp_path}/on/another/machine")
+    )
 
     with pytest.raises(InvalidRequest, match=r"the server does not find it.*the server does not find it"):
         table.read()
@@ -131,14 +133,14 @@ def test_a_setting_made_later_does_not_empty_the_table(spark: SparkSession, tabl
 def test_what_a_killed_process_left_is_swept_after_a_week(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scratch, "_swept", set())
-    left = [scratch.put(table.location, {"_spark_metadata/0": b"v1", "d": b""}) for _ in range(2)]
-    monkeypatch.setattr(scratch, "_swept", set())
+    monkeypatch.setattr(connect_scratch, "_swept", set())
+    left = [connect_scratch.put(table.location, {"_spark_metadata/0": b"v1", "d": b""}) for _ in range(2)]
+    monkeypatch.setattr(connect_scratch, "_swept", set())
     for name in left[0].names:
         week_ago = time.time() - 8 * 24 * 3600
         os.utime(Path(table.location) / left[0].folder / name, (week_ago, week_ago))
 
-    scratch.put(table.location, {"_spark_metadata/0": b"v1"}).remove()
+    connect_scratch.put(table.location, {"_spark_metadata/0": b"v1"}).remove()
 
     remaining = {path.name for path in (Path(table.location) / "_headgate" / "scans").iterdir()}
     assert remaining == {left[1].folder.rpartition("/")[2]}

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteRead, FileDamaged, ObjectNotFound
-from headgate.spark import scan_marks
+from headgate.spark.scan import scan_marks
 from tests.support.changed_tables import files, tuples
 
 pytestmark = pytest.mark.spark

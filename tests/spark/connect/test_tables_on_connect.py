@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 import headgate
 from headgate import Lake, Table
 from headgate.errors import ConstraintViolated, InvalidRequest, UnsupportedFeature
-from headgate.spark import sessions
+from headgate.spark.session import kind
 from headgate.storage.locate import locate
 from headgate.table.transaction import Change, Operation
 from tests.docs import test_docs
@@ -60,8 +60,8 @@ def test_the_page_about_spark_connect_is_true(
 
 
 def test_this_is_spark_connect(spark: SparkSession) -> None:
-    assert sessions.is_connect(spark) and sessions.is_connect(spark.range(1))
-    assert sessions.active() is spark
+    assert kind.is_connect(spark) and kind.is_connect(spark.range(1))
+    assert kind.active() is spark
 
 
 def test_append_overwrite_and_the_past(spark: SparkSession, lake: Lake) -> None:

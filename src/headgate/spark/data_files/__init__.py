@@ -1,0 +1,1 @@
+"""From a DataFrame to data files: columns made to fit, parquet written, statistics read."""

@@ -1,0 +1,274 @@
+"""DataFrame → data files and their add actions: the only place that writes data.
+
+Spark's own writer writes into a folder nobody else knows, one per transaction; the files stay
+there. Their statistics come from the footers, read here on the driver. Spark does not sync
+local files, so that is done here too, before anybody can commit them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from urllib.parse import quote
+
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as F
+
+from headgate.errors import InvalidRequest, StorageError, StorageUnavailable
+from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata, TxnId
+from headgate.protocol.features import identity_columns
+from headgate.protocol.schema.column_mapping import Path
+from headgate.protocol.schema.types import Field, Primitive
+from headgate.protocol.stats.indexed_columns import physical_paths
+from headgate.spark.calls import errors
+from headgate.spark.data_files import partition_folders, physical_columns
+from headgate.spark.data_files.physical_columns import Arranged
+from headgate.spark.jvm import call_sites
+from headgate.spark.parquet import footers, parquet_options
+from headgate.spark.rules import checks
+from headgate.spark.rules import identity_columns as spark_identity
+from headgate.spark.rules.checks import Rule
+from headgate.spark.session import hadoop_paths, kind, observation
+from headgate.spark.session import schema as spark_schema
+from headgate.storage.fsync import settle, settling
+from headgate.storage.locate import is_local
+from headgate.storage.store import ObjectMeta, Store
+from headgate.table.location import Place
+
+_MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_SUCCESS = ("_SUCCESS", "._SUCCESS.crc")
+_OPTIONS = {
+    # Spark's default, INT96, has no bounds in the footer.
+    parquet_options.TIMESTAMPS: parquet_options.MICROS,
+    "spark.sql.variant.inferShreddingSchema": "false",
+    _MARK_SUCCESS: "false",
+    # With 2, files of a task that failed while it finished would be among those of the others.
+    "mapreduce.fileoutputcommitter.algorithm.version": "1",
+}
+_FOOTER_READERS = 8
+_ROWS = "rows"
+CHANGES = "_change_data"
+CHANGE_TYPE = Field("_change_type", Primitive("string"))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How files are written."""
+
+    max_records: int | None = None
+    """The most rows a file may have."""
+    compression: str | None = None
+    """One of parquet's codecs, such as ``zstd``; Spark's default if not given."""
+    data_change: bool = True
+    """Whether the rows are new to the table; False for those that are only put elsewhere."""
+    optimize: bool = False
+    """Whether to shuffle the rows first, so that there are few files of a good size."""
+    rules: tuple[Rule, ...] = ()
+    """What the rows must be beyond what the table demands of them."""
+
+
+PLAIN = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The files of one transaction, not yet committed."""
+
+    folder: str
+    adds: tuple[AddFile, ...]
+    rows: int
+    changes: tuple[AddCdcFile, ...] = ()
+    farthest: Mapping[str, int] = field(default_factory=dict)
+    """By name, the value of each identity column that is farthest in the direction of its step."""
+    txn_id: TxnId | None = None
+    """The transaction as which they are to be committed, so that they are known to be new."""
+
+    @property
+    def metrics(self) -> Mapping[str, str]:
+        """What was written, in Delta's names."""
+        return {
+            "numFiles": str(len(self.adds)),
+            "numOutputRows": str(self.rows),
+            "numOutputBytes": str(sum(add.size for add in self.adds)),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that was just written, as its footer and its folder describe it."""
+
+    path: str
+    size: int
+    modified_ms: int
+    partition_values: Mapping[str, str | None]
+    footer: pq.FileMetaData
+
+
+@call_sites.untold
+def write_files(
+    df: DataFrame,
+    table: Place,
+    metadata: Metadata,
+    *,
+    clustering: Iterable[Path] = (),
+    options: Options = PLAIN,
+    extra: Sequence[Field] = (),
+) -> Written:
+    """Write the rows of ``df`` as new files of ``table`` under ``metadata``; nothing is committed.
+
+    ``df`` has the table's columns by their own (logical) names, in any order and case, and of fitting
+    types: a nested field or column that is absent is null, or its default, or computed if it is
+    generated. ``metadata`` is that of the version to be: its schema, partition columns, column mapping,
+    constraints and properties count. ``clustering`` is what the table is clustered by, as
+    ``domain_lifecycle.clustering_columns`` gives it. ``extra`` are columns of ``df`` that are stored
+    beside those of the table under just their names, such as the materialized ids of rows.
+
+    The files are in a folder of their own, which ``discard`` deletes. Raises ``ConstraintViolated`` if
+    a row breaks a rule of the table; then no file is left.
+    """
+    folder = table.new_folder()
+    if options.optimize and identity_columns.PREFIX in metadata.schema_string:
+        # Values are given behind every shuffle, so that a task which is run again gives the same.
+        df, options = _balanced(df, metadata), replace(options, optimize=False)
+    arranged = physical_columns.arrange(df, metadata, extra=extra, rules=options.rules)
+    found = _written(table, arranged, folder.name, options)
+    indexed = physical_paths(metadata, clustering)
+    adds = tuple(
+        AddFile(
+            path=quote(file.path, safe="/="),
+            partition_values=file.partition_values,
+            size=file.size,
+            modification_time=EpochMillis(file.modified_ms),
+            data_change=options.data_change,
+            stats=footers.render_stats(file.footer, arranged.stored, indexed),
+        )
+        for file in found
+    )
+    stored = hadoop_paths.pattern(hadoop_paths.folder(table.location, folder.name))
+    farthest = spark_identity.farthest(
+        [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
+    )
+    rows = sum(file.footer.num_rows for file in found)
+    return Written(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
+
+
+def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: Options = PLAIN) -> Written:
+    """Write the rows of ``df`` as files of the change data feed; nothing is committed.
+
+    ``df`` has the table's columns, as for ``write_files``, and ``_change_type``. No rule is checked.
+    """
+    folder = f"{CHANGES}/{table.world.uuid()}"
+    arranged = physical_columns.arrange(df, metadata, extra=(CHANGE_TYPE,), checked=False)
+    found = _written(table, arranged, folder, options)
+    changes = tuple(
+        AddCdcFile(
+            path=quote(file.path, safe="/="),
+            partition_values=file.partition_values,
+            size=file.size,
+            data_change=False,
+        )
+        for file in found
+    )
+    return Written(folder, (), sum(file.footer.num_rows for file in found), changes)
+
+
+def written_as(parts: Iterable[Written]) -> TxnId | None:
+    """The transaction for which the files of these parts were written."""
+    return next((part.txn_id for part in parts if part.txn_id is not None), None)
+
+
+def discard(store: Store, written: Written) -> None:
+    """Delete files that are proven to belong to no commit."""
+    # Leftovers cost space only, and the failure that led here must be the one that is told.
+    with suppress(StorageError):
+        for item in store.list_from(f"{written.folder}/"):
+            store.delete(item.path)
+
+
+def _balanced(df: DataFrame, metadata: Metadata) -> DataFrame:
+    present = spark_schema.present(df)
+    found = (present.find(name) for name in metadata.partition_columns)
+    return df.hint("rebalance", *(spark_schema.column(column.name) for column in found if column is not None))
+
+
+def _written(table: Place, arranged: Arranged, folder: str, options: Options) -> list[_File]:
+    """The files with rows that Spark makes of these in a new folder, durable."""
+    elsewhere = is_local(table.location) and kind.has_executors(arranged.rows.sparkSession)
+    counted = Observation() if elsewhere else None
+    violation = partial(checks.violation, given=arranged.rules)
+    with errors.told(violation, spark_identity.violation), settling(table.location, folder):
+        _write_parquet(arranged, hadoop_paths.folder(table.location, folder), options, counted)
+    listed = list(table.store.list_from(f"{folder}/"))
+    if kind.is_connect(arranged.rows):
+        _check_shared(table, listed)
+    items = [item for item in listed if _is_data(item)]
+    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
+        described = list(pool.map(lambda item: _described(table.store, item, arranged), items))
+    files = [file for file in described if file is not None]
+    if counted is not None:
+        _check_whole(table, files, observation.told(counted, arranged.rows).get(_ROWS, 0))
+    settle(table.location, (file.path for file in files))
+    return files
+
+
+def _write_parquet(arranged: Arranged, folder: str, options: Options, counted: Observation | None) -> None:
+    rows = arranged.rows
+    folders = [column.folder for column in arranged.partitioned_by]
+    if options.optimize:
+        rows = rows.hint("rebalance", *map(spark_schema.column, folders))
+    if counted is not None:
+        rows = rows.observe(counted, F.count(F.lit(1)).alias(_ROWS))
+    settings = {**_OPTIONS, _MARK_SUCCESS: str(kind.is_connect(rows)).lower()}
+    if options.max_records is not None:
+        settings["maxRecordsPerFile"] = str(options.max_records)
+    if options.compression is not None:
+        settings["compression"] = options.compression
+    with parquet_options.for_writing(rows.sparkSession):
+        rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(folder)
+
+
+def _check_shared(table: Place, listed: Sequence[ObjectMeta]) -> None:
+    """That what a Spark Connect server has written is here: if nothing else, the mark of its success."""
+    if not listed:
+        raise InvalidRequest(
+            f"the Spark Connect server has written into {table.location}, and from here its files are not "
+            "there; nothing was committed: put the table where both see it, such as a bucket"
+        )
+    for item in listed:
+        if item.path.rpartition("/")[2] in _SUCCESS:
+            table.store.delete(item.path)
+
+
+def _check_whole(table: Place, found: Sequence[_File], rows: int) -> None:
+    """That what executors have written is here: Spark asks only whether they could write."""
+    here = sum(file.footer.num_rows for file in found)
+    if here < rows:
+        raise InvalidRequest(
+            f"executors have written {rows} rows into {table.location}, and from here {here} of them are "
+            "there; nothing was committed: put the table where driver and executors all see it, such as a "
+            "bucket or a folder that they share"
+        )
+
+
+def _is_data(item: ObjectMeta) -> bool:
+    name = item.path.rpartition("/")[2]
+    return name.endswith(".parquet") and not name.startswith((".", "_"))
+
+
+def _described(store: Store, item: ObjectMeta, arranged: Arranged) -> _File | None:
+    footer = footers.read(store, item.path)
+    if footer is None:
+        raise StorageUnavailable(
+            f"{item.path!r} was just written and is no whole parquet file; nothing was committed: run the "
+            "operation again",
+            path=item.path, operation="read",
+        )  # fmt: skip
+    if footer.num_rows == 0:
+        folder, _, name = item.path.rpartition("/")
+        store.delete(item.path)
+        store.delete(f"{folder}/.{name}.crc")
+        return None
+    values = partition_folders.values(item.path, arranged.partitioned_by)
+    return _File(item.path, item.size, item.modified_ms, values, footer)

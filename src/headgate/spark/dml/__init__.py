@@ -1,0 +1,1 @@
+"""DELETE, UPDATE and MERGE: which rows are concerned, and the cheapest way to change their files."""

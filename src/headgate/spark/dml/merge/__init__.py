@@ -1,0 +1,1 @@
+"""MERGE: its clauses, its source, the columns of its result, and the statement itself."""

@@ -1,0 +1,189 @@
+"""The clauses of a MERGE: what is done with rows that match, and with those that do not, in their order."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import msgspec
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.stored_expressions import GENERATED
+from headgate.protocol.schema.types import DataType, Field, Struct
+from headgate.spark.dml import assignments, dml_metrics
+from headgate.spark.dml.assignments import Values
+from headgate.spark.dml.edits import Kind
+
+Condition = Column | str | None
+
+
+class When(Enum):
+    """Which rows a clause is about; its name in the parameters of a commit."""
+
+    MATCHED = "matchedPredicates"
+    NOT_MATCHED = "notMatchedPredicates"
+    NOT_MATCHED_BY_SOURCE = "notMatchedBySourcePredicates"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One WHEN … THEN …: the first whose condition is true decides about a row."""
+
+    when: When
+    kind: Kind
+    condition: Condition = None
+    values: Values = field(default_factory=dict)
+    star: bool = False
+    """Whether every column gets the value of the source's column of that name."""
+
+    @property
+    def action(self) -> str:
+        """What it does, in one word."""
+        return {Kind.INSERTED: "insert"}.get(
+            self.kind, "update" if self.kind in (Kind.UPDATED, Kind.UPDATED_WITHOUT_SOURCE) else "delete"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The columns of the two sides of a MERGE, and what both are called."""
+
+    schema: Struct
+    source: Struct
+    target_alias: str
+    source_alias: str | None
+    number: str
+    """The column that numbers new rows, where the table has identity columns."""
+
+
+_MUST_HAVE_CONDITIONS = {
+    When.MATCHED: ("WHEN MATCHED", "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION"),
+    When.NOT_MATCHED: ("WHEN NOT MATCHED", "DELTA_NON_LAST_NOT_MATCHED_CLAUSE_OMIT_CONDITION"),
+    When.NOT_MATCHED_BY_SOURCE: (
+        "WHEN NOT MATCHED BY SOURCE",
+        "DELTA_NON_LAST_NOT_MATCHED_BY_SOURCE_CLAUSE_OMIT_CONDITION",
+    ),
+}
+
+
+def check(clauses: Sequence[Clause]) -> None:
+    """Refuse clauses that can never decide about a row."""
+    if not clauses:
+        raise InvalidRequest(
+            "a MERGE without clauses does nothing: say what to do with rows that match, or with those that "
+            "do not",
+            code="DELTA_MERGE_MISSING_WHEN",
+        )
+    for when, (name, code) in _MUST_HAVE_CONDITIONS.items():
+        some = of(clauses, when)
+        if any(clause.condition is None for clause in some[:-1]):
+            raise InvalidRequest(
+                f"a {name} clause without a condition decides about every row, so those after it never do: "
+                "put it last, or give it a condition",
+                code=code,
+            )
+
+
+def of(clauses: Sequence[Clause], when: When) -> list[Clause]:
+    """The clauses about such rows, in order."""
+    return [clause for clause in clauses if clause.when is when]
+
+
+def allows_many_matches(clauses: Sequence[Clause]) -> bool:
+    """Whether a row may match several rows of the source: if all it can do is go."""
+    matched = of(clauses, When.MATCHED)
+    return len(matched) == 1 and matched[0].kind is Kind.DELETED and matched[0].condition is None
+
+
+def first_true(clauses: Sequence[Clause], when: When) -> Column:
+    """The number of the first clause about such rows whose condition is true; null if none is."""
+    chosen: Column | None = None
+    for number, clause in enumerate(clauses):
+        if clause.when is not when:
+            continue
+        holds = F.lit(True) if clause.condition is None else assignments.expression(clause.condition)  # noqa: FBT003
+        chosen = F.when(holds, F.lit(number)) if chosen is None else chosen.when(holds, F.lit(number))
+    return F.lit(None).cast("int") if chosen is None else chosen
+
+
+def values(clause: Clause, sides: Sides, *, evolves: bool) -> Mapping[str, Column]:
+    """The columns of a row after an UPDATE or INSERT clause."""
+    schema, source, target_alias = sides.schema, sides.source, sides.target_alias
+    given: Values = clause.values
+    if clause.star:
+        pairs = [(found, same) for found in schema.fields if (same := source.find(found.name)) is not None]
+        given = {_quoted(found.name): _column(sides.source_alias, same.name) for found, same in pairs}
+        if evolves and clause.kind is Kind.UPDATED:
+            aliases = (target_alias, sides.source_alias)
+            given = {_quoted(found.name): _over(found, same, *aliases) for found, same in pairs}
+        missing = [
+            found.name
+            for found in schema.fields
+            if source.find(found.name) is None
+            and GENERATED not in found.metadata
+            and not identity_columns.is_identity(found)
+        ]
+        if missing and not evolves:
+            raise InvalidRequest(
+                f"the source has no column {', '.join(map(repr, missing))}, and {clause.action.upper()} * "
+                "gives every column of the table a value: add it, name the columns to set, or use "
+                "with_schema_evolution(), which leaves such columns alone",
+                code="DELTA_MERGE_UNRESOLVED_EXPRESSION",
+            )
+    if clause.kind is Kind.INSERTED:
+        return assignments.inserted(schema, given, alias=target_alias, number=sides.number)
+    return assignments.updated(schema, given, alias=target_alias)
+
+
+def parameters(clauses: Sequence[Clause], condition: Column | str) -> dict[str, str]:
+    """The clauses as a commit tells them."""
+    told = {"predicate": dml_metrics.predicate(condition)}
+    for when in When:
+        told[when.value] = msgspec.json.encode(
+            [
+                {"actionType": clause.action}
+                if clause.condition is None
+                else {"predicate": dml_metrics.text(clause.condition), "actionType": clause.action}
+                for clause in of(clauses, when)
+            ]
+        ).decode()
+    return told
+
+
+def _over(mine: Field, theirs: Field, target_alias: str, source_alias: str | None) -> Column:
+    """A column of the source in place of the table's, which keeps the fields that only it has."""
+    old, new = _column(target_alias, mine.name), _column(source_alias, theirs.name)
+    return _kept(old, mine.type, new, theirs.type)
+
+
+def _kept(old: Column, mine: DataType, new: Column, theirs: DataType) -> Column:
+    match mine, theirs:
+        case Struct(fields), Struct() if _has_more(mine, theirs):
+            found = ((field, old.getField(field.name), theirs.find(field.name)) for field in fields)
+            parts = (
+                part if same is None else _kept(part, field.type, new.getField(same.name), same.type)
+                for field, part, same in found
+            )
+            named = (part.alias(field.name) for part, field in zip(parts, fields, strict=True))
+            return F.when(old.isNotNull() | new.isNotNull(), F.struct(*named))
+        case _:
+            return new
+
+
+def _has_more(mine: DataType, theirs: DataType) -> bool:
+    match mine, theirs:
+        case Struct(fields), Struct():
+            found = ((field, theirs.find(field.name)) for field in fields)
+            return any(same is None or _has_more(field.type, same.type) for field, same in found)
+        case _:
+            return False
+
+
+def _column(alias: str | None, name: str) -> Column:
+    return F.col(f"{alias}.{_quoted(name)}" if alias else _quoted(name))
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

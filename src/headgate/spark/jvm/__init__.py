@@ -1,0 +1,1 @@
+"""The few things that are asked of the JVM behind a classic Spark session, one door each."""

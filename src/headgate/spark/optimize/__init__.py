@@ -1,0 +1,1 @@
+"""The same rows in other files: OPTIMIZE, Z-order and clustering."""

@@ -1,0 +1,142 @@
+"""The same rows in other files: written, and committed as a change that changes no row.
+
+Appends and readers are not disturbed by it, and whoever deletes or changes rows of the same files
+meanwhile wins.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.errors import ConflictError, HeadgateError, UserError
+from headgate.protocol.actions import AddFile, EpochMillis
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
+from headgate.protocol.features import zcubes
+from headgate.protocol.transaction.attempt import Reads
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.data_files.data_file_writer import Options, Written
+from headgate.spark.dml import dml_metrics, rewrite
+from headgate.spark.dml.dml_metrics import Result
+from headgate.spark.dml.target_scan import Target
+from headgate.table.commit import remove_actions
+from headgate.table.transaction import Change, Operation
+
+_JOBS = 8
+"""How many jobs write at a time; Spark has each wait for free cores."""
+_SPREAD = {
+    "minFileSize": 0.0,
+    "p25FileSize": 0.25,
+    "p50FileSize": 0.5,
+    "p75FileSize": 0.75,
+    "maxFileSize": 1.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Some files, by position, and how their rows are laid out in new ones."""
+
+    positions: Sequence[int]
+    arrange: Callable[[DataFrame], DataFrame]
+    tags: Mapping[str, str] | None = None
+    """What the new files say of the cube they are in."""
+
+
+def as_one(rows: DataFrame) -> DataFrame:
+    """In one file, by one task that reads the old ones one after the other; nothing is shuffled."""
+    return rows.coalesce(1)
+
+
+def rearrange(
+    target: Target, work: Sequence[Work], operation: Operation, domains: DomainSettings = NO_DOMAINS
+) -> Result:
+    """Do the work and commit it, with these domains; without any of both, the version that was read."""
+    moved = domains.beside(target.base.state.protocol, ())
+    if not (work or moved):
+        return Result(target.base.version, _metrics((), target.files[:0]))
+    old = target.files.take(pa.array([position for some in work for position in some.positions], pa.int64()))
+    written = _write(target, work)
+    _confirm(target, written, operation)
+    adds = tuple(add for one in written for add in one.adds)
+    metrics = _metrics(adds, old)
+    now = EpochMillis(target.table.world.now_ms())
+    change = Change(
+        replace(operation, metrics=dml_metrics.told(metrics), changes_data=False),
+        (*moved, *remove_actions.removals(old, now, data_change=False), *adds),
+        reads=Reads(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
+    )
+    try:
+        return Result(target.table.commit(change, base=target.base), metrics)
+    except (ConflictError, UserError):
+        # Proven not to be committed; after any other error the files may belong to a version (I7).
+        _discard(target, written)
+        raise
+
+
+def _confirm(target: Target, written: Sequence[Written], operation: Operation) -> None:
+    """Ask once more before the commit: writing takes long, and the table may have changed hands meanwhile.
+
+    Nothing was proposed yet, so whatever the answer is, the new files belong to no version.
+    """
+    try:
+        target.table.check_permitted(Maintenance.DATA_REORGANISATION, operation.name)
+    except HeadgateError:
+        _discard(target, written)
+        raise
+
+
+def _write(target: Target, work: Sequence[Work]) -> list[Written]:
+    """Each piece of work as a job of its own, several at a time; if one fails, nothing is left.
+
+    One job of a union would not do: Spark makes one task of parts that have one each.
+    """
+    with ThreadPoolExecutor(_JOBS) as pool:
+        jobs = [pool.submit(_write_one, target, some) for some in work]
+        try:
+            for job in as_completed(jobs):
+                job.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            done = [job for job in jobs if not job.cancelled() and job.exception() is None]
+            _discard(target, [job.result() for job in done])
+            raise
+    return [job.result() for job in jobs]
+
+
+def _write_one(target: Target, work: Work) -> Written:
+    rows = target.rows_of(target.files.take(pa.array(work.positions, pa.int64())))
+    written = data_file_writer.write_files(
+        work.arrange(rows.select(*rewrite.copied_columns(target))),
+        target.table,
+        target.metadata,
+        clustering=lifecycle.clustering_columns(target.base.state.domains),
+        options=Options(data_change=False),
+        extra=target.tracked,
+    )
+    if work.tags is None:
+        return written
+    told = {"tags": dict(work.tags), "clustering_provider": zcubes.PROVIDER}
+    return replace(written, adds=tuple(msgspec.structs.replace(add, **told) for add in written.adds))
+
+
+def _discard(target: Target, written: Sequence[Written]) -> None:
+    for one in written:
+        data_file_writer.discard(target.table.store, one)
+
+
+def _metrics(adds: Sequence[AddFile], old: pa.Table) -> Mapping[str, int]:
+    sizes = sorted(add.size for add in adds)
+    return {
+        "numAddedFiles": len(adds),
+        "numRemovedFiles": old.num_rows,
+        "numAddedBytes": sum(sizes),
+        "numRemovedBytes": sum(old["size"].to_pylist()),
+        "numDeletionVectorsRemoved": old.num_rows - old["deletion_vector"].null_count,
+        **{name: sizes[round(share * (len(sizes) - 1))] if sizes else 0 for name, share in _SPREAD.items()},
+    }

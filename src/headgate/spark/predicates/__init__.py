@@ -1,0 +1,1 @@
+"""Conditions between Spark and the protocol: columns, SQL text, pushed filters."""

@@ -1,0 +1,1 @@
+"""What rows must satisfy when they are written: constraints, char and varchar, identity columns."""

@@ -1,0 +1,177 @@
+"""Which rows a table refuses, decided by Spark while it writes them.
+
+Every rule becomes a condition on the rows. The first that is met fails the job, with the number of the
+rule and the values of the row in the message, from which the error is made.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from headgate.errors import ConstraintViolated
+from headgate.protocol.actions import Metadata
+from headgate.protocol.metadata.stored_expressions import GENERATED, INVARIANT
+from headgate.protocol.metadata.table_properties import CONSTRAINT
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.spark.calls import errors
+from headgate.spark.parquet import logical_columns
+from headgate.spark.rules import stored_sql
+from headgate.spark.session import schema as spark_schema
+
+Condition = Callable[[Column], Column]
+
+_SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
+_RULE = re.compile(r"HEADGATE_RULE\((\d+)\)\[(.*?)\]HEADGATE", re.DOTALL)
+_CAST = re.compile(r"HEADGATE_CAST\(([^)]*(?:\([^)]*\))?)\)\[(.*?)\]HEADGATE", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What every row must be, and what is said of one that is not."""
+
+    constraint: str
+    says: str
+    broken: Column
+    code: str = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
+
+
+def rules(schema: Struct, metadata: Metadata) -> tuple[Rule, ...]:
+    """The rules of a table for rows with its columns under their own names."""
+    return (
+        *(rule for field in schema.fields for rule in _not_null(field)),
+        *(rule for field in schema.fields for rule in _invariants(field)),
+        *(rule for field in schema.fields for rule in _generated(field)),
+        *_constraints(metadata),
+    )
+
+
+def enforced(column: Column, given: Sequence[Rule], schema: Struct) -> Column:
+    """``column``, failing the job at the first row that breaks a rule."""
+    checked: Column | None = None
+    for number, rule in enumerate(given):
+        told = F.concat(F.lit(f"HEADGATE_RULE({number})["), _row(schema, rule.constraint), F.lit("]HEADGATE"))
+        failure = F.raise_error(told)
+        checked = F.when(rule.broken, failure) if checked is None else checked.when(rule.broken, failure)
+    return column if checked is None else checked.otherwise(column)
+
+
+def cast_failure(column: Column, type_name: str) -> Column:
+    """What fails the job at a value that a column of that type cannot hold."""
+    shown = F.substring(column.cast("string"), 1, _SHOWN_CHARACTERS)
+    return F.raise_error(F.concat(F.lit(f"HEADGATE_CAST({type_name})["), shown, F.lit("]HEADGATE")))
+
+
+def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViolated | None:
+    """The broken rule behind a failed job, or None if it failed for another reason."""
+    told = errors.text(failure)
+    if (found := _CAST.search(told)) is not None:
+        return ConstraintViolated(
+            f"the value {found[2]!r} does not fit into a column of type {found[1]}; nothing was committed: "
+            "cast or filter such rows, or widen the column",
+            code="DELTA_EXCEED_CHAR_VARCHAR_LIMIT"
+            if "char" in found[1]
+            else "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE",
+            constraint=found[1],
+        )
+    if (found := _RULE.search(told)) is None:
+        return None
+    rule = given[int(found[1])]
+    return ConstraintViolated(
+        f"{rule.says}; nothing was committed: fix or filter such rows. The first one found has {found[2]}",
+        code=rule.code,
+        constraint=rule.constraint,
+        row=found[2],
+    )
+
+
+def _constraints(metadata: Metadata) -> Iterator[Rule]:
+    for key, expression in sorted(metadata.configuration.items()):
+        if key.lower().startswith(CONSTRAINT):
+            name = key[len(CONSTRAINT) :]
+            yield Rule(
+                f"CHECK {name} ({expression})",
+                f"the CHECK constraint {name!r} of the table, {expression}, is not true for a row",
+                ~stored_sql.constraint(expression, name),
+            )
+
+
+def _invariants(field: Field) -> Iterator[Rule]:
+    if INVARIANT not in field.metadata:
+        return
+    expression, is_met = stored_sql.invariant(field)
+    yield Rule(
+        f"INVARIANT {field.name} ({expression})",
+        f"the invariant of column {field.name!r}, {expression}, is not true for a row",
+        ~is_met,
+    )
+
+
+def _generated(field: Field) -> Iterator[Rule]:
+    if GENERATED not in field.metadata:
+        return
+    expression = field.metadata[GENERATED]
+    computed = stored_sql.generated(field).cast(logical_columns.spark_type(field.type))
+    yield Rule(
+        f"Generated Column ({field.name} <=> {expression})",
+        f"column {field.name!r} is generated as {expression}, and a row has another value for it",
+        ~spark_schema.column(field.name).eqNullSafe(computed),
+    )
+
+
+def _not_null(field: Field) -> Iterator[Rule]:
+    for path, broken in _places(field.name, field.type, nullable=field.nullable):
+        yield Rule(
+            f"{path} IS NOT NULL",
+            f"column {path!r} is NOT NULL in the table and a row has no value for it",
+            broken(spark_schema.column(field.name)),
+            "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+        )
+
+
+def _row(schema: Struct, about: str) -> Column:
+    """The values of a row as text: of columns that a rule is about first, of others while there is room."""
+    plain = [field for field in schema.fields if _is_showable(field.type)]
+    words = set(re.findall(r"\w+", about.lower()))
+    plain.sort(key=lambda field: field.name.lower() not in words)
+    return F.concat_ws(", ", *map(_shown, plain[:_SHOWN_COLUMNS]))
+
+
+def _shown(field: Field) -> Column:
+    value = F.substring(spark_schema.column(field.name).cast("string"), 1, _SHOWN_CHARACTERS)
+    return F.concat(F.lit(f"{field.name} = "), F.coalesce(value, F.lit("null")))
+
+
+def _is_showable(data_type: DataType) -> bool:
+    return isinstance(data_type, Primitive) and data_type.name not in ("void", "variant", "binary")
+
+
+def _places(path: str, data_type: DataType, *, nullable: bool) -> Iterator[tuple[str, Condition]]:
+    """Every place in a column that must not be null, with the condition that it is."""
+    if not nullable:
+        yield path, F.isnull
+    match data_type:
+        case Primitive():
+            return
+        case Struct(fields):
+            for field in fields:
+                inner = _places(f"{path}.{field.name}", field.type, nullable=field.nullable)
+                yield from ((name, _in_field(field.name, broken)) for name, broken in inner)
+        case Array(element, contains_null):
+            inner = _places(f"{path}.element", element, nullable=contains_null)
+            yield from ((name, _in_any(lambda items: items, broken)) for name, broken in inner)
+        case Map(key, value, contains_null):
+            inner = _places(f"{path}.key", key, nullable=True)
+            yield from ((name, _in_any(F.map_keys, broken)) for name, broken in inner)
+            inner = _places(f"{path}.value", value, nullable=contains_null)
+            yield from ((name, _in_any(F.map_values, broken)) for name, broken in inner)
+
+
+def _in_field(name: str, broken: Condition) -> Condition:
+    return lambda struct: struct.isNotNull() & broken(struct.getField(name))
+
+
+def _in_any(items: Condition, broken: Condition) -> Condition:
+    return lambda column: F.exists(items(column), broken)

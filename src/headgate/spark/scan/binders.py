@@ -1,0 +1,187 @@
+"""Which way a session is handed the files of a scan: the classic one or the portable one.
+
+Both give the same rows. The classic one skips files by whatever a DataFrame goes through before
+it runs, reads deletion vectors faster, and needs a driver in this process and a Spark it was
+tried on. The portable one needs public calls only, so it serves everyone else, Spark Connect too.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from headgate.errors import InvalidRequest
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.predicates.tree import Unknown
+from headgate.protocol.stats import data_skipping
+from headgate.protocol.stats.file_bounds import FileBounds
+from headgate.spark.jvm import bitmap_literal
+from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.predicates import pushed_filters
+from headgate.spark.scan import apply_deletion_vectors, classic_file_index, portable_manifest
+from headgate.spark.scan.classic_file_index import ROW_INDEX, Listing
+from headgate.spark.scan.scan_plan import Piece
+from headgate.spark.session import internal_names, kind
+from headgate.spark.session.internal_names import InternalNames
+
+SETTING = "spark.headgate.binder"
+_TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
+_MOST_WORDS = 4 * 1024 * 1024
+# As one text: every part of a column is several calls of the JVM.
+_LIKE_METADATA = """named_struct(
+    'file_path', {path},
+    'file_name', substring_index({uri}, '/', -1),
+    'file_size', {size},
+    'file_block_start', CAST(NULL AS BIGINT),
+    'file_block_length', CAST(NULL AS BIGINT),
+    'file_modification_time', timestamp_millis({modified_ms}),
+    'row_index', {row_index}
+)"""
+
+_log = logging.getLogger(__name__)
+_told: set[str] = set()
+
+
+class Binder(Enum):
+    """The values of ``spark.headgate.binder``."""
+
+    AUTO = "auto"
+    """The classic one where it works; the default."""
+    CLASSIC = "classic"
+    """The classic one, or an error that says why not."""
+    PORTABLE = "portable"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A piece to scan, and the rows deleted from each of its files."""
+
+    piece: Piece
+    gone: Sequence[DeletedRows]
+    own_metadata: bool
+    """Whether Spark's ``_metadata`` would be hidden: by a union, or because it cannot number rows twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Rows as files store them, and which of them are still to be left out."""
+
+    rows: DataFrame
+    ordinal: Column
+    """Which of the files a row is from, if the piece needs ordinals."""
+    row: Column
+    """The index of a row in its file, if the piece needs that."""
+    gone: Sequence[DeletedRows]
+    metadata: Column | None = None
+    """What ``_metadata`` is to say of a row, if Spark's own is not to be used."""
+    live: Column | None = None
+    """Whether a row is not deleted, if that can be told of each by itself."""
+    guarded: bool = False
+    """Whether what is asked later must not be asked of deleted rows."""
+
+
+class Skipping:
+    """Which of some files may have rows that filters select; statistics are read when first needed."""
+
+    def __init__(self, columns: Columns, bounds: Callable[[], FileBounds]) -> None:
+        self.columns = columns
+        self._bounds = bounds
+
+    def keep(self, piece: Piece, question: str) -> bytes | None:
+        """A byte for each file of a piece, as the index of the piece asks for."""
+        asked = pushed_filters.predicate(
+            question, pushed_filters.columns_of(self.columns.schema, piece.layout)
+        )
+        if isinstance(asked, Unknown):
+            return None
+        kept = data_skipping.keep(self._bounds(), asked)
+        return bytes(kept.take(piece.positions).cast(pa.uint8()).to_numpy())
+
+
+def scan(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
+    """The rows of a piece, by the binder that the session has or can have."""
+    chosen = _chosen(spark)
+    if chosen is Binder.PORTABLE:
+        return _portable(spark, wanted, asked)
+    reason = _obstacle(spark)
+    if reason is None:
+        try:
+            return _classic(spark, wanted, asked, skip)
+        except (Py4JError, PySparkException, classic_file_index.Unusable, AttributeError, TypeError) as exc:
+            reason = f"{type(exc).__name__}: {str(exc).partition(chr(10))[0]}"
+    if chosen is Binder.CLASSIC:
+        raise InvalidRequest(
+            f"the session asks for {SETTING}=classic, and that does not work here: {reason}. "
+            f"Unset it, spark.conf.unset({SETTING!r}), or set it to 'auto'"
+        )
+    if (kind := reason.partition(":")[0]) not in _told:
+        _told.add(kind)
+        _log.warning("files are not skipped by later filters of a DataFrame: %s", reason)
+    return _portable(spark, wanted, asked)
+
+
+def may_be_classic(spark: SparkSession) -> bool:
+    """Whether the classic binder is neither turned off nor known not to work in a session."""
+    return _chosen(spark) is not Binder.PORTABLE and _obstacle(spark) is None
+
+
+def _chosen(spark: SparkSession) -> Binder:
+    text = (spark.conf.get(SETTING, "auto") or "auto").lower()
+    try:
+        return Binder(text)
+    except ValueError:
+        known = ", ".join(repr(binder.value) for binder in Binder)
+        raise InvalidRequest(f"{SETTING} is {text!r}; it can be {known}") from None
+
+
+def _obstacle(spark: SparkSession) -> str | None:
+    if kind.is_connect(spark):
+        return "with Spark Connect the driver is elsewhere"
+    if not spark.version.startswith(tuple(f"{version}." for version in _TRIED_ON)):
+        return f"Spark {spark.version} is not one of {', '.join(_TRIED_ON)}"
+    return None
+
+
+def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
+    rows = portable_manifest.scan(spark, wanted, asked.piece)
+    row = rows.metadataColumn("_metadata").getField("row_index")
+    return Scanned(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.gone)
+
+
+def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
+    piece, gone, own = asked.piece, asked.gone, internal_names.beside(asked.piece.layout)
+    words = apply_deletion_vectors.joined_words(gone, at_most=_MOST_WORDS) if gone else None
+    numbers: list[tuple[str, pa.Int64Array]] = []
+    if words is not None:
+        numbers += [(own.place, pa.array(words.places, pa.int64()))]
+    if piece.constants or piece.tracking or piece.located or (gone and words is None):
+        numbers += [(own.ordinal, pa.array(np.arange(len(piece.uris), dtype=np.int64)))]
+    if asked.own_metadata:
+        numbers += [(own.size, piece.sizes), (own.modified_ms, piece.modified_ms)]
+    if asked.own_metadata or piece.needs_rows:
+        wanted = StructType([*wanted.fields, ROW_INDEX])
+    spelled = (own.path, own.uri) if asked.own_metadata else None
+    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held)
+    rows = classic_file_index.scan(
+        spark, wanted, listing, None if skip is None else partial(skip.keep, piece)
+    )
+    row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
+    if words is None:
+        return Scanned(rows, F.col(own.ordinal), row, gone, metadata)
+    live = apply_deletion_vectors.is_live(bitmap_literal.at(spark, words.packed), F.col(own.place), row)
+    return Scanned(rows, F.col(own.ordinal), row, (), metadata, live)
+
+
+def _metadata(own: InternalNames) -> Column:
+    """Like Spark's; but which part of a file a task reads is not known outside its reader."""
+    named = {"path": own.path, "uri": own.uri, "size": own.size, "modified_ms": own.modified_ms}
+    return F.expr(_LIKE_METADATA.format(**named, row_index=ROW_INDEX.name))

@@ -1,0 +1,174 @@
+"""The change data feed: which rows came and went, in which version and when.
+
+Changed rows are read like the rows of a table whose files share three more columns. Where the
+writer recorded changes in files of their own, these say themselves what happened to each row.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+
+from headgate.errors import CorruptLog
+from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.file_key import path_key
+from headgate.protocol.log import deletion_vectors
+from headgate.protocol.log.deletion_vectors import DeletedRows
+from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema.types import Field, Primitive, Struct
+from headgate.protocol.stats import file_stats
+from headgate.spark.parquet import footers
+from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.scan import apply_deletion_vectors, scan
+from headgate.spark.session import schema as spark_schema
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read import file_paths
+from headgate.table.read.change_files import Changes, Range
+from headgate.table.read.live_files import table_of
+
+CHANGE, VERSION, TIMESTAMP = "_change_type", "_commit_version", "_commit_timestamp"
+_ADDED = (Field(CHANGE, Primitive("string")), Field(VERSION, Primitive("long")))
+_STAMP = Field(TIMESTAMP, Primitive("timestamp"))
+
+
+def read(spark: SparkSession, table: OpenedTable, asked: Range) -> DataFrame:
+    """The changed rows of these versions, in the columns the table has at the last of them."""
+    end, found = table.changes(asked)
+    columns = scan.columns_of(end.state.metadata)
+    extended = replace(columns, schema=Struct((*columns.schema.fields, *_marked())))
+    files = (*_whole_files(table, found), *_recorded_files(found))
+    parts = list(_scans(spark, table, extended, files))
+    if not parts:
+        parts = [scan.rows(spark, table, extended, table_of(()))]
+    names = (field.name for field in extended.schema.fields)
+    return reduce(DataFrame.unionByName, parts).select(*map(spark_schema.column, names))
+
+
+def _scans(
+    spark: SparkSession, table: OpenedTable, columns: Columns, files: Iterable[AddFile]
+) -> Iterator[DataFrame]:
+    """The rows of files of which some may come several times, which one scan would read once."""
+    alike: dict[frozenset[str], list[dict[str, AddFile]]] = {}
+    for file in files:
+        rounds = alike.setdefault(_constants(columns, file), [])
+        free = next((round_ for round_ in rounds if file.path not in round_), None)
+        if free is None:
+            rounds.append(free := {})
+        free[file.path] = file
+    for constant, rounds in alike.items():
+        shared = replace(columns, partitioned_by=constant)
+        for round_ in rounds:
+            yield scan.rows(spark, table, shared, table_of(list(round_.values())))
+
+
+def _constants(columns: Columns, file: AddFile) -> frozenset[str]:
+    """The columns of which the log has the value: another version may have been partitioned otherwise."""
+    return frozenset(
+        field.name
+        for field in columns.schema.fields
+        if column_mapping.physical_name(field, columns.mode) in file.partition_values
+    )
+
+
+def _marked() -> Iterator[Field]:
+    """The three columns, under their own names in files and in the log."""
+    for field in (*_ADDED, _STAMP):
+        yield replace(field, metadata=column_mapping.named_as_it_is(field.name))
+
+
+def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFile]:
+    for change in found:
+        rewritten = change.rewritten
+        for before, after in rewritten.values():
+            for kind, rows in _difference(table, before, after):
+                if rows.cardinality:
+                    yield _marked_file(_with_vector(after, _all_but(table, rows, after)), change, kind)
+        for add in change.inserted:
+            if path_key(add.path) not in rewritten:
+                yield _marked_file(add, change, "insert")
+        for remove in change.deleted:
+            if path_key(remove.path) not in rewritten:
+                yield _marked_file(_as_add(table, remove), change, "delete")
+
+
+def _recorded_files(found: Sequence[Changes]) -> Iterator[AddFile]:
+    for change in found:
+        for file in change.recorded:
+            yield _marked_file(_of_cdc(file), change, None)
+
+
+def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Iterator[tuple[str, DeletedRows]]:
+    """The rows of a file that its new deletion vector hides, and those it shows again."""
+    was, now = (_rows_of(table, vector) for vector in (before.deletion_vector, after.deletion_vector))
+    yield "delete", DeletedRows(now.rows - was.rows)
+    yield "insert", DeletedRows(was.rows - now.rows)
+
+
+def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
+    if vector is None:
+        return DeletedRows.of(())
+    return apply_deletion_vectors.fetch(table.store, table.location, [vector])[0]
+
+
+def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
+    count = file_stats.row_count(file.stats)
+    if count is None:  # who shows all rows of a file again need not say how many there are
+        footer = footers.read(*file_paths.find(table.store, table.location, file.path))
+        if footer is None:
+            raise CorruptLog(
+                f"{file.path} cannot be read, so which of its rows changed cannot be told: it is no parquet "
+                "file",
+                code="DELTA_STATE_RECOVER_ERROR",
+            )
+        count = footer.num_rows
+    return deletion_vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
+
+
+def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:
+    return AddFile(
+        path=file.path,
+        partition_values=file.partition_values,
+        size=file.size,
+        modification_time=file.modification_time,
+        data_change=file.data_change,
+        deletion_vector=vector,
+    )
+
+
+def _marked_file(file: AddFile, change: Changes, kind: str | None) -> AddFile:
+    moment = datetime.fromtimestamp(change.timestamp / 1000, UTC)
+    marks = {VERSION: str(change.version), TIMESTAMP: moment.strftime("%Y-%m-%d %H:%M:%S.%f")}
+    if kind is not None:
+        marks[CHANGE] = kind
+    return AddFile(
+        path=file.path,
+        partition_values={**file.partition_values, **marks},
+        size=file.size,
+        modification_time=file.modification_time,
+        data_change=True,
+        deletion_vector=file.deletion_vector,
+    )
+
+
+def _as_add(table: OpenedTable, remove: RemoveFile) -> AddFile:
+    size = remove.size if remove.size is not None else table.store.head(remove.path).size
+    return AddFile(
+        path=remove.path,
+        partition_values=remove.partition_values or {},
+        size=size,
+        modification_time=EpochMillis(0),
+        data_change=True,
+        deletion_vector=remove.deletion_vector,
+    )
+
+
+def _of_cdc(file: AddCdcFile) -> AddFile:
+    return AddFile(
+        path=file.path,
+        partition_values=file.partition_values,
+        size=file.size,
+        modification_time=EpochMillis(0),
+        data_change=True,
+    )

@@ -1,0 +1,1 @@
+"""What depends on the Spark session: its kind, its settings, schemas and checkpoints."""

@@ -1,0 +1,164 @@
+"""Between Spark's schemas and the log's."""
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from pyspark.errors import PySparkException, PySparkValueError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, StructType
+
+from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import DataType as LogType
+from headgate.spark.calls import spark_messages
+
+Columns = DataFrame | StructType | str
+"""Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
+
+_COLLATIONS = "__COLLATIONS"
+"""How texts compare, which is part of a column's type in Spark."""
+_OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__")
+
+
+def of_frame(df: DataFrame) -> Struct:
+    """The columns of a DataFrame, all nullable: what a frame says about nulls is not trusted."""
+    try:
+        columns = df.schema
+    except RecursionError as exc:  # PySpark's own walk through its types
+        raise schema_json.too_deep() from exc
+    return nullable(_parsed(columns))
+
+
+def present(df: DataFrame) -> Struct:
+    """The columns of a DataFrame that can hold a value; one of type void is as good as absent."""
+    return Struct(tuple(field for field in of_frame(df).fields if field.type != Primitive("void")))
+
+
+def unbound(schema: Struct) -> Struct:
+    """The same columns without what their metadata says to writers of the table they come from."""
+    return Struct(
+        tuple(
+            Field(field.name, _within(field.type, unbound), field.nullable, _unbound(field.metadata))
+            for field in schema.fields
+        )
+    )
+
+
+def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        key: value for key, value in metadata.items() if key == _COLLATIONS or not key.startswith(_OF_WRITERS)
+    }
+
+
+def _within(data_type: LogType, change: Callable[[Struct], Struct]) -> LogType:
+    """The same type, with every struct in it changed."""
+    match data_type:
+        case Struct():
+            return change(data_type)
+        case Array(element, contains_null):
+            return Array(_within(element, change), contains_null)
+        case Map(key, value, contains_null):
+            return Map(_within(key, change), _within(value, change), contains_null)
+        case Primitive():
+            return data_type
+
+
+def column(name: str) -> Column:
+    """The column of exactly this name, whatever characters it has."""
+    quoted = name.replace("`", "``")
+    return F.col(f"`{quoted}`")
+
+
+def definition(columns: Columns) -> Struct:
+    """The columns of a table to be made; NOT NULL is taken from an explicit schema only."""
+    if isinstance(columns, StructType):
+        return _parsed(columns)
+    if not isinstance(columns, str):
+        return unbound(of_frame(columns))
+    if SparkSession.getActiveSession() is None:
+        SparkSession.builder.getOrCreate()  # DDL is read by Spark's own parser
+    try:
+        parsed = DataType.fromDDL(columns)
+    except Exception as exc:  # Spark's parser raises errors of many unrelated classes
+        if isinstance(exc, RecursionError) or "StackOverflowError" in str(exc):
+            raise schema_json.too_deep() from exc
+        said = spark_messages.in_words(exc) if isinstance(exc, PySparkException) else str(exc)
+        raise InvalidRequest(
+            f"{columns!r} is not a list of columns: {said}; write it like id BIGINT, name STRING"
+        ) from exc
+    if not isinstance(parsed, StructType):
+        raise InvalidRequest(f"{columns!r} is not a list of columns: write it like id BIGINT, name STRING")
+    return _parsed(parsed)
+
+
+def _parsed(columns: StructType) -> Struct:
+    try:
+        return schema_json.parse(columns.json())
+    except RecursionError as exc:
+        raise schema_json.too_deep() from exc
+
+
+def to_spark(schema: Struct) -> StructType:
+    """The same columns, as Spark wants them."""
+    try:
+        # PySpark changes what it is given where a column has a collation.
+        return StructType.fromJson(deepcopy(schema_json.plain(_holdable(schema))))
+    except PySparkValueError as exc:
+        raise UnsupportedFeature(
+            f"a column has a type that Spark does not know: {exc}; have the writer of the table correct its "
+            "schema, or use a newer Spark if the type is newer",
+            code="DELTA_UNSUPPORTED_DATA_TYPES", operation="read",
+        ) from exc  # fmt: skip
+
+
+def _holdable(schema: Struct) -> Struct:
+    """The same columns without what metadata of Spark cannot hold, which is not any JSON."""
+    return Struct(
+        tuple(
+            replace(
+                field,
+                type=_within(field.type, _holdable),
+                metadata={key: value for key, value in field.metadata.items() if _can_hold(value)},
+            )
+            for field in schema.fields
+        )
+    )
+
+
+def _can_hold(value: Any) -> bool:
+    match value:
+        case dict():
+            return all(map(_can_hold, value.values()))
+        case list():
+            return len({type(part) for part in value}) <= 1 and not any(
+                part is None or isinstance(part, list) or not _can_hold(part) for part in value
+            )
+        case int():
+            return -(2**63) <= value < 2**63
+        case _:
+            return True
+
+
+def nullable(schema: Struct) -> Struct:
+    """The same columns, every one and every part of one nullable."""
+    return Struct(
+        tuple(
+            Field(field.name, _nullable_type(field.type), metadata=field.metadata) for field in schema.fields
+        )
+    )
+
+
+def _nullable_type(data_type: LogType) -> LogType:
+    match data_type:
+        case Struct():
+            return nullable(data_type)
+        case Array(element, _):
+            return Array(_nullable_type(element), contains_null=True)
+        case Map(key, value, _):
+            return Map(_nullable_type(key), _nullable_type(value), value_contains_null=True)
+        case Primitive():
+            return data_type

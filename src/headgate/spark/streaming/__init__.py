@@ -1,0 +1,1 @@
+"""Streams into tables: the sink, its batches and their options."""

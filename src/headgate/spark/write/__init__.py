@@ -1,0 +1,1 @@
+"""Append, overwrite and replace: what a write selects, replaces and commits."""

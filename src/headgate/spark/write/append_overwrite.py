@@ -1,0 +1,356 @@
+"""Adding rows to a table, and replacing all or some of them; with what that does to its metadata."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+from pyspark.sql import DataFrame
+
+from headgate.errors import (
+    ConflictError,
+    InvalidRequest,
+    MetadataChanged,
+    ProtocolChanged,
+    SchemaMismatch,
+    UserError,
+)
+from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol.actions import (
+    Action,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    Version,
+)
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, identity_columns
+from headgate.protocol.metadata import implicit_changes
+from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
+from headgate.protocol.schema import column_ids, enforcement
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.type_widening import PREVIEW
+from headgate.protocol.schema.types import Struct
+from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.spark.calls import errors
+from headgate.spark.data_files import app_transaction, data_file_writer
+from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.write_options import WriteOptions
+from headgate.spark.rules import identity_columns as spark_identity
+from headgate.spark.scan import self_reads
+from headgate.spark.session import retry_lost_rows
+from headgate.spark.session import schema as spark_schema
+from headgate.spark.write import identity_high_water, replace_where
+from headgate.spark.write.identity_high_water import NOTHING, Outrun, Reserved
+from headgate.spark.write.overwritten_rows import Taken
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
+from headgate.table.transaction import Change, Operation
+
+_PLAIN = WriteOptions()
+_OPTIMIZE = "delta.autoOptimize.optimizeWrite"
+_MOST_LOSSES = 10
+"""How often rows are written again because others gave the values of their identity columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A write that may be carried out: from which version, and what the table is after it."""
+
+    base: Snapshot
+    planned: Planned
+    metadata: Metadata
+    protocol: Protocol
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What changes besides rows."""
+        changed: list[Action] = []
+        if self.protocol != self.base.state.protocol:
+            changed.append(self.protocol)
+        if self.planned.metadata is not None or self.moves_marks:
+            changed.append(self.metadata)
+        return tuple(changed)
+
+    @property
+    def moves_marks(self) -> bool:
+        """Whether nothing changes but the marks of identity columns."""
+        return self.planned.metadata is None and self.metadata != self.base.state.metadata
+
+    def with_values(self, farthest: Mapping[str, int]) -> "Prepared":
+        """The same once rows with values up to these are in the identity columns."""
+        return replace(self, metadata=identity_columns.marked(self.metadata, farthest))
+
+
+@errors.told(errors.unreadable)
+def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
+    """Add the rows of ``df``; an append of no rows is a version too.
+
+    Unless ``df`` reads the table itself it is blind, so it starts from the newest version this process
+    knows, and once more if the table has changed since. With ``domains`` it also sets these, and whoever
+    sets the same after the latest version, or after ``since``, is its rival. If others gave the values of
+    identity columns that it gave, it writes its rows again, with values it has reserved.
+    """
+    _check_append(options)
+    try:
+        done = _append(table, df, options, NOTHING)
+    except (MetadataChanged, ProtocolChanged):
+        if options.domains or options.since is not None or options.txn is not None:
+            raise
+        done = _append(table, df, options, NOTHING)
+    for _ in range(_MOST_LOSSES):
+        if not isinstance(done, Outrun):
+            return done
+        done = _append(table, df, options, identity_high_water.reserve(table, done))
+    if isinstance(done, Outrun):
+        raise done.conflict
+    return done
+
+
+def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Reserved) -> Version | Outrun:
+    base = _base_of_append(table, options)
+    if app_transaction.is_done(base, options.txn):
+        return base.version
+    base, read = _begun(table, base, df, options)
+    prepared = _prepared_append(table, base, df, options, may_follow=read.is_blind)
+    _check_restated(prepared, options)
+    written = _write(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
+    held.check(table, written)
+    prepared = prepared.with_values(written.farthest)
+    meta = _meta(prepared, options)
+    if _says_nothing(options, prepared.base, *meta, *written.adds):
+        return prepared.base.version
+    operation = _operation("Append", prepared, options, written)
+    actions = (*meta, *app_transaction.actions(table.world, options.txn), *written.adds)
+    change = Change(operation, actions, reads=_reads(read, options), user_metadata=_said(df, options))
+    try:
+        return commit(table, prepared.base, change, written=[written])
+    except MetadataChanged as exc:
+        if not prepared.moves_marks or options.domains or options.since is not None:
+            raise
+        return identity_high_water.outrun(exc, df, prepared.base.state.metadata, prepared.metadata)
+
+
+@errors.told(errors.unreadable)
+@retry_lost_rows.if_rows_are_lost
+def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
+    """Replace all rows by those of ``df``, which may itself read the table; or those that options select."""
+    base = table.snapshot(version=options.since)
+    if app_transaction.is_done(base, options.txn):
+        return base.version
+    _check_removable(base)
+    base, read = _begun(table, base, df, options)
+    prepared = prepare(table, base, df, options, overwrite=True)
+    clustered = _clustering(prepared, options)
+    written = _write(table, prepared, df, options)
+    prepared = prepared.with_values(written.farthest)
+    try:
+        gone = replace_where.gone(table, prepared.base, prepared.metadata, df, written, options)
+    except Exception:
+        data_file_writer.discard(table.store, written)  # nothing was proposed
+        raise
+    meta, rows = (*_meta(prepared, options), *clustered), (*gone.actions, *written.adds)
+    if _says_nothing(options, base, *meta, *rows):
+        return base.version
+    operation = _operation("Overwrite", prepared, options, written, gone)
+    actions = (*meta, *app_transaction.actions(table.world, options.txn), *rows)
+    change = Change(
+        operation, actions, reads=_reads(gone.reads.and_also(read), options), user_metadata=_said(df, options)
+    )
+    try:
+        return commit(table, base, change, written=[written])
+    except (ConflictError, UserError):
+        gone.discard(table.store)
+        raise
+
+
+def prepare(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, overwrite: bool = False
+) -> Prepared:
+    """What the write does to the metadata of the table; raises if it cannot be."""
+    clustered = overwrite and bool(options.cluster_by)
+    found = decide(table, base, wish_of(df, options, overwrite=overwrite), clustered=clustered)
+    if options.data_change:  # else these are rows of the table, which keep their values
+        spark_identity.check_given(df, found.metadata)
+    return found
+
+
+def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = False) -> Prepared:
+    """The same for rows of which only the columns are known; ``clustered`` if it clusters the table."""
+    state = base.state
+    version = base.version + 1 if state.protocol.has(PREVIEW) else None
+    planned = implicit_changes.plan_metadata(
+        state.metadata, wish, uuid=table.world.uuid, preview_version=version
+    )
+    after = planned.metadata or state.metadata
+    protocol = state.protocol
+    if planned.metadata is not None:
+        mapped = column_ids.HIGHEST in after.configuration
+        enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
+        protocol = protocol_upgrade.of_changed_table(protocol, after)
+        if planned.partition_columns and protocol.has(clustering.FEATURE):
+            raise clustering.cannot_be_partitioned()
+    if clustered and not protocol.has(clustering.FEATURE):
+        protocol = protocol_upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
+    table_features.check_writable(protocol, after)
+    identity_columns.check(after)
+    enforcement.check_present(wish.data, schema_json.parse(after.schema_string))
+    return Prepared(base, planned, after, protocol)
+
+
+def wish_of(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> Wish:
+    """What the decision about metadata is to know of a write."""
+    return Wish(
+        incoming(df),
+        options.partition_by,
+        overwrite=overwrite,
+        can_merge=options.can_merge(df.sparkSession),
+        can_overwrite_schema=options.overwrite_schema and overwrite and not options.replaces_some,
+        rearrange_only=not options.data_change,
+        casts=options.implicit_casts,
+    )
+
+
+def incoming(df: DataFrame) -> Struct:
+    """The columns of rows, without what only the table they are from means by their metadata."""
+    return spark_schema.unbound(spark_schema.of_frame(df))
+
+
+def commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Sequence[Written]) -> Version:
+    """Commit a change; if that is proven not to have happened, the files that were written for it go."""
+    try:
+        return table.commit(replace(change, written_as=data_file_writer.written_as(written)), base=base)
+    except (ConflictError, UserError):
+        # Proven not to be committed; after any other error the files may belong to a version (I7).
+        for part in written:
+            data_file_writer.discard(table.store, part)
+        raise
+
+
+def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
+    if options.domains or options.since is not None:
+        return table.snapshot(version=options.since)
+    if options.txn is not None:
+        return table.snapshot()
+    known = table.newest_known()
+    # Where values are given out, an old mark is a race that is lost already.
+    return table.snapshot() if identity_columns.PREFIX in known.state.metadata.schema_string else known
+
+
+def _begun(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions
+) -> tuple[Snapshot, Reads]:
+    """From which version a write begins, and what its rows read of the table."""
+    if options.read_at is not None:
+        return table.snapshot(version=options.read_at), Reads(whole_table=True)
+    return (base, BLIND) if options.epoch is not None else self_reads.begin(df, table, base)
+
+
+def _prepared_append(
+    table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, may_follow: bool
+) -> Prepared:
+    """From what this process knows; if that would change or refuse something, from what is there now."""
+    stays = options.since is not None or not may_follow
+    try:
+        prepared = prepare(table, base, df, options)
+    except SchemaMismatch:
+        newest = base if stays else table.snapshot()
+        if newest.version == base.version:
+            raise
+        return prepare(table, newest, df, options)
+    if prepared.planned.outcome is Outcome.KEEP or stays:
+        return prepared
+    newest = table.snapshot()
+    return prepared if newest.version == base.version else prepare(table, newest, df, options)
+
+
+def _says_nothing(options: WriteOptions, base: Snapshot, *changes: Action) -> bool:
+    """Whether it is a batch of a stream without rows: queries have many, and none is worth a version.
+
+    That a domain is to be what it is says nothing either.
+    """
+    if options.epoch is None:
+        return False
+    live = base.state.domains
+    return all(isinstance(action, DomainMetadata) and live.get(action.domain) == action for action in changes)
+
+
+def _reads(reads: Reads, options: WriteOptions) -> Reads:
+    return reads if options.txn is None else replace(reads, app_ids=frozenset({options.txn[0]}))
+
+
+def _meta(prepared: Prepared, options: WriteOptions) -> tuple[Action, ...]:
+    """What changes besides rows, with the domains that are set beside them."""
+    return options.domain_settings.beside(prepared.base.state.protocol, prepared.actions)
+
+
+def _said(df: DataFrame, options: WriteOptions) -> str | None:
+    return options.said(df.sparkSession)
+
+
+def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: WriteOptions) -> Written:
+    columns = lifecycle.clustering_columns(prepared.base.state.domains)
+    if options.cluster_by is not None:
+        columns = clustering.physical(options.cluster_by, prepared.metadata)
+    by_property = prepared.metadata.configuration.get(_OPTIMIZE, "").lower() == "true"
+    asked = replace(
+        options.files, rules=replace_where.rules(options), optimize=options.optimize_write or by_property
+    )
+    return data_file_writer.write_files(df, table, prepared.metadata, clustering=columns, options=asked)
+
+
+def _operation(
+    mode: str, prepared: Prepared, options: WriteOptions, written: Written, gone: Taken | None = None
+) -> Operation:
+    if options.epoch is not None:
+        return options.epoch.operation(written, removed=0 if gone is None else len(gone.actions))
+    parameters = {
+        "mode": mode,
+        "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),
+    }
+    condition = replace_where.condition(options)
+    if condition is not None:
+        parameters["predicate"] = condition
+    if options.is_dynamic and prepared.metadata.partition_columns:
+        parameters["isDynamicPartitionOverwrite"] = "true"
+    if prepared.planned.outcome is Outcome.MERGE:
+        parameters["canMergeSchema"] = "true"
+    if prepared.planned.outcome is Outcome.OVERWRITE:
+        parameters["canOverwriteSchema"] = "true"
+    metrics = written.metrics if gone is None else gone.metrics(written)
+    return Operation("WRITE", parameters, metrics, changes_data=options.data_change)
+
+
+def _check_append(options: WriteOptions) -> None:
+    if options.replaces_some or options.is_dynamic or options.overwrite_schema:
+        raise InvalidRequest(
+            "an append replaces nothing, so replace_where, replace_using, replace_on, partition_overwrite "
+            "and overwrite_schema mean nothing to it: overwrite instead, or leave them out"
+        )
+
+
+def _check_restated(prepared: Prepared, options: WriteOptions) -> None:
+    if options.cluster_by is not None:
+        columns = clustering.physical(options.cluster_by, prepared.metadata)
+        lifecycle.check_restated(prepared.base.state.domains, columns)
+
+
+def _check_removable(base: Snapshot) -> None:
+    if base.state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+        raise InvalidRequest(
+            "the table is append-only (its property delta.appendOnly is true), so its rows cannot be "
+            "replaced: append instead",
+            code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
+        )
+
+
+def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetadata, ...]:
+    """What becomes of the clustering: with overwrite_schema it ends, unless columns are named."""
+    live = prepared.base.state.domains
+    replaces = options.overwrite_schema and not options.replaces_some
+    if options.cluster_by is None:
+        return lifecycle.after_replace(live, ()) if replaces else ()
+    columns = clustering.physical(options.cluster_by, prepared.metadata)
+    if not replaces:
+        lifecycle.check_restated(live, columns)
+        return ()
+    return lifecycle.after_replace(live, (lifecycle.clustering(columns),))

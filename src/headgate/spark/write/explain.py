@@ -1,0 +1,130 @@
+"""What would a write do? Told before it is done: the columns compared, and what each option would allow."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+from typing_extensions import override
+
+from headgate.errors import UserError
+from headgate.protocol.features import identity_columns
+from headgate.protocol.metadata.implicit_changes import Outcome, Wish
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import merging
+from headgate.protocol.schema.types import Field, Struct, describe
+from headgate.spark.data_files.write_options import WriteOptions
+from headgate.spark.write import append_overwrite
+from headgate.table.opened_table import OpenedTable
+from headgate.table.read.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDiff:
+    """One column, in the table and in the rows."""
+
+    name: str
+    table: str | None
+    rows: str | None
+    means: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What the write would do with one choice of options."""
+
+    name: str
+    outcome: str
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """What a write would do; print it to read it."""
+
+    columns: tuple[ColumnDiff, ...]
+    options: tuple[Option, ...]
+    outcome: str
+    allowed: bool
+    """Whether the write as asked for would be carried out, as far as the columns go."""
+    problem: str | None = None
+
+    @property
+    def allowed_by(self) -> tuple[str, ...]:
+        """The options that would let the write through."""
+        return tuple(option.name for option in self.options if option.allowed)
+
+    @override
+    def __str__(self) -> str:
+        width = max([len(column.name) for column in self.columns] + [6])
+        lines = [f"{'column':{width}}  table -> rows"]
+        for column in self.columns:
+            types = f"{column.table or '(none)'} -> {column.rows or '(none)'}"
+            lines.append(f"{column.name:{width}}  {types}: {column.means}")
+        lines += ["", f"as asked: {self.outcome}"]
+        if self.problem is not None:
+            lines.append(f"  {self.problem}")
+        lines += [f"with {option.name}: {option.outcome}" for option in self.options]
+        return "\n".join(lines)
+
+
+def plan(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:
+    """What a write of ``df`` to the table as it is now would do."""
+    base = table.snapshot()
+    wish = append_overwrite.wish_of(df, options, overwrite=overwrite)
+    outcome, problem = _tried(table, base, wish)
+    schema = schema_json.parse(base.state.metadata.schema_string)
+    choices = _choices(wish, replaces_some=options.replaces_some or options.is_dynamic)
+    tried = [(name, *_tried(table, base, choice)) for name, choice in choices]
+    return WritePlan(
+        tuple(_compared(schema, wish.data)),
+        tuple(Option(name, _told(found), allowed=found is not None) for name, found, _ in tried),
+        _told(outcome),
+        allowed=outcome is not None,
+        problem=problem,
+    )
+
+
+def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
+    yield "no option", replace(wish, can_merge=False, can_overwrite_schema=False)
+    yield "merge_schema=True", replace(wish, can_merge=True, can_overwrite_schema=False)
+    if wish.overwrite and not replaces_some:
+        yield "overwrite_schema=True", replace(wish, can_overwrite_schema=True)
+    yield "implicit_casts=True", replace(wish, casts=True)
+
+
+def _tried(table: OpenedTable, base: Snapshot, wish: Wish) -> tuple[Outcome | None, str | None]:
+    try:
+        found = append_overwrite.decide(table, base, wish).planned
+        identity_columns.check_given(wish.data, found.schema)
+        return found.outcome, None
+    except UserError as exc:
+        return None, str(exc)
+
+
+def _told(outcome: Outcome | None) -> str:
+    return "refused" if outcome is None else outcome.value
+
+
+def _compared(table: Struct, rows: Struct) -> Iterator[ColumnDiff]:
+    for column in table.fields:
+        found = rows.find(column.name)
+        shown = None if found is None else describe(found.type)
+        yield ColumnDiff(column.name, describe(column.type), shown, _means(column, found))
+    for column in rows.fields:
+        if table.find(column.name) is None:
+            yield ColumnDiff(
+                column.name, None, describe(column.type), "new: added at the end by merge_schema"
+            )
+
+
+def _means(column: Field, found: Field | None) -> str:
+    if found is None:
+        return "absent: null, its default, or computed" if column.nullable else "absent, and NOT NULL"
+    one, other = Struct((column,)), Struct((found,))
+    if merging.incompatible(one, other):
+        return "cannot be merged: cast the rows, or overwrite_schema"
+    if new := list(merging.added(one, other)):
+        return f"new fields {', '.join(new)}: added by merge_schema"
+    if merging.merged(one, other).fields[0].type != column.type:
+        return "widened by merge_schema"
+    return "the same" if found.name == column.name else f"the same, written as {column.name}"

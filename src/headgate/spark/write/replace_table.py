@@ -1,0 +1,142 @@
+"""REPLACE TABLE: another table under the same name and identity, with rows or without.
+
+What was there stays readable as older versions. Properties become those that are asked for, save what a
+catalog or a commit owner depends on; the protocol never asks for less than it did.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+from pyspark.sql import DataFrame
+
+from headgate.errors import InvalidRequest
+from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
+from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.log import in_commit_timestamps
+from headgate.protocol.log.replay import State
+from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
+from headgate.protocol.metadata.alter_properties import Asked
+from headgate.protocol.metadata.implicit_changes import check_partitioning, normalized
+from headgate.protocol.schema import column_ids, column_mapping, enforcement
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_mapping import Mode
+from headgate.spark.calls import errors
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.data_files.write_options import WriteOptions
+from headgate.spark.rules import identity_columns as spark_identity
+from headgate.spark.scan import self_reads
+from headgate.spark.write import append_overwrite, overwritten_files
+from headgate.table.alter.create import Definition
+from headgate.table.commit import remove_actions
+from headgate.table.opened_table import OpenedTable
+from headgate.table.transaction import Change, Operation
+
+_PLAIN = WriteOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What comes in place of a table, and under which statement."""
+
+    definition: Definition
+    rows: DataFrame | None = None
+    or_create: bool = False
+    options: WriteOptions = _PLAIN
+
+    @property
+    def operation(self) -> str:
+        verb = "CREATE OR REPLACE TABLE" if self.or_create else "REPLACE TABLE"
+        return verb if self.rows is None else f"{verb} AS SELECT"
+
+
+@errors.told(errors.unreadable)
+def replace_table(table: OpenedTable, new: Replacement) -> Version:
+    """Replace a table; the version from which it is another."""
+    base = table.snapshot(version=new.options.since)
+    if new.rows is not None:
+        base, _ = self_reads.begin(new.rows, table, base)
+    state = base.state
+    if state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+        raise InvalidRequest(
+            "the table is append-only (its property delta.appendOnly is true), so it cannot be replaced: "
+            "make another table",
+            code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
+        )
+    metadata, protocol = planned(table, state, new.definition)
+    names = new.definition.cluster_by
+    wanted = (clustering.domain(names, metadata),) if names else ()
+    domains = lifecycle.after_replace(state.domains, wanted)
+    columns = lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
+    removes = remove_actions.removals(
+        overwritten_files.everything(base).files, EpochMillis(table.world.now_ms())
+    )
+    written = data_file_writer.Written("", (), 0)
+    if new.rows is not None:
+        enforcement.check_present(
+            append_overwrite.incoming(new.rows), schema_json.parse(metadata.schema_string)
+        )
+        spark_identity.check_given(new.rows, metadata)
+        written = data_file_writer.write_files(
+            new.rows, table, metadata, clustering=columns, options=new.options.files
+        )
+        metadata = identity_columns.marked(metadata, written.farthest)
+    partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
+    parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
+    changed = (protocol,) if protocol != state.protocol else ()
+    meta = new.options.domain_settings.beside(state.protocol, (*changed, metadata, *domains))
+    change = Change(
+        Operation(new.operation, parameters, written.metrics if new.rows is not None else {}),
+        (*meta, *removes, *written.adds),
+        reads=overwritten_files.everything(base).reads,
+        user_metadata=new.options.user_metadata,
+    )
+    return append_overwrite.commit(table, base, change, written=[written] if new.rows is not None else [])
+
+
+def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[Metadata, Protocol]:
+    """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
+    before = state.metadata
+    coordinated_commits.check_set(before.configuration, definition.properties, Command.REPLACE)
+    _check_identity(state, alter_properties.parse(definition.properties), definition.properties)
+    owned = state.protocol.is_catalog_managed or coordinated_commits.of(before) is not None
+    asked = session_defaults.over(definition.properties, definition.defaults, owned=owned)
+    schema = identity_columns.declared(enforcement.declared(column_ids.without(definition.schema)))
+    metadata = msgspec.structs.replace(
+        before,
+        description=asked.comment if definition.description is None else definition.description,
+        schema_string=schema_json.render(schema),
+        partition_columns=normalized(definition.partition_by, schema),
+        configuration={**asked.configuration, **kept_on_replace.kept(state)},
+    )
+    enforcement.check_new(schema, mapped=column_mapping.mode(metadata) is not Mode.NONE)
+    check_partitioning(metadata.partition_columns, schema)
+    identity_columns.check(metadata)
+    if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
+        raise clustering.cannot_be_partitioned()
+    metadata = column_ids.assigned(metadata, table.world.uuid)
+    alter_properties.check(metadata)
+    metadata = alter_properties.with_row_columns(metadata, table.world.uuid)
+    row_tracking.check(metadata)
+    wanted = {*asked.features, *({clustering.FEATURE} if definition.cluster_by else ())}
+    protocol = protocol_upgrade.of_changed_table(state.protocol, metadata, asked=wanted, writer=asked.writer)
+    table_features.check_writable(protocol, metadata)
+    return metadata, protocol
+
+
+def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> None:
+    if table_features.CATALOG_MANAGED in asked.features and not state.protocol.is_catalog_managed:
+        raise InvalidRequest(
+            "an ordinary table does not become a catalog-managed one by being replaced: make a new table in "
+            "the catalog",
+            code="DELTA_REPLACE_TABLE_WITH_CATALOG_MANAGED_NOT_SUPPORTED",
+        )
+    if state.protocol.is_catalog_managed:
+        before = state.metadata
+        kept = {name: asked.configuration[name] for name in alter_properties.CATALOG_KEPT & stated.keys()}
+        alter_properties.check_kept(before.configuration, kept)
+        if asked.configuration.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
+            alter_properties.check_managed(before, {in_commit_timestamps.ENABLED}, asked)

@@ -1,0 +1,99 @@
+"""Saving rows to a table that may not exist yet: what each mode does in either case."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar, get_args
+
+from pyspark.sql import DataFrame
+
+from headgate.errors import InvalidRequest, TableExists, TableNotFound, UserError
+from headgate.spark.data_files import data_file_writer
+from headgate.spark.data_files.write_options import WriteOptions
+from headgate.spark.session import table_defaults
+from headgate.spark.write import append_overwrite, create_as
+from headgate.table.alter import create
+from headgate.table.alter.create import Definition
+from headgate.table.location import Site
+from headgate.table.opened_table import OpenedTable
+
+SaveMode = Literal["error", "ignore", "append", "overwrite"]
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Rows, where they go, and how."""
+
+    df: DataFrame
+    name: str
+    mode: SaveMode
+    options: WriteOptions
+    properties: Mapping[str, str]
+    """Those of the table, if it is made."""
+
+    @property
+    def first(self) -> WriteOptions:
+        """The options of the write that makes the table; only an overwrite says which rows it replaces."""
+        return self.options if self.mode == "overwrite" else self.options.for_append()
+
+
+def save(
+    asked: Save, find: Callable[[], OpenedTable], make: Callable[[Definition], OpenedTable]
+) -> OpenedTable:
+    """Save rows to the table that ``find`` finds, or that ``make`` makes with them; the table.
+
+    ``find`` raises ``TableNotFound`` if there is none, ``make`` ``TableExists`` if there is one by then.
+    """
+    mode = asked.mode
+    if mode not in get_args(SaveMode):
+        raise InvalidRequest(f"the mode {mode!r} is none of {', '.join(get_args(SaveMode))}: choose one")
+    try:
+        found = find()
+    except TableNotFound:
+        definition = replace(
+            create_as.definition_of(asked.df, asked.first),
+            properties=asked.properties,
+            defaults=table_defaults.of_session(asked.df.sparkSession),
+        )
+        try:
+            return make(definition)
+        except TableExists:
+            if mode == "error":
+                raise
+            found = find()  # somebody made it meanwhile
+    match mode:
+        case "error":
+            raise TableExists(
+                f"the table {asked.name} exists already: choose another name, or the mode append, overwrite "
+                "or ignore",
+                name=asked.name,
+            )
+        case "append":
+            append_overwrite.append(found, asked.df, asked.options.for_append())
+        case "overwrite":
+            append_overwrite.overwrite(found, asked.df, asked.options)
+        case "ignore":
+            pass
+    return found
+
+
+def make_with_rows(
+    site: Site,
+    definition: Definition,
+    df: DataFrame,
+    options: WriteOptions,
+    *,
+    register: Callable[[], Made] | None = None,
+) -> Made | None:
+    """Make a table at ``site`` that has the rows of ``df`` from its first version on.
+
+    A catalog's table is made by ``register`` once its first commit is written; its answer is returned.
+    """
+    managed = register is not None
+    content, written = create_as.first_commit(site, definition, df, options, managed=managed)
+    try:
+        create.place(site.store, content, managed=managed)
+        return None if register is None else register()
+    except UserError:  # nobody will ever refer to what was written
+        data_file_writer.discard(site.store, written)
+        raise
