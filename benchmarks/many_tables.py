@@ -21,7 +21,7 @@ from benchmarks.report import Measure, Result, latencies
 from benchmarks.sides import Deltalake
 from headgate.catalog.ports import TableName
 from headgate.errors import ConflictError
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from tests.support import tables
 
 PATIENCE_SECONDS = 600

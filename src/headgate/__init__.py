@@ -1,13 +1,15 @@
 """Headgate: Delta Lake with a catalog at the gate."""
 
-from headgate import domains, owners, policies
 from headgate.catalog.store.event_store import Event
 from headgate.catalog.store.grant_store import Privilege
-from headgate.handle import Table
-from headgate.lake import Lake, connect
-from headgate.path_table import at_path, check_path, convert, write_path
+from headgate.lake.lake import Lake, connect
+from headgate.lake.lake_recovery import recover
+from headgate.lake.path_table import at_path, check_path, convert, write_path
+from headgate.lake.table import Table
+from headgate.plugins import coordinators as owners
+from headgate.plugins import domain_handlers as domains
+from headgate.plugins import policies
 from headgate.protocol.features.rearrangement import Thresholds
-from headgate.recovering import recover
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.calls.errors import named_errors
 from headgate.spark.rules.identity_columns import IdentityGenerator, identity_column

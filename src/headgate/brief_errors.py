@@ -3,7 +3,7 @@
 import traceback
 from types import TracebackType
 
-from headgate.secrecy import redacted
+from headgate.redaction import redacted
 
 
 class BriefError(Exception):

@@ -12,7 +12,7 @@ from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports import Lost, Open, Ratified
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
-from headgate.owners import in_memory
+from headgate.plugins.coordinators import in_memory
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.protocol.transaction.attempt import Reads

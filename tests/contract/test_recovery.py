@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import recovering
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import open_sqlite
 from headgate.catalog.directory import directory_copy
@@ -18,6 +17,7 @@ from headgate.catalog.embedded import DATABASE
 from headgate.catalog.ratification.external_review import SET_ASIDE
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
+from headgate.lake import lake_recovery
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
@@ -420,9 +420,9 @@ def test_a_warehouse_in_a_bucket_is_recovered_like_a_folder(
 
         with closing(in_bucket(tmp_path / "second.sqlite", warehouse)) as catalog:
             with pytest.raises(CatalogLost):
-                recovering.require_intact(catalog, "lake")
-            (done,) = recovering.recover_catalog(catalog).tables
-            recovering.require_intact(catalog, "lake")
+                lake_recovery.require_intact(catalog, "lake")
+            (done,) = lake_recovery.recover_catalog(catalog).tables
+            lake_recovery.require_intact(catalog, "lake")
             found = catalog.resolve(entry.name)
             again = tables.open_managed(catalog, found.table_id, found.location)
             assert (done.name, done.version, again.snapshot().version) == ("a.one", 2, 2)

@@ -12,7 +12,7 @@ from headgate.catalog.ports import KnownChecksum, KnownLog, StagingTable
 from headgate.catalog.store import checksum_content
 from headgate.catalog.store.loading import log_hints
 from headgate.clock import SystemWorld
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import AppTransaction, EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names, version_checksum
 from headgate.protocol.log.version_checksum import Checksum

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from headgate import lake as lakes
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.decision import Limits
 from headgate.catalog.ports import KnownLog, Lost, Open, Ratified, StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
-from headgate.lake import Lake
+from headgate.lake import lake as lakes
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import (
     Action,
     AppTransaction,

@@ -19,7 +19,7 @@ from headgate.catalog.ports import (
 )
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectExists, SharedLog, StorageUnavailable
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import AppTransaction, CommitInfo, DomainMetadata, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings

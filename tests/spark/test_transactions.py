@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import headgate
 from headgate.errors import ConflictError, GroupConflict
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from tests.support import duck

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from headgate import Lake, Table, Thresholds, WorkerPolicy
 from headgate.spark.optimize import rewrite_files
-from headgate.worker import Deed, Outcome
+from headgate.table.maintenance.worker import Deed, Outcome
 
 pytestmark = pytest.mark.spark
 ORDERED = WorkerPolicy(rearrange=Thresholds(small_files=3, unclustered_share=0.2, deleted_share=0.1))

@@ -15,9 +15,9 @@ from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 from headgate.table.maintenance.rearranger import Rearranger
+from headgate.table.maintenance.worker import Worker
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
-from headgate.worker import Worker
 from tests.support.tables import NAME, append_change, named_file, open_managed
 
 DAY_MS = 24 * 60 * 60 * 1000

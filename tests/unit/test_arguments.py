@@ -14,7 +14,7 @@ from pyspark.sql.types import LongType, StructType
 import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
-from headgate.multi import LakeSnapshot, LakeTransaction
+from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.spark.calls import arguments
 from headgate.spark.calls.user_calls import FULL_TRACEBACKS, Subject, user_call, user_calls
 from headgate.spark.dml.merge.merge import Merge

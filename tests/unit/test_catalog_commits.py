@@ -34,7 +34,7 @@ from headgate.errors import (
     StorageUnavailable,
     TableNotFound,
 )
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings

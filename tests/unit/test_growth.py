@@ -7,7 +7,7 @@ from functools import partial
 import msgspec
 import pytest
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.catalog.access import commit_policies, required_privileges
 from headgate.catalog.access.commit_policies import BuiltIn, Review
 from headgate.catalog.ports import TableId, Told
@@ -109,10 +109,10 @@ HOSTILE = (
 )
 
 TEXTS: Mapping[str, Callable[[str], object]] = {
-    "names_a_secret": secrecy.names_a_secret,
-    "redacted": secrecy.redacted,
-    "held": secrecy.held,
-    "breach": lambda text: secrecy.breach({"key": text}),
+    "names_a_secret": redaction.names_a_secret,
+    "redacted": redaction.redacted,
+    "held": redaction.held,
+    "breach": lambda text: redaction.breach({"key": text}),
     "the text of an error": lambda text: str(InvalidRequest(text)),
     "pattern": lambda text: linear_patterns.matches("(a+a+)+b|(a|aa)+$|(.*)*x", text),
     "patterns": linear_patterns.is_pattern,

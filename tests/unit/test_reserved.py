@@ -11,7 +11,7 @@ from pyspark.sql.types import LongType, StructType
 
 import headgate
 from headgate.errors import InvalidRequest
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.metadata.reserved_properties import RESERVED
 from headgate.settings import Publish, Settings
 from headgate.table.alter import set_properties

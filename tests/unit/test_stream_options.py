@@ -11,7 +11,7 @@ import headgate
 from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.metadata.implicit_changes import Outcome, Wish, plan_metadata
 from headgate.protocol.schema import json as schema_json

@@ -12,11 +12,11 @@ from headgate.catalog.ports import TableName
 from headgate.catalog.store.event_store import Event
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import Settings
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.worker import Outcome
+from headgate.table.maintenance.worker import Outcome
 from tests.support.tables import append_change, create_managed, named_file
 from tests.support.waiting import until
 

@@ -28,8 +28,8 @@ from headgate.errors import (
     UnsupportedFeature,
     VersionNotFound,
 )
-from headgate.lake import Lake
-from headgate.multi import LakeTransaction
+from headgate.lake.lake import Lake
+from headgate.lake.transaction import LakeTransaction
 from headgate.protocol.actions import AddFile, RemoveFile, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.transaction.attempt import Reads

@@ -21,9 +21,9 @@ from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import Definition
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.maintenance.worker import LAKE, Deed, Outcome, Worker
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
-from headgate.worker import LAKE, Deed, Outcome, Worker
 from tests.support.catalogs import a_catalog
 from tests.support.faulty_store import FaultyStore
 from tests.support.tables import NAME, SCHEMA, create_managed

@@ -12,10 +12,10 @@ import pytest
 from headgate import Thresholds
 from headgate.catalog.activity.maintenance_permissions import Maintenance
 from headgate.errors import InvalidRequest, TableNotFound
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
 from headgate.settings import Settings
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.worker import Deed, Outcome
+from headgate.table.maintenance.worker import Deed, Outcome
 from tests.support.arrow_rearranger import ArrowRearranger, ids_in
 from tests.support.tables import NAME, append_change, create_managed, parquet_file
 from tests.support.tended import Place, opened

@@ -7,10 +7,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate import path_table
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
+from headgate.lake import path_table
 from headgate.protocol.integrity_findings import Finding, Severity
 from headgate.table.integrity.check import Report
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate import recovering
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database import postgresql
 from headgate.catalog.database.postgresql import is_postgresql
@@ -13,7 +12,8 @@ from headgate.catalog.embedded import DATABASE, open_catalog, open_shared_catalo
 from headgate.catalog.ports import CommitCatalog
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
-from headgate.lake import Lake
+from headgate.lake import lake_recovery
+from headgate.lake.lake import Lake
 from headgate.settings import Settings
 
 
@@ -30,7 +30,7 @@ def opened(place: str) -> Iterator[OpenedLake]:
     """The lake in a folder or database, closed afterwards."""
     catalog = open_shared_catalog(place) if is_postgresql(place) else _in_folder(Path(place))
     try:
-        recovering.require_intact(catalog, place)
+        lake_recovery.require_intact(catalog, place)
     except BaseException:
         catalog.close()
         raise
@@ -45,7 +45,7 @@ def shown(place: str) -> str:
 
 def _in_folder(folder: Path) -> Catalog:
     if not (folder / DATABASE).is_file():
-        recovering.require_database(folder)
+        lake_recovery.require_database(folder)
         what = "is not a lake" if folder.exists() else "does not exist"
         raise InvalidRequest(
             f"the folder {str(folder)!r} {what}: name another with --lake DIR, make one in Python with "

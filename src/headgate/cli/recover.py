@@ -6,9 +6,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate import recovering
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.lake import lake_recovery
 from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
 
 _STYLES = {
@@ -36,7 +36,7 @@ def recover(
 
     Ends with status 1 if something may be lost: it says what.
     """
-    done = recovering.recover(lake, warehouse=warehouse, tables=table or (), dry_run=dry_run)
+    done = lake_recovery.recover(lake, warehouse=warehouse, tables=table or (), dry_run=dry_run)
     if as_json:
         console.show_json(done)
     else:

@@ -10,7 +10,7 @@ from headgate.cli import console, folder, session, summaries
 from headgate.cli.console import Column
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import TableDetail
-from headgate.handle import Table
+from headgate.lake.table import Table
 
 
 def show(

@@ -8,7 +8,7 @@ import typer
 
 from headgate.cli import console, folder, session
 from headgate.cli.options import DEFAULT_LAKE, AsJson
-from headgate.worker import Deed, Outcome
+from headgate.table.maintenance.worker import Deed, Outcome
 
 _SECONDS = 10.0
 

@@ -3,7 +3,7 @@
 They need nothing but the commit, so nobody waits while its text is looked through.
 """
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.catalog.validation.content_rules import (
     Proposed,
     Rule,
@@ -35,7 +35,7 @@ def _a_domain_too_deep(proposed: Proposed) -> Breach | None:
 
 def _secret_in_a_domain(proposed: Proposed) -> Breach | None:
     for action in proposed.commit.domains:
-        if not action.removed and (why := secrecy.held(action.configuration)):
+        if not action.removed and (why := redaction.held(action.configuration)):
             return proposed.breach(action, f"the domain {action.domain!r} must not be in a log: it {why}")
     return None
 

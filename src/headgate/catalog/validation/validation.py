@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.catalog.ports import Inline, Proposal, Staged, Told
 from headgate.catalog.validation import content_rules, path_containment, table_rules, text_rules
 from headgate.catalog.validation.content_rules import MALFORMED, Proposed, Rule, first_breach
@@ -97,7 +97,7 @@ def _checked(txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, chan
         raise _refusal(*found)
     stamp = commit.info.in_commit_timestamp if commit.info is not None else None
     concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain, commit.adds))
-    credentials = {} if commit.metadata is None else secrecy.breaches(commit.metadata.configuration)
+    credentials = {} if commit.metadata is None else redaction.breaches(commit.metadata.configuration)
     return Checked(stamp or EpochMillis(0), changes_table, commit, actions, concerns_table, credentials)
 
 

@@ -14,8 +14,8 @@ from headgate.cli.demo.retail import Day
 from headgate.cli.folder import OpenedLake
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
-from headgate.handle import Table
-from headgate.lake import Lake
+from headgate.lake.lake import Lake
+from headgate.lake.table import Table
 from headgate.settings import Publish, Settings
 
 FIRST_DAY = date(2026, 3, 2)

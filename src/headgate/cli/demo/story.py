@@ -13,7 +13,7 @@ from headgate.cli.console import Column
 from headgate.cli.demo import backstage, retail
 from headgate.cli.demo.retail import STORES
 from headgate.cli.demo.scene import Scene
-from headgate.handle import Table
+from headgate.lake.table import Table
 
 _DELIVERIES = 4
 _APPENDS_EACH = 2

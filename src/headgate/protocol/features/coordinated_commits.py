@@ -9,7 +9,7 @@ from enum import Enum
 
 import msgspec
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
@@ -123,7 +123,7 @@ def without_owner(found: Coordination, operation: str, *, because: str = "") -> 
 
 def check_public(conf: Mapping[str, str]) -> None:
     """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
-    if found := secrecy.breach(conf):
+    if found := redaction.breach(conf):
         raise InvalidRequest(
             f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which everybody reads "
             f"who reads the table: {found[1]}; give it to the function that builds the owner, "

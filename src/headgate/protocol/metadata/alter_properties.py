@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.errors import InvalidRequest
 from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata
@@ -64,7 +64,7 @@ def parse(asked: Mapping[str, str]) -> Asked:
         lower = name.lower()
         if not isinstance(value, str):
             raise InvalidRequest(f"the property {name!r} must be text, not {value!r}: write it in quotes")
-        if found := secrecy.breach({name: value}):
+        if found := redaction.breach({name: value}):
             raise InvalidRequest(
                 f"the property {name!r} must not be in a table's log, which everybody reads who reads the "
                 f"table: {found[1]}; keep credentials in the session, or with the store",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headgate import secrecy
+from headgate import redaction
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
@@ -103,7 +103,7 @@ def harmful(before: Metadata, after: Metadata, protocol: Protocol) -> str | None
         return f"the property {removed[0]}, which was removed"
     for key, value in sorted(after.configuration.items()):
         if before.configuration.get(key) != value and not _is_allowed(change, key):
-            return f"the property {key}, now {secrecy.shown(key, value)}"
+            return f"the property {key}, now {redaction.shown(key, value)}"
     if before.schema_string != after.schema_string and not _only_names_columns(change):
         return "the schema"
     return None

@@ -10,8 +10,8 @@ from typing_extensions import Unpack
 
 from headgate.catalog.ports import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
-from headgate.handle import Table
-from headgate.naming import Naming, parse_name
+from headgate.lake.directory import Naming, parse_name
+from headgate.lake.table import Table
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options

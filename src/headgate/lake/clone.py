@@ -9,9 +9,9 @@ from pathlib import Path
 
 from headgate.catalog.ports import TableEntry, TableId, TableName
 from headgate.errors import TableNotFound, VersionNotFound
-from headgate.handle import Table
-from headgate.making import Making
-from headgate.naming import parse_name
+from headgate.lake.create import Making
+from headgate.lake.directory import parse_name
+from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.calls import moments
 from headgate.storage.locate import locate

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from headgate import recovering
 from headgate.catalog.directory import purge
 from headgate.catalog.ports import CommitRecord, TableEntry, TableId, TableName
 from headgate.errors import InvalidRequest
+from headgate.lake import lake_recovery
+from headgate.lake.activity import Tending
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.table.maintenance.recovery import Recovery
-from headgate.tending import Tending
 
 
 class Naming(Tending):
@@ -72,7 +72,7 @@ class Naming(Tending):
         A lake whose database is lost, or was restored from a backup, cannot be connected to before
         ``headgate.recover`` was called.
         """
-        return recovering.recover_catalog(self._catalog, tables, dry_run=dry_run)
+        return lake_recovery.recover_catalog(self._catalog, tables, dry_run=dry_run)
 
     def commits(
         self, name: str, *, before: int | None = None, limit: int = 1_000

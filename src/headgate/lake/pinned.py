@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headgate import domains
 from headgate.catalog.group_ports import GroupCatalog
 from headgate.catalog.ports import StagingTable, TableEntry, TableId, TableName, Tail
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
+from headgate.plugins import domain_handlers
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.conflicts import read_validation
 from headgate.protocol.log import codec
@@ -103,7 +103,7 @@ class Participant:
             after_commit=_QUIET,
             settings=self.opened.settings,
             world=self.world,
-            handlers=domains.registered,
+            handlers=domain_handlers.registered,
             observer=self.collector,
             guard=InsideGuard(self.opened.guard, self.collector.spoil),
             member=Member(entry.table_id, self.txn_id),
@@ -132,7 +132,9 @@ class Participant:
             strict = serializable and reads != BLIND
             change = replace(change, is_strict=strict, written_as=self.txn_id)
             reads = change.reads
-            txn = transaction.begin(self.pinned.state, change, world=self.world, handlers=domains.registered)
+            txn = transaction.begin(
+                self.pinned.state, change, world=self.world, handlers=domain_handlers.registered
+            )
             if not txn.may_be_left_out:
                 return txn
         if serializable and reads != BLIND:

@@ -8,12 +8,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from typing_extensions import Unpack
 
-from headgate import domains as domain_handlers
-from headgate import owners
 from headgate.catalog.store import locations
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
-from headgate.handle import Table
+from headgate.lake.table import Table
+from headgate.plugins import coordinators, domain_handlers
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call
 from headgate.spark.commands import convert as converting
@@ -89,9 +88,9 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
         if opened.exists():
             _check_existing(opened, definition, owner)
         elif owner is None:
-            coordination.create_table(opened, definition, owners.find)
+            coordination.create_table(opened, definition, coordinators.find)
         else:
-            coordination.create_coordinated(opened, definition, owners.find, *owner)
+            coordination.create_coordinated(opened, definition, coordinators.find, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
     return table_at_path(opened)
@@ -128,7 +127,7 @@ def write_path(
         return opened
 
     def make(definition: Definition) -> OpenedTable:
-        site = Site(opened.location, opened.store, opened.world, owners.find)
+        site = Site(opened.location, opened.store, opened.world, coordinators.find)
         make_with_rows(site, definition, df, asked.first)
         return opened
 
@@ -150,7 +149,7 @@ def open_path(location: str | Path, settings: Settings) -> OpenedTable:
     return OpenedTable(
         place,
         store,
-        RoutedCommitter(place, store, owners.find, world=world, settings=settings),
+        RoutedCommitter(place, store, coordinators.find, world=world, settings=settings),
         after_commit=AfterCommit(settings),
         settings=settings,
         world=world,
@@ -169,5 +168,5 @@ def convert(
     folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
     """
     place = locations.canonical(str(location))
-    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=owners.find)
+    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=coordinators.find)
     return at_path(place, settings=settings)

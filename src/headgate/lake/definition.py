@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from pyspark.sql import SparkSession
 
-from headgate import owners
 from headgate.errors import InvalidRequest
+from headgate.plugins import coordinators
 from headgate.protocol.domains.rules import Remove, Set
 from headgate.protocol.features.coordinated_commits import CURRENT
 from headgate.protocol.metadata.alter_columns import After, First, Place
@@ -141,7 +141,7 @@ class Definition:
         coordinator, ``delta.coordinatedCommits.…``, give the table to it as ``coordinate`` does.
         """
         if CURRENT.owner in properties:
-            return coordination.set_owner(self._opened, owners.find, properties)
+            return coordination.set_owner(self._opened, coordinators.find, properties)
         return set_properties.set_properties(self._opened, properties)
 
     def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
@@ -175,7 +175,7 @@ class Definition:
         From then on the owner decides every commit, and the file system need guarantee nothing. If
         somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
         """
-        return coordination.coordinate(self._opened, owners.find, owner, conf)
+        return coordination.coordinate(self._opened, coordinators.find, owner, conf)
 
     def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
         """Take the table back from its commit owner; the version from which it is an ordinary one.

@@ -8,10 +8,8 @@ from dataclasses import replace as replaced
 from enum import StrEnum
 from types import TracebackType
 
-from headgate import cut
 from headgate.catalog.group_ports import Creation, GroupId
 from headgate.catalog.ports import TableEntry, TableId, TableName
-from headgate.cut import Access, Participant
 from headgate.errors import (
     ConflictError,
     HeadgateError,
@@ -22,7 +20,9 @@ from headgate.errors import (
     TableNotFound,
     UserError,
 )
-from headgate.handle import Table
+from headgate.lake import pinned
+from headgate.lake.pinned import Access, Participant
+from headgate.lake.table import Table
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.metadata.alter_properties import TABLE_NAME
 from headgate.protocol.schema import column_ids
@@ -58,7 +58,7 @@ class LakeSnapshot:
 
     def __init__(self, access: Access, names: Iterable[str]) -> None:
         refusal = "a snapshot of a lake is for reading: write to lake.table(…), or in lake.transaction()"
-        entries, frontiers = cut.take(access, tuple(names), ())
+        entries, frontiers = pinned.take(access, tuple(names), ())
         self._tables = {
             name: Participant(access, entry, frontiers[entry.table_id], refusal=refusal)
             for name, entry in entries.items()
@@ -301,7 +301,7 @@ class LakeTransaction:
         """Open tables at one moment, to which those that are open are brought as well."""
         new = {creation.staging.table_id for creation in self._creations.values()}
         standing = [table for table in self._participants if table.entry.table_id not in new]
-        entries, frontiers = cut.take(self._access, names, [table.entry.table_id for table in standing])
+        entries, frontiers = pinned.take(self._access, names, [table.entry.table_id for table in standing])
         conflicts: dict[str, HeadgateError] = {}
         for table in standing:
             try:

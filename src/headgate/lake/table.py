@@ -8,8 +8,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
-from headgate.definition import Definition
 from headgate.errors import InvalidRequest
+from headgate.lake.definition import Definition
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
 from headgate.spark.calls.user_calls import Subject, user_calls

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 from typing_extensions import override
 
-from headgate import domains as domain_handlers
-from headgate import policies, recovering
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.postgresql import is_postgresql
 from headgate.catalog.decision import Limits
@@ -19,14 +17,16 @@ from headgate.catalog.ports import LoadedTable, TableEntry
 from headgate.catalog.store import locations
 from headgate.catalog.store.grant_store import OWNER
 from headgate.clock import SystemWorld, World
-from headgate.cloning import Cloning
-from headgate.cut import Access, Lately
 from headgate.errors import InvalidRequest
-from headgate.governing import Governing
-from headgate.handle import Table
-from headgate.multi import LakeSnapshot, LakeTransaction
-from headgate.naming import parse_name
-from headgate.path_table import at_path, open_path
+from headgate.lake import lake_recovery
+from headgate.lake.access import Governing
+from headgate.lake.clone import Cloning
+from headgate.lake.directory import parse_name
+from headgate.lake.path_table import at_path, open_path
+from headgate.lake.pinned import Access, Lately
+from headgate.lake.table import Table
+from headgate.lake.transaction import LakeSnapshot, LakeTransaction
+from headgate.plugins import domain_handlers, policies
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.commands import convert as converting
@@ -244,10 +244,10 @@ def connect(
     elif warehouse is not None:
         raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
     else:
-        recovering.require_database(place)
+        lake_recovery.require_database(place)
         catalog = open_catalog(place, limits=limits)
     try:
-        recovering.require_intact(catalog, place)
+        lake_recovery.require_intact(catalog, place)
     except BaseException:
         catalog.close()
         raise

@@ -21,8 +21,8 @@ from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.spark.optimize.spark_rearranger import SparkRearranger
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
+from headgate.table.maintenance.worker import Worker
 from headgate.table.opened_table import OpenedTable
-from headgate.worker import Worker
 
 _MINUTE = timedelta(minutes=1)
 

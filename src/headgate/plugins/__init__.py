@@ -1,0 +1,1 @@
+"""What users register, or bring by entry points: domain handlers, coordinators, policies."""
