@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit import test_worker
+from tests.unit.table.maintenance import test_worker
 
 pytestmark = pytest.mark.skipif(
     "HEADGATE_CHAOS_ROUNDS" not in os.environ, reason="make chaos loses every call, make test some of them"

@@ -29,7 +29,10 @@ def fates(tests: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("tests", "fate"),
-    [("tests/unit/test_rules.py", Fate.KILLED), ("tests/unit/test_timestamps.py", Fate.SURVIVED)],
+    [
+        ("tests/unit/catalog/test_decision.py", Fate.KILLED),
+        ("tests/unit/protocol/log/test_timestamps.py", Fate.SURVIVED),
+    ],
 )
 def test_a_mutant_dies_where_a_test_notices_it_and_survives_where_none_does(tests: str, fate: Fate) -> None:
     # In a process of its own, as the run has it: forks of one that has done much else are too large.

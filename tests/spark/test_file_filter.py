@@ -19,8 +19,17 @@ from headgate.spark.parquet.file_layouts import Columns
 from headgate.spark.predicates.file_filter import FileFilter
 from tests.support import conditions
 from tests.support.conditions import SCHEMA
-from tests.unit.test_skipping import TYPES, _partition_text, file_stats, ours, rust, schema, stat, table
-from tests.unit.test_skipping import spark as by_spark
+from tests.unit.protocol.stats.test_data_skipping import (
+    TYPES,
+    _partition_text,
+    file_stats,
+    ours,
+    rust,
+    schema,
+    stat,
+    table,
+)
+from tests.unit.protocol.stats.test_data_skipping import spark as by_spark
 
 pytestmark = pytest.mark.spark
 

@@ -27,7 +27,7 @@ from tests.support.commits import PROTOCOL, metadata
 from tests.support.corpora import Corpus
 from tests.support.logs import CHECKPOINTS, added, checkpoint, put_commits, removed, vector
 from tests.support.tables import ON_DEMAND, append_change, create_managed, open_managed, parquet_file
-from tests.unit.test_checkpoints import STATS, Row
+from tests.unit.table.read.test_checkpoint_reader import STATS, Row
 
 pytestmark = pytest.mark.spark
 

@@ -24,7 +24,7 @@ from headgate.table.opened_table import OpenedTable
 from tests.support import handmade
 from tests.support.commits import PROTOCOL, add, metadata
 from tests.support.handmade import column
-from tests.unit.test_checkpoints import ACTIONS, PROTOCOL_ROW, STATS, V10, Row, file_row, put
+from tests.unit.table.read.test_checkpoint_reader import ACTIONS, PROTOCOL_ROW, STATS, V10, Row, file_row, put
 
 CLASSIC = f"{V10}.checkpoint.parquet"
 METADATA_ROW: Row = {

@@ -10,7 +10,7 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import Range
 from tests.support.commits import add, metadata
 from tests.support.tables import open_filesystem
-from tests.unit.test_reading_moments import STAMPED, at, promised, stamped
+from tests.unit.table.read.test_time_travel import STAMPED, at, promised, stamped
 
 FILES = [5_000, 5_000, 4_000, 4_500, 9_000, 9_000]
 """Two versions of one millisecond, and a clock that went back."""

@@ -40,7 +40,7 @@ STAMPED = metadata(delta_enableInCommitTimestamps="true")
 STAMPS = protocol("inCommitTimestamp")
 TRACKED = metadata(delta_enableRowTracking="true")
 TRACKING = protocol("rowTracking", "domainMetadata")
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "invariants.md"
+PAGE = Path(__file__).parents[4] / "docs" / "reference" / "invariants.md"
 
 Commits = Sequence[Sequence[Action]]
 

@@ -273,7 +273,7 @@ import os, sys
 from pathlib import Path
 from tests.support.arrow_rearranger import ArrowRearranger
 from tests.support.tended import opened
-from tests.unit.test_worker_rearranges import run
+from tests.unit.table.maintenance.test_worker_rearranges import run
 
 with opened(Path(sys.argv[1])) as place:
     run(place, ArrowRearranger(**{sys.argv[2]: lambda: os._exit(9)}), "killed")

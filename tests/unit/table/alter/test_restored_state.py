@@ -22,7 +22,7 @@ from headgate.table.read.live_files import table_of
 from tests.support.altered import adds, configuration, ids, named, write
 from tests.support.attempts import added
 from tests.support.attempts import table as state_of
-from tests.unit.test_restore import each_route, file, live, made, removal
+from tests.unit.table.alter.test_restore import each_route, file, live, made, removal
 
 TRACKED = {"delta.enableRowTracking": "true"}
 SUSPENDED = "set:delta.rowTrackingSuspended=true"

@@ -15,7 +15,7 @@ from headgate.protocol.metadata import alter_columns
 from headgate.protocol.metadata.alter_columns import After, First
 from headgate.protocol.schema.column_path import parse_path
 from headgate.protocol.schema.types import Field, Map, Primitive, Struct
-from tests.unit.test_column_changes import SCHEMA, schema_of, state, top, with_properties
+from tests.unit.protocol.metadata.test_alter_columns import SCHEMA, schema_of, state, top, with_properties
 
 INT, LONG, STRING = (Primitive(name) for name in ("integer", "long", "string"))
 WIDENS = {"delta__enableTypeWidening": "true"}

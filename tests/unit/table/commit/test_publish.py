@@ -20,7 +20,7 @@ from tests.support.simulated_catalog import RemoteCatalog
 from tests.support.tables import NAME, append_change, create_managed, named_file, open_managed
 from tests.support.versions import INLINE, STAGED, managed, paths
 from tests.support.waiting import until
-from tests.unit.test_catalog_commits import Cut
+from tests.unit.catalog.ratification.test_catalog_commits import Cut
 
 
 def test_published_files_are_the_ratified_bytes_in_order_and_stay_untouched(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from tests.support.lenient import anything_goes
 from tests.support.proposals import inline, stamp
 from tests.support.tables import NAME, open_managed
 from tests.support.versions import Managed, managed, paths
-from tests.unit.test_tail import Garbled
+from tests.unit.table.read.test_catalog_tail import Garbled
 
 STRANGE = msgspec.structs.replace(
     MANAGED,

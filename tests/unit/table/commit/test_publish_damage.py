@@ -16,7 +16,7 @@ from tests.support.distant import DistantStore
 from tests.support.faulty_store import FaultyStore, RecordingWire
 from tests.support.simulated_catalog import RemoteCatalog
 from tests.support.versions import STAGED, Managed, managed
-from tests.unit.test_catalog_commits import Cut
+from tests.unit.catalog.ratification.test_catalog_commits import Cut
 
 
 def staged(found: Managed, version: int) -> str:
