@@ -70,7 +70,7 @@ def test_text_of_a_table_becomes_an_expression_in_one_place() -> None:
     found = [path.stem for path in MODULES if evaluated.search(path.read_text())]
 
     assert found == []
-    assert "stored_expressions.check" in (SOURCE / "spark" / "stored_sql.py").read_text()
+    assert "stored_expressions.check" in (SOURCE / "spark" / "rules" / "stored_sql.py").read_text()
 
 
 def test_the_path_of_a_write_in_the_architecture_page_exists() -> None:
