@@ -46,7 +46,7 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     """A new attempt with everything a writer must add, checked.
 
     ``file_time`` is when the version before it was written, which the commit that switches
-    in-commit timestamps on must come after (I4).
+    in-commit timestamps on must come after (I8).
     """
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:
