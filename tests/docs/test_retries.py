@@ -16,11 +16,10 @@ def functions(file: Path) -> set[str]:
     """The functions of a module, methods with their class."""
     found = set[str]()
     for node in ast.parse(file.read_text()).body:
-        match node:
-            case ast.FunctionDef(name=name):
-                found.add(name)
-            case ast.ClassDef(name=owner, body=body):
-                found |= {f"{owner}.{part.name}" for part in body if isinstance(part, ast.FunctionDef)}
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
     return found
 
 
