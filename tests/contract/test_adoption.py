@@ -78,7 +78,7 @@ def test_an_adopted_table_has_its_past_and_goes_on(catalog: Catalog, tmp_path: P
 
 
 def test_the_commit_that_decides_says_what_the_protocol_demands(here: Catalog, tmp_path: Path) -> None:
-    """S103, E2, E3, I3, I4: and it is a published file, whose id is that of the catalog."""
+    """S103, E2, E3, I8: and it is a published file, whose id is that of the catalog."""
     adopted.ordinary(tmp_path / "t")
     before = locate(str(tmp_path / "t")).head(file_names.published(Version(2))).modified_ms
     entry = adopted.adopt(here, tmp_path / "t")
@@ -100,7 +100,7 @@ def test_the_commit_that_decides_says_what_the_protocol_demands(here: Catalog, t
 def test_a_moment_before_the_adoption_is_told_by_files_and_one_after_it_by_commits(
     here: Catalog, tmp_path: Path
 ) -> None:
-    """I9: the boundary is the commit that decides."""
+    """I8: the boundary is the commit that decides."""
     adopted.ordinary(tmp_path / "t")
     for version in range(3):  # which may have been written within a millisecond
         os.utime(tmp_path / "t" / file_names.published(Version(version)), (version + 1, version + 1))
@@ -301,7 +301,7 @@ def test_one_who_asks_twice_at_once_is_no_rival_of_himself(catalog: Catalog, tmp
 
 
 def test_whoever_commits_meanwhile_wins(catalog: Catalog, tmp_path: Path) -> None:
-    """K11, 2.9: the adoption is not tried again by itself, and nothing is left of it."""
+    """K11: the adoption is not tried again by itself, and nothing is left of it."""
     ordinary = adopted.ordinary(tmp_path / "t")
 
     class Faster(type(locate("."))):  # type: ignore[misc]  # the local store, whoever makes it

@@ -409,7 +409,7 @@ def happened(case: Case, group: Group, before: tuple[int, ...], number: int) -> 
 
 
 def test_a_crash_before_any_statement_leaves_nothing_of_the_group(real: Case) -> None:
-    """R3: the group is all there or not at all, wherever its ratification stops."""
+    """I19: the group is all there or not at all, wherever its ratification stops."""
     group, before = mixed(real, 0), real.latest
     for number in count(1):
         with Statements(real.catalog, dies_before=number) as dying, suppress(Died):
@@ -583,7 +583,7 @@ def test_groups_in_opposite_orders_never_block_each_other(case: Case) -> None:
 
 
 def test_of_two_groups_that_read_what_the_other_writes_one_loses(real: Case) -> None:
-    """R3: no write skew."""
+    """I11: no write skew."""
     for number in range(10):
         at = number + 1
         if number:  # bring the loser's table to the same version
@@ -599,7 +599,7 @@ def test_of_two_groups_that_read_what_the_other_writes_one_loses(real: Case) -> 
 
 
 def test_tails_show_a_group_in_all_its_tables_or_in_none(case: Case) -> None:
-    """R3: every cut holds all of a group, while groups commit at full speed."""
+    """I19: every cut holds all of a group, while groups commit at full speed."""
     done = threading.Event()
 
     def commit() -> None:

@@ -151,7 +151,7 @@ def test_a_limit_that_publishing_does_not_lift_is_said(served: Served) -> None:
 
 
 def test_rows_say_of_each_status_what_the_failure_means() -> None:
-    """S065, §2.10"""
+    """S065"""
     rows = {row.status: (row.retryable, row.conflict) for row in FAILURES}
 
     assert rows[400] == rows[404] == (False, False)
@@ -197,7 +197,7 @@ def test_a_success_is_no_failure() -> None:
 def test_the_two_words_of_a_coordinator_have_one_meaning(
     retryable: bool, conflict: bool, expected: object
 ) -> None:
-    """§2.10"""
+    """S065"""
     if isinstance(expected, type):
         with pytest.raises(expected, match="why"):
             owners.failed("why", retryable=retryable, conflict=conflict)

@@ -105,7 +105,7 @@ def test_versions_from_the_time_with_the_catalog_are_read_and_restored_afterward
 
 
 def test_a_table_made_by_the_catalog_is_released_and_adopted_again(catalog: Catalog, tmp_path: Path) -> None:
-    """C3, I6: its timestamps are on from version 0, and stay so without a word about since when."""
+    """C3, I8: its timestamps are on from version 0, and stay so without a word about since when."""
     staging = tables.create_managed(catalog)
     first = adopted.managed(catalog, catalog.resolve(NAME))
     adopted.append(first, "1.parquet")

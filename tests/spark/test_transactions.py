@@ -143,7 +143,7 @@ def test_a_transaction_that_fails_leaves_no_file(spark: SparkSession, lake: Lake
 
 
 def test_money_that_moves_between_tables_is_never_lost_or_doubled(spark: SparkSession, lake: Lake) -> None:
-    """R3: every snapshot of both tables has the same sum while transactions move amounts."""
+    """I19: every snapshot of both tables has the same sum while transactions move amounts."""
     lake.table("bank.one").append(rows(spark, (1, 100)))
     lake.table("bank.two").append(rows(spark, (1, 100)))
 

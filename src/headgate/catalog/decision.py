@@ -1,4 +1,14 @@
-"""May this proposal be ratified? The decision, on paper."""
+"""May this proposal be ratified? The decision, on paper.
+
+A table is at version 8, and the last commit that did more than add and remove files was 3:
+
+    proposed as 9                                RATIFY
+    proposed as 8                                LOST, to 8
+    a blind append proposed as 6, or any later   ASSIGN: it becomes 9
+    the same proposed as 3                       LOST: it has not seen what version 3 changed
+    proposed as 10                               GAP
+    proposed as 7, and was ratified as 7         REPLAY: the answer it got then
+"""
 
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -119,7 +119,7 @@ def test_every_feature_is_one_row() -> None:
     ],
 )
 def test_what_is_used_but_not_named_refuses_writes(used: Metadata, name: str) -> None:
-    """§5: others would write without regard to it."""
+    """Others would write without regard to it."""
     table_features.check_readable(PROTOCOL, used)
     with pytest.raises(UnsupportedFeature, match=name) as caught:
         table_features.check_writable(PROTOCOL, used)

@@ -214,7 +214,7 @@ def test_history_is_newest_first_with_strictly_increasing_moments(tmp_path: Path
 
 
 def test_a_moment_before_in_commit_timestamps_is_judged_by_file_times(tmp_path: Path) -> None:
-    """I9: versions since the enablement are never judged by the times of their files."""
+    """I8: versions since the enablement are never judged by the times of their files."""
     store = locate(str(tmp_path))
     create_filesystem(store)
     first = store.head(file_names.published(Version(0))).modified_ms

@@ -2,6 +2,14 @@
 
 It compiles each once, and from then on the driver is given the text: the work around a statement took
 five times as long as the statement. Only for columns whose values are what the driver takes and gives.
+
+``select(tables.c.latest).where(tables.c.table_id == bindparam("id"))`` is compiled once for each kind of
+database:
+
+    SQLite       SELECT tables.latest FROM tables WHERE tables.table_id = ?                       ("id",)
+    PostgreSQL   SELECT tables.latest FROM tables WHERE tables.table_id = %(id)s::VARCHAR         by name
+
+``benchmarks/serial_commits.py`` justifies it: a commit there is a handful of such statements and a sync.
 """
 
 from collections.abc import Mapping, Sequence

@@ -17,6 +17,13 @@ Each number says something that is true whoever writes it, and stays true if it 
 smaller one. So a writer that dies leaves at worst a number that nobody reaches, and readers sync for
 themselves until the next commit; and what a power cut left in the file is only where counting goes on.
 Old commits are never in question: SQLite syncs them before it begins its log anew or removes it.
+
+The page has ``begun`` 7, ``ended`` 6 and ``synced`` 4: commit 7 is being made, 5 and 6 are in the log and
+wait for a sync. Whoever of the two gets the lock first syncs, and raises ``synced`` to 6: both return.
+Commit 7 waits for the next.
+
+``benchmarks/concurrent_writers.py`` is why it is worth its while: 16 processes share a disk there, and one
+sync serves two or three commits.
 """
 
 import mmap

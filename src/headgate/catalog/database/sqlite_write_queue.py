@@ -5,6 +5,13 @@ about 30 context switches a commit. Here they queue at a lock of the operating s
 the database: it wakes the next when a turn ends, and the turn of a process that was killed has ended.
 Nothing but speed depends on it: what keeps writers apart is SQLite's own lock. So whoever cannot have
 such a file, or waited too long, goes on without a turn.
+
+Processes A, B and C want to write to ``catalog.db``. A holds the lock of the file beside it and SQLite's; B
+and C sleep in the kernel. A ends its turn, the kernel wakes B, and B takes SQLite's lock at the first look.
+If A is killed, its lock goes with it. If A is stopped for 30 seconds, B goes on without a turn and looks
+for SQLite's lock itself.
+
+``benchmarks/concurrent_writers.py`` measures it, with 16 processes.
 """
 
 import os

@@ -10,6 +10,11 @@ file itself, which either succeeds or finds out who was faster, and it looks whe
 
 What is found is reviewed like a proposal of somebody unknown (``external``). If it is refused it is no
 version, and in the way of one: then nothing is committed until somebody has decided what becomes of it.
+
+The catalog knows version 4, and another engine has created ``00000000000000000005.json``. A proposal of
+version 5 comes in: the file is found, read, reviewed and written down as version 5, and the proposal is
+decided again. A blind append is assigned version 6, if the file changes nothing but files; else ``Lost``
+has that commit as its winner.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

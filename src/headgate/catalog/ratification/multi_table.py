@@ -3,6 +3,14 @@
 The rows of all tables are held in the order of their ids, so that two groups never wait for each
 other. What was decided is written down only when nothing speaks against any of it, together with the
 group itself, by which a repeated one is known again for ever.
+
+A group writes ``orders`` as version 8 and ``stock`` as version 4, from what it read of ``prices`` at
+version 12. If all three are where it saw them, one transaction inserts the commits 8 and 4 and two rows of
+``group_members``:
+
+    GroupRatified({orders: 8, stock: 4})
+
+If ``prices`` is at 13 by then, nothing is inserted: ``GroupLost({prices: (commit 13,)})``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

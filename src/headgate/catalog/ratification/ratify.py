@@ -2,6 +2,14 @@
 
 The decisions are made on paper, each on the head that the ones before it leave behind. So a proposal
 that is refused or lost leaves no trace, and the transaction has only to write down the others.
+
+Three proposals of one table, which is at version 8, wait at the same moment. In one transaction
+
+    A   a blind append, 9 or any later     Ratified(9)
+    B   a blind append, 9 or any later     Ratified(10), its in-commit timestamp moved behind that of 9
+    C   an overwrite, 9                    Lost, with the commits 9 and 10
+
+and two rows are inserted. C is told of 9 and 10 only because they are ratified by then.
 """
 
 import hashlib

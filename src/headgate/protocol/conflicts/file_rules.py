@@ -2,6 +2,13 @@
 
 What a transaction read is compared with what the winner added by partition, in the columns the
 table was partitioned by when it was read; whatever cannot be told apart so overlaps.
+
+A transaction on a table partitioned by ``p`` read version 7 ``WHERE p = 1 AND id > 5``. Of that only ``p =
+1`` counts against what the winner of version 8 added:
+
+    {"add":{"path":"w.parquet","partitionValues":{"p":"2"},…}}   it follows, as version 9
+    {"add":{"path":"w.parquet","partitionValues":{"p":"1"},…}}   ConcurrentAppend: w.parquet in p=1 was added,
+                                                                 and this transaction read rows where p = 1
 """
 
 from functools import reduce

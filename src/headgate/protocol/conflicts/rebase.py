@@ -1,6 +1,14 @@
 """What a transaction becomes when it is prepared, and when it must follow a winner it did not see.
 
 Both end in the same checks, so nothing is proposed that would break the table.
+
+An append that read version 7 is prepared as version 8 at 5000 ms, and loses 8 and 9 to two other appends,
+the last one stamped 6001. It becomes version 10, with the same files and a later timestamp:
+
+    prepared   target 8    {"commitInfo":{"inCommitTimestamp":5000,…}}  {"add":{"path":"ours.parquet",…}}
+    rebased    target 10   {"commitInfo":{"inCommitTimestamp":6002,…}}  {"add":{"path":"ours.parquet",…}}
+
+Had 9 added a column, a rule among ``STEPS`` would have raised ``MetadataChanged``, and nothing be proposed.
 """
 
 from collections.abc import Iterable
@@ -46,7 +54,7 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     """A new attempt with everything a writer must add, checked.
 
     ``file_time`` is when the version before it was written, which the commit that switches
-    in-commit timestamps on must come after (I4).
+    in-commit timestamps on must come after (I8).
     """
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:

@@ -2,6 +2,15 @@
 
 The loser's deletion vector is then united with the winner's. Only changes that say which rows
 they are about, in ``RowWork``, are judged so; all others lose the whole file.
+
+Two DELETEs of file ``a``, which has ten rows, began at version 7. The winner hid row 4, we hide row 1. Ours
+then removes the file as the winner left it, and adds it with both rows hidden:
+
+    winner, 8   {"remove":{"path":"a"}}                               {"add":{"path":"a", rows 4}}
+    ours, 8     {"remove":{"path":"a"}}                               {"add":{"path":"a", rows 1}}
+    ours, 9     {"remove":{"path":"a","deletionVector": rows 4}}      {"add":{"path":"a", rows 1 and 4}}
+
+Had both hidden row 1, it would be ``ConcurrentDeleteDelete``: a row of a was changed or deleted by both.
 """
 
 from collections.abc import Iterator, Mapping

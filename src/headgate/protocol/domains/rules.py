@@ -3,6 +3,13 @@
 A domain is a name with a configuration. What begins with ``delta.`` belongs to Delta itself, on every way in:
 the name of a domain, and the keys of a configuration that is a JSON object, but for those under the name of
 its own domain. So ``deltaFeatureX`` may have ``{"delta.deltaFeatureX.value1": "colA, colB"}``.
+
+``acme.mark`` is 90 when two begin. The winner sets 120, and we want
+
+    {"domainMetadata":{"domain":"acme.mark","configuration":"100","removed":false}}
+
+With a handler for ``acme.*`` that takes the larger number, what we commit after the winner is 120. Without
+one it is a ``DomainConflict``.
 """
 
 from collections import Counter

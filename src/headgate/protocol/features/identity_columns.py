@@ -8,6 +8,14 @@ who began at the same mark only one can commit, and no value is ever given twice
 The rows of a write are numbered without anybody counting them: ``place`` gives row *r* of partition *p* a
 number that no other row has, however many partitions there are, and of *n* rows no number is far beyond
 ``n``.
+
+A column that starts with 10, goes on by 5 and has given values up to 20 says so in its metadata:
+
+    {"delta.identity.start": 10, "delta.identity.step": 5, "delta.identity.allowExplicitInsert": false,
+     "delta.identity.highWaterMark": 20}
+
+The next row gets 25. The first row of each of four partitions has the numbers 0, 48, 64 and 208, and row 16
+of the first partition the number 16: so their values are 25, 265, 345, 1065 and 105.
 """
 
 from collections.abc import Iterator, Mapping

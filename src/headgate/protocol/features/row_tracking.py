@@ -1,8 +1,16 @@
-"""Row ids: every row of a table that tracks them has a number no other row ever had.
+r"""Row ids: every row of a table that tracks them has a number no other row ever had.
 
 A file gets its first row's number when it is added; the domain ``delta.rowTracking`` remembers
 the highest number given. Two commits that race would give the same numbers, so the loser's are
 given anew.
+
+Nothing has an id yet, and version 8 adds a file of ten rows. After a race that another such file won, the
+same commit is version 9:
+
+    8   {"add":{"path":"f.parquet",…,"baseRowId":0,"defaultRowCommitVersion":8}}
+        {"domainMetadata":{"domain":"delta.rowTracking","configuration":"{\"rowIdHighWaterMark\":9}",…}}
+    9   {"add":{"path":"f.parquet",…,"baseRowId":10,"defaultRowCommitVersion":9}}
+        {"domainMetadata":{"domain":"delta.rowTracking","configuration":"{\"rowIdHighWaterMark\":19}",…}}
 """
 
 from collections.abc import Iterable, Mapping

@@ -4,6 +4,14 @@ A cell is found bit by bit, from the highest of its coordinates down. Where the 
 on where it came from, so each step goes through a table: the state before and the bits of all
 coordinates give the state after and the next digits of the cell's number. A Z-order never turns;
 a Hilbert curve turns so that each cell is next to the one before (after Hamilton's construction).
+
+The numbers of the cells of a grid of four by four, x to the right and y down:
+
+    Z-order         Hilbert
+     0  1  4  5      0  1 14 15
+     2  3  6  7      3  2 13 12
+     8  9 12 13      4  7  8 11
+    10 11 14 15      5  6  9 10
 """
 
 from dataclasses import dataclass

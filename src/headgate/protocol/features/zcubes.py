@@ -1,9 +1,16 @@
-"""Which files of a clustered table are laid out anew?
+r"""Which files of a clustered table are laid out anew?
 
 Files that were laid out together are a cube, and say so in their tags. A cube that has grown large
 enough is left alone for good; whatever is not in one, by the columns that count now, goes into a
 new one together with the small ones. So most of a growing table is written once or twice, and not
 at every turn.
+
+A table is clustered by ``a`` and ``b.c``. A file that was laid out so has the tags
+
+    {"ZCUBE_ID": "7d1f…", "ZCUBE_ZORDER_BY": "[\"a\",\"b.c\"]", "ZCUBE_ZORDER_CURVE": "hilbert"}
+
+With a wished size of 1 MB a cube of 64 MB is large enough. Of a cube of 70 MB, one of 5 MB and a new file
+of 3 MB, the last two make a new cube; of the two cubes alone nothing is done.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,16 @@
-"""The columns of a checkpoint, as Arrow types; statistics and partition values have those of the table."""
+"""The columns of a checkpoint, as Arrow types; statistics and partition values have those of the table.
+
+A table of ``id BIGINT, day DATE``, partitioned by ``day``, with ``delta.checkpoint.writeStatsAsStruct``,
+has in its column ``add``, beside path, size and the like,
+
+    partitionValues          map<string, string>    {"day": "2026-01-01"}
+    stats                    string                 '{"numRecords":3,"minValues":{"id":1},…}'
+    partitionValues_parsed   struct<day: date32>
+    stats_parsed             struct<numRecords: int64, minValues: struct<id: int64>,
+                             maxValues: struct<id: int64>, nullCount: struct<id: int64>, tightBounds: bool>
+
+Without that property the last two are left out.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

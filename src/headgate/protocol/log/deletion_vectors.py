@@ -2,6 +2,15 @@
 
 A vector is a set of row indexes. It lies in the log itself, as base85 text, or in a file that
 several vectors share, each with its size in front and its checksum behind.
+
+Rows 1, 3 and 64 of a file, as an add of it says them inline, and the bitmap in words of 64 rows:
+
+    "deletionVector":{"storageType":"i","pathOrInlineDv":"^Bg9^0rr910000000000iXQKl0rr91000625c8Xg0rri4kMy=:",
+                      "sizeInBytes":38,"cardinality":3}
+    words   [0b1010, 0b1]
+
+``{"storageType":"u","pathOrInlineDv":"ab^-aqEH.-t@S}K{vb[*k^","offset":4,…}`` is what begins at byte 4 of
+``ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin``: a prefix, and a uuid in 20 characters.
 """
 
 import re

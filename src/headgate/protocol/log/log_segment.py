@@ -3,6 +3,15 @@
 The catalog wins twice: its commits replace published files of the same version, and nothing
 after its latest version exists, whatever the listing says. That bound is applied here, once, for
 every kind of file.
+
+A catalog says that 13 is the latest version, and holds 13 itself. The log has, among others,
+
+    00000000000000000010.checkpoint.parquet                      the checkpoint
+    00000000000000000011.00000000000000000012.compacted.json     stands for 11 and 12
+    00000000000000000013.json                                    not read: the catalog's copy wins
+    00000000000000000014.json                                    not there, for all we know (R3)
+
+so the segment of 13 is the checkpoint of 10, the compaction, and version 13 from the catalog.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,4 +1,13 @@
-"""The small state of a table: what the commits say besides which files are live."""
+"""The small state of a table: what the commits say besides which files are live.
+
+State after version 3 has the domain ``acme.mark``. Version 4 brings another domain and a batch of a stream:
+
+    {"domainMetadata":{"domain":"b","configuration":"2","removed":false}}
+    {"txn":{"appId":"s","version":9}}
+
+After it ``domains`` has both, ``txns`` has ``s`` with 9, ``info`` is what version 4 says of itself, and
+protocol and metadata are those of version 3, because version 4 does not speak of them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -2,6 +2,15 @@
 
 Reading tolerates what other writers leave out. An absent list of domains or application
 transactions is not an empty one: writers omit long lists.
+
+``00000000000000000003.crc`` of a table of two files with 900 bytes is one line, here shortened:
+
+    {"tableSizeBytes":900,"numFiles":2,"numMetadata":1,"numProtocol":1,"setTransactions":[],
+     "domainMetadata":[{"domain":"acme.mark","configuration":"100","removed":false}],
+     "metadata":{…},"protocol":{…}}
+
+Version 4 removes a file of 300 bytes and adds one of 400, so its totals are two files with 1,000 bytes,
+found without a look at the live files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,6 +3,13 @@
 Whether it is a batch write, a MERGE or a stream: the decision depends on a handful of facts, and on
 nothing else. One row per outcome; the first whose condition holds is it. Types that do not go together
 are refused before any option is asked, unless the schema is overwritten.
+
+Rows of ``id INT, at DATE`` come to a table of ``id INT``:
+
+    append                                        REFUSE: column 'at' is not in the table
+    append, mergeSchema                           MERGE: the table has id and at
+    overwrite of all rows, overwriteSchema        OVERWRITE: the same, by other means
+    append of ``ID SMALLINT`` alone               KEEP: the column is found ignoring case, and is wide enough
 """
 
 from collections import Counter

@@ -1,4 +1,12 @@
-"""Column mapping: under which names the log and the data files know the columns of a table."""
+"""Column mapping: under which names the log and the data files know the columns of a table.
+
+With ``delta.columnMapping.mode = name`` the column ``order id`` has the metadata
+
+    {"delta.columnMapping.id": 1, "delta.columnMapping.physicalName": "col-5f42"}
+
+Data files, statistics and partition values call it ``col-5f42``, also after it was renamed. A nested
+``a.b`` has a name at each level: its statistics are at ``col-77.col-9c``.
+"""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum

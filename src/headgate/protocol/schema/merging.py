@@ -3,6 +3,10 @@
 Columns are matched by name ignoring case, at every level. Those of the table keep their spelling, order,
 nullability and metadata; new ones follow them. One row per pair of types that are not structs,
 arrays or maps; the first that applies decides.
+
+Rows of ``name STRING, ID SMALLINT, at DATE`` merged into a table of ``id INT, Name STRING`` make it ``id
+INT, Name STRING, at DATE``: both columns are found, the wider integer stays, and the new one comes last. A
+row of ``id STRING`` would be refused: no rule makes one type of integer and string.
 """
 
 import re

@@ -2,6 +2,13 @@
 
 A file is left out only if its partition values or its statistics prove that the predicate is
 true for none of its rows.
+
+Of three files, the first two with statistics of ``id`` and the third with none,
+
+    a   {"numRecords":3,"minValues":{"id":1},"maxValues":{"id":9},"nullCount":{"id":0}}
+    b   {"numRecords":3,"minValues":{"id":10},"maxValues":{"id":19},"nullCount":{"id":0}}
+
+``id < 10`` leaves a and c, ``id = 15`` b and c, ``id IS NULL`` only c, and ``id <> 5`` all three.
 """
 
 from collections.abc import Iterator

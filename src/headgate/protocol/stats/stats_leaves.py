@@ -1,4 +1,13 @@
-"""A few leaves of the statistics of some files: parsed, where a checkpoint has them so, else JSON."""
+"""A few leaves of the statistics of some files: parsed, where a checkpoint has them so, else JSON.
+
+The minimum of ``a`` in three files: a checkpoint has it as a column for the first, and JSON is asked for
+the others, of which the last has none.
+
+    stats_parsed                stats                     read as int64
+    {minValues: {a: 1}}         {"minValues":{"a":7}}     1
+    null                        {"minValues":{"a":3}}     3
+    null                        null                      null
+"""
 
 from collections.abc import Mapping
 

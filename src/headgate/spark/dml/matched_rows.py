@@ -3,6 +3,14 @@
 Few enough are sent as they are, which spares Spark a shuffle. If there may be many, Spark gathers
 them into words of 64 rows first, so that even a statement about every row brings less than a byte a
 row to the driver.
+
+Spark finds row 5 of file 0 and the rows 7 and 9 of file 2. Few rows come as places, ``file << 40 | index``,
+many as words:
+
+    places   5, 2199023255559, 2199023255561
+    words    (file 0, word 0, 0b100000), (file 2, word 0, 0b1010000000)
+
+Either way the driver has ``{0: {5}, 2: {7, 9}}``.
 """
 
 from array import array

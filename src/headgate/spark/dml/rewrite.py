@@ -2,6 +2,15 @@
 
 A file loses its rows by the cheapest way that is open to it: it is removed if none is left, gets a
 deletion vector if the table allows that and most rows stay, and else its other rows are copied.
+
+A DELETE concerns rows of four files of ten rows each, in a table with deletion vectors:
+
+    all ten rows of a      removed
+    five rows of b         hidden: {"remove":b}  {"add":b with a deletion vector of cardinality 5}
+    six rows of c          rewritten: its four other rows are copied to a new file, {"remove":c}  {"add":new}
+    one row of d, of which five are hidden already: six in all, so rewritten
+
+Without deletion vectors b is rewritten too.
 """
 
 from collections.abc import Mapping, Sequence

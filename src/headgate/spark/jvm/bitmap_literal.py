@@ -2,6 +2,11 @@
 
 Spark takes the hash of a literal a dozen times a query, to print plans and to compare them. That of
 an array goes through all of it each time; a map has none but its own. So a map holds the numbers.
+
+The words ``[10, 1]`` are a map without keys whose values are these two. ``at(index, is_one)`` is an
+expression, ``if(is_one, <map>.valueArray().getLong(index), 0)``: with index 1 it is 1.
+
+``benchmarks/scan.py`` with deleted rows, and the MERGE of ``benchmarks/dml.py``, justify it.
 """
 
 from collections.abc import Callable

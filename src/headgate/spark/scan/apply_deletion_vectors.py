@@ -1,4 +1,14 @@
-"""Deletion vectors: fetched by the driver, applied by Spark while it scans."""
+"""Deletion vectors: fetched by the driver, applied by Spark while it scans.
+
+File 0 has the rows 1 and 3 deleted, file 1 the rows 0 and 64. Their bitmaps are three words, one behind the
+other:
+
+    words    [0b1010, 0b1, 0b1]
+    places   file 0: from word 0, up to row 64; file 1: from word 1, up to row 128
+
+Row 64 of file 1 is bit 0 of word 1 + 64 // 64 = 2, which is set: the row is left out. Row 200 is beyond the
+words, and live.
+"""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

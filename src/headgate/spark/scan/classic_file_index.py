@@ -1,9 +1,18 @@
-"""How a classic Spark session is handed a list of files: an index that Spark asks while it plans.
+r"""How a classic Spark session is handed a list of files: an index that Spark asks while it plans.
 
 The index is a class of Python that Spark calls by py4j, as it calls the functions of foreachBatch;
 no jar is shipped, and executors never see it. It is told the filters of a query, so files are
 skipped whatever a DataFrame goes through before it runs. It lives as long as the JVM's side of it,
 which tells py4j when it collects it; so the index itself must not hold that side.
+
+A table has two files, with the ids 0 to 9 and 100 to 109. For ``WHERE id > 100`` Spark asks ``listFiles``,
+its filters are written down as
+
+    [["IsNotNull",["column","id"]],["GreaterThan",["column","id"],["literal","long",100]]]
+
+and ``skip`` answers ``b"\x00\x01"``: Spark is given the second file alone, and plans tasks for that.
+
+``benchmarks/scan.py``, where it plans 20,000 files, and ``benchmarks/many_files.py`` measure it.
 """
 
 import logging

@@ -4,6 +4,14 @@ Spark reads the checkpoint, the bulk of such a log, and leaves out the files tha
 it name. These are few, so the driver reads them and hands over what they say; if they are many,
 Spark reads them too. The rules are those of ``table/read/live_files``: a file is its path and its deletion
 vector, and the last word about it counts.
+
+A checkpoint of version 10 has five million adds in parquet, and the commits 11 and 12 say
+
+    11   {"remove":{"path":"a"}}  {"add":{"path":"c"}}
+    12   {"remove":{"path":"c"}}
+
+The driver reads these two: ``named`` is a and c, ``added`` is nothing. Spark reads the checkpoint and
+leaves out what ``named`` has, by an anti join with a broadcast: ``known ANTI JOIN named UNION ALL added``.
 """
 
 import re

@@ -4,6 +4,15 @@ It reads the list as the manifest that its own streaming sink leaves behind (``_
 so nothing is listed and no Python touches a row. A classic session reads it once, before ``scan``
 returns. A Spark Connect server reads it again whenever a query runs, so there it stays as long as
 any DataFrame made from the scan; ``scratch`` says where.
+
+``_spark_metadata/0`` for two files of a partitioned table:
+
+    v1
+    {"path":"file:///t/a.parquet","size":10,"isDir":false,"modificationTime":1767225600122,…,"action":"add"}
+    {"path":"file:///t/b.parquet","size":20,"isDir":false,"modificationTime":1767225600125,…,"action":"add"}
+
+The first was modified at …123: its time is moved to …122, so that modulo two files it is 0, and that of the
+second is 1. By that remainder rows are told apart.
 """
 
 import tempfile

@@ -1,4 +1,14 @@
-"""What reading a snapshot takes, on paper: which files Spark reads together, and what their rows share."""
+"""What reading a snapshot takes, on paper: which files Spark reads together, and what their rows share.
+
+A table partitioned by ``day`` has three files, of which b has deleted rows. There are two pieces:
+
+    positions   files                                                day                     vectors
+    0, 2        day=2026-01-01/a.parquet, day=…default…/c.parquet    "2026-01-01", null      none
+    1           day=2026-01-02/b.parquet                             "2026-01-02"            that of b
+
+Rows of both tell which file they are from, for the value of ``day``; only those of the second tell their
+index too.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

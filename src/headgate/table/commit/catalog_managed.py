@@ -1,4 +1,11 @@
-"""The route of catalog-managed tables: the catalog ratifies, the log is published afterwards."""
+r"""The route of catalog-managed tables: the catalog ratifies, the log is published afterwards.
+
+Version 8 is the latest. An append of three files is proposed inline, and may become any version from 9 on;
+one of 100,000 files is first staged, and is for version 9 alone:
+
+    Proposal(table, 9, txnId, Inline(b'{"commitInfo":…}\n{"add":…}\n…'), any_version=True)
+    Proposal(table, 9, txnId, Staged("00000000000000000009.1c5f3f0e-….json"), any_version=False)
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace

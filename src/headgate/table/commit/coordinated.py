@@ -1,4 +1,13 @@
-"""The route of tables with a commit owner: commits are staged, the owner says which file is a version."""
+"""The route of tables with a commit owner: commits are staged, the owner says which file is a version.
+
+The log has the versions 0 to 5, and the coordinator holds 6 and 7 and says that 7 is the latest: the
+frontier is 7, with 6 and 7 held. A commit of version 8 writes
+
+    _delta_log/_staged_commits/00000000000000000008.1c5f3f0e-….json
+
+and asks the coordinator. If it ratifies the file, that file is version 8, and sooner or later it is copied
+to ``_delta_log/00000000000000000008.json``.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -96,7 +96,7 @@ class FilesystemCommitter:
         commit = codec.decode(version, self._store.read(path))
         if not dated:
             return commit
-        # The commit that switches in-commit timestamps on must come after the file times before it (I4).
+        # The commit that switches in-commit timestamps on must come after the file times before it (I8).
         return replace(commit, modified_ms=EpochMillis(self._store.head(path).modified_ms))
 
 

@@ -2,6 +2,14 @@
 
 One loop serves every route. It ends in exactly one of three ways: the version the transaction
 became, an error that proves it was not committed, or ``CommitUnknown``.
+
+A transaction read version 8. What is proposed, and what comes back:
+
+    9    Lost with the winners 9 and 10      no rule objects: it is rebased
+    11   Unknown, the connection broke       outcome_of: Open, so nobody has 11 yet
+    11   Ratified(11)                        the same proposal, the same txnId
+
+Had the second look found 11 with its own txnId, that would have been the answer too.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,9 @@
-"""Copying ratified commits to ``_delta_log``, in order, each exactly as it was ratified."""
+"""Copying ratified commits to ``_delta_log``, in order, each exactly as it was ratified.
+
+The catalog holds versions 6, 7 and 8, and the log ends with 5. ``00000000000000000006.json`` is created,
+then 7, then 8, and the catalog is told 8 once for all three. If 7 is there with other bytes, 6 is
+published, 7 becomes an incident, and 8 is not written; readers get 7 and 8 from the catalog.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

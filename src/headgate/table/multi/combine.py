@@ -1,8 +1,17 @@
-"""Several changes of one table as one: what a transaction did to it, in a single commit.
+r"""Several changes of one table as one: what a transaction did to it, in a single commit.
 
 A file that was added and removed again never was; the last word counts of metadata, of each domain
 and of each application; what was read is united. What would tell readers something untrue if it
 were one commit is refused.
+
+In a transaction on a table of the files a and b, an append adds c, and a DELETE then removes c and a and
+adds d. The one commit of both is
+
+    {"commitInfo":{"operation":"TRANSACTION","operationParameters":{"operations":"[\"WRITE\",\"DELETE\"]"},…}}
+    {"remove":{"path":"a",…}}
+    {"add":{"path":"d",…}}
+
+and of c there is no trace.
 """
 
 from collections.abc import Iterable, Sequence

@@ -118,7 +118,7 @@ def stamps(store: Store, frontier: Frontier, state: State) -> tuple[Stamp, ...]:
     if enabled is None:
         return timestamps.monotonic(found)
     by_file = timestamps.monotonic([stamp for stamp in found if stamp.version < enabled.version])
-    # A file may have been copied later, but its version is older than the enablement (I9).
+    # A file may have been copied later, but its version is older than the enablement (I8).
     earlier = (Stamp(stamp.version, EpochMillis(min(stamp.at, enabled.at - 1))) for stamp in by_file)
     return (*earlier, *found[len(by_file) :])
 

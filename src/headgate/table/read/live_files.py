@@ -1,4 +1,17 @@
-"""The live files of a table, as Arrow columns."""
+"""The live files of a table, as Arrow columns.
+
+Version 0 adds a and b, version 1 gives a a deletion vector. A file is its path and its vector, so the first
+a is gone:
+
+    0   {"add":{"path":"a"}}  {"add":{"path":"b"}}
+    1   {"remove":{"path":"a"}}  {"add":{"path":"a","deletionVector":{…,"cardinality":1}}}
+
+    path   deletion_vector
+    b      null
+    a      {storage_type: u, …, cardinality: 1}
+
+Until somebody asks for these columns only the two commits are kept.
+"""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,13 @@
-"""Reading a table's log: which files it has, and its commits, wherever they are."""
+"""Reading a table's log: which files it has, and its commits, wherever they are.
+
+Version 13 is read from wherever it is:
+
+    held by the catalog, inline     no file at all
+    held by the catalog, staged     _delta_log/_staged_commits/00000000000000000013.<uuid>.json
+    not held                        _delta_log/00000000000000000013.json
+
+``_last_checkpoint`` with ``{"version":10,"size":4}`` lets the listing begin at version 10.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

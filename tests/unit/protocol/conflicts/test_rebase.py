@@ -160,7 +160,7 @@ def test_enabling_says_since_when() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_enabling_commit_that_loses_says_since_when_it_really_was(count: int) -> None:
-    """S158, I5"""
+    """S158, I8"""
     state = table(["feature:inCommitTimestamp"])
     lost = [
         replace(winner, modified_ms=EpochMillis(8_000 + number))
@@ -175,7 +175,7 @@ def test_an_enabling_commit_that_loses_says_since_when_it_really_was(count: int)
 
 @pytest.mark.parametrize(("now", "stamp"), [(5_000, 6_001), (9_000, 9_000)])
 def test_a_write_that_loses_to_the_enabling_commit_is_stamped(now: int, stamp: int) -> None:
-    """S160, I7"""
+    """S160, I8"""
     state = table(["feature:inCommitTimestamp"])
     ours = prepared(["append"], state, now=now)
     assert not ours.is_stamped
@@ -187,7 +187,7 @@ def test_a_write_that_loses_to_the_enabling_commit_is_stamped(now: int, stamp: i
 
 
 def test_keeping_timestamps_keeps_since_when() -> None:
-    """I6: whatever the writer put there."""
+    """I8: whatever the writer put there."""
     since = [f"set:{ENABLED_AT_VERSION}=3", f"set:{ENABLED_AT_MOMENT}=300"]
     state = table(["stamped", *since])
     ours = prepared([f"unset:{ENABLED_AT_VERSION}", f"set:{ENABLED_AT_MOMENT}=9"], state)
@@ -198,7 +198,7 @@ def test_keeping_timestamps_keeps_since_when() -> None:
 
 
 def test_disabling_timestamps_takes_since_when_back() -> None:
-    """I6"""
+    """I8"""
     state = table(["stamped", f"set:{ENABLED_AT_VERSION}=3", f"set:{ENABLED_AT_MOMENT}=300"])
 
     left = prepared(["set:delta.enableInCommitTimestamps=false"], state).metadata.configuration
@@ -208,7 +208,7 @@ def test_disabling_timestamps_takes_since_when_back() -> None:
 
 
 def test_a_winner_without_the_timestamp_its_table_promises_is_an_error() -> None:
-    """I10"""
+    """I8"""
     state = table(["stamped"])
     (winner,) = winners(state, ["append"])
     silent = replace(

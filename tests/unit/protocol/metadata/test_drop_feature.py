@@ -46,7 +46,7 @@ def test_dropping_domains(route: str) -> None:
 
 
 def test_dropping_timestamps_takes_what_was_said_of_them() -> None:
-    """I6"""
+    """I8"""
     _, table = new("filesystem")
     set_properties.set_properties(table, {STAMPS: "true"})
 

@@ -135,7 +135,7 @@ def go_on(place: Place, acknowledged: set[str]) -> None:
 def test_whichever_call_fails_a_fresh_client_goes_on(
     operation: Operation, taken: bool, fate: str, kind: str, batch: int, tmp_path: Path
 ) -> None:
-    """S130, §2.9: take-over, release and commits, with every call to store and owner failing in turn."""
+    """S130: take-over, release and commits, with every call to store and owner failing in turn."""
     fails_at, finished = 1, False
     while not finished:
         place = place_of(kind, tmp_path / str(fails_at), batch=batch, taken=taken)
@@ -200,7 +200,7 @@ class DeadlyStore(FaultyStore):
 
 @pytest.mark.parametrize("published", [False, True])
 def test_who_comes_after_a_release_publishes_what_it_left(published: bool, tmp_path: Path) -> None:
-    """S130, §2.9: else the next version would leave a gap before it."""
+    """S130: else the next version would leave a gap before it."""
     place = place_of("memory", tmp_path, batch=100, taken=True)
     dying = place.opened(store=DeadlyStore(place.store, file_names.published(Version(4))))
     with pytest.raises(Died):

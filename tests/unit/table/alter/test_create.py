@@ -97,7 +97,7 @@ def test_properties_bring_their_features(managed: bool) -> None:
 
 
 def test_timestamps_from_the_beginning_say_nothing_of_since_when() -> None:
-    """C3, I3"""
+    """C3, I8"""
     found = made({STAMPS: "true"}, managed=False)
 
     assert found.info is not None
@@ -107,7 +107,7 @@ def test_timestamps_from_the_beginning_say_nothing_of_since_when() -> None:
 
 
 def test_an_ordinary_table_shuts_out_nobody() -> None:
-    """§5: the weakest form that says what is needed."""
+    """The weakest form that says what is needed."""
     plain = made(managed=False)
     strict = made(managed=False, schema=Struct((Field("id", Primitive("long"), nullable=False),)))
 

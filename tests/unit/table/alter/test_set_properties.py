@@ -258,7 +258,7 @@ def test_how_the_catalog_knows_a_table_cannot_change(route: str) -> None:
 
 
 def test_timestamps_that_are_switched_on_later_say_since_when() -> None:
-    """I3, I4"""
+    """I8"""
     table = new("filesystem")
     append(table, "a")
 
@@ -274,7 +274,7 @@ def test_timestamps_that_are_switched_on_later_say_since_when() -> None:
 
 
 def test_timestamps_that_lose_a_race_say_the_version_they_came_with() -> None:
-    """I5"""
+    """I8"""
     place = create((), managed=False)
     ours, theirs = open_table(place, "filesystem"), open_table(place, "filesystem")
     base = ours.snapshot()

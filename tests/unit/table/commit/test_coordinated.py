@@ -483,7 +483,7 @@ class Later(CountingWorld):
 
 
 def test_cleaning_up_the_log_leaves_what_is_not_published() -> None:
-    """§2.8: staged commits go with the published ones, and the folder is still there afterwards."""
+    """Staged commits go with the published ones, and the folder is still there afterwards."""
     place, _ = coordinated(4, batch=100)
     place.opened().checkpoint()
     append(place.opened(), "xy")
@@ -570,7 +570,7 @@ def test_transient_failures_end_after_ten_in_a_row() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
 def test_a_lost_answer_is_found_by_the_transaction(batch: int) -> None:
-    """P13, §2.10: even if all is published by then, and others came after it."""
+    """P13: even if all is published by then, and others came after it."""
     place, watched = coordinated(1, batch=batch)
 
     def unheard(table: OwnedTable, proposal: OwnedProposal) -> Unknown:
@@ -618,7 +618,7 @@ def test_winners_that_are_not_published_are_found() -> None:
 
 
 def test_who_writes_while_a_table_changes_hands_starts_again() -> None:
-    """§2.9, W11: the file of the next version is never created past the owner."""
+    """W11: the file of the next version is never created past the owner."""
     place, watched = ordinary(1, batch=100)
     caught_up = place.opened()
     base = caught_up.snapshot()

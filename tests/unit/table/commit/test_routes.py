@@ -96,7 +96,7 @@ def test_a_managed_table_keeps_its_timestamps(route: str) -> None:
 
 @pytest.mark.parametrize("losses", [0, 1, 2])
 def test_timestamps_enabled_on_a_table_of_files_start_after_the_files(losses: int) -> None:
-    """S155, S158, I4: files written by a clock far ahead of ours."""
+    """S155, S158, I8: files written by a clock far ahead of ours."""
     place = create(("feature:inCommitTimestamp",), managed=False)
     table, other = open_table(place, "filesystem"), open_table(place, "filesystem")
     place.store._moment = 50_000_000

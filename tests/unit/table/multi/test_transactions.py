@@ -283,7 +283,7 @@ def test_a_conflict_in_one_table_refuses_all_and_names_every_loser(lake: Lake) -
 
 
 def test_of_two_transactions_that_read_both_tables_and_write_one_each_one_loses(lake: Lake) -> None:
-    """R3: no write skew."""
+    """I11: no write skew."""
     one, two = lake.transaction(["s.a", "s.b"]), lake.transaction(["s.a", "s.b"])
     for tx, target in ((one, "s.a"), (two, "s.b")):
         seen = [files(tx.table(name), read=True) for name in ("s.a", "s.b")]
@@ -484,7 +484,7 @@ def test_a_refused_operation_that_did_nothing_leaves_the_rest_as_it_was(lake: La
 
 
 def test_a_cut_of_the_lake_never_shows_half_a_transaction(lake: Lake) -> None:
-    """R3: an amount moves between two tables, and its sum stays the same in every snapshot."""
+    """I19: an amount moves between two tables, and its sum stays the same in every snapshot."""
     append(lake.table("s.a"), *(f"{number}" for number in range(12)))
     done = threading.Event()
 
@@ -555,7 +555,7 @@ def play(lake: Lake, plans: Sequence[Planned], order: Sequence[int]) -> list[int
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_random_transactions_are_as_if_run_one_after_another(lake: Lake, data: st.DataObject) -> None:
-    """R3: whatever order their steps take, those that commit saw what they would have seen one by one."""
+    """I11: whatever order their steps take, those that commit saw what they would have seen one by one."""
     empty(lake)
     some = st.frozensets(st.sampled_from(TABLES), max_size=3)
     plans = [Planned(data.draw(some), data.draw(some)) for _ in range(data.draw(st.integers(2, 4)))]

@@ -331,7 +331,7 @@ SINCE_VERSION, SINCE_MOMENT = timestamps.ENABLED_AT_VERSION, timestamps.ENABLED_
 def test_half_a_provenance_is_an_error_by_name(
     tmp_path: Path, provenance: dict[str, str], ask: Callable[[OpenedTable], object]
 ) -> None:
-    """I3 of the rules of in-commit timestamps: what the versions hold is not touched by it."""
+    """I8: what the versions hold is not touched by it."""
     broken = replace_configuration(promised(), provenance)
     at(tmp_path, 0, 1_000, Protocol(min_reader_version=1, min_writer_version=2), metadata())
     at(tmp_path, 1, 2_000, stamped(2_000), STAMPED, broken)
@@ -346,7 +346,7 @@ def test_half_a_provenance_is_an_error_by_name(
 
 
 def test_a_provenance_without_a_promise_means_nothing(tmp_path: Path) -> None:
-    """I3: disabling may leave a property behind."""
+    """I8: disabling may leave a property behind."""
     left = replace_configuration(metadata(), {SINCE_VERSION: "1"})
     at(tmp_path, 0, 1_000, Protocol(min_reader_version=1, min_writer_version=2), left)
     at(tmp_path, 1, 2_000, add("1"))
@@ -397,7 +397,7 @@ def test_changes_between_moments_across_the_enablement(
 def test_changes_of_a_table_whose_old_files_were_copied_after_the_enablement(
     tmp_path: Path, start: int, end: int, versions: list[int]
 ) -> None:
-    """S045, S171: the times of files never move a version that has a timestamp of its own (I9)."""
+    """S045, S171: the times of files never move a version that has a timestamp of its own (I8)."""
     table = enabled_at_version_2(tmp_path)
     os.utime(tmp_path / file_names.published(Version(1)), (50, 50))
 

@@ -1,7 +1,16 @@
-"""MERGE: update, delete and insert rows by how they match the rows of a source.
+r"""MERGE: update, delete and insert rows by how they match the rows of a source.
 
 The target is read once: joined with the source, which goes to where the target's rows are if it
 is small. Rows of the source that matched nothing are found by their numbers afterwards.
+
+A file has the ids 0 to 9. A source of the ids 5 and 11, with WHEN MATCHED UPDATE and WHEN NOT MATCHED
+INSERT, on a table with deletion vectors, commits
+
+    {"remove":{"path":"a.parquet",…}}
+    {"add":{"path":"a.parquet",…,"deletionVector":{…,"cardinality":1}}}      row 5 is hidden
+    {"add":{"path":"new.parquet","stats":"{\"numRecords\":2,…}"}}            5 as updated, and 11
+
+with ``numTargetRowsUpdated`` 1, ``numTargetRowsInserted`` 1 and ``numTargetRowsCopied`` 0.
 """
 
 from dataclasses import dataclass, replace
