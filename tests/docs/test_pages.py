@@ -36,7 +36,9 @@ def is_one_link(line: str) -> bool:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_line_of_prose_is_long(page: Path) -> None:
-    long = [number for number, line in prose(page.read_text()) if len(line) > LONGEST and not is_one_link(line)]
+    long = [
+        number for number, line in prose(page.read_text()) if len(line) > LONGEST and not is_one_link(line)
+    ]
 
     assert not long, f"lines {long} have more than {LONGEST} characters"
 
