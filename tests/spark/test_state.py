@@ -53,7 +53,7 @@ def rows_of(files: pa.Table) -> list[Row]:
 
 def replays_agree(spark: SparkSession, log: OpenedTable, version: int | None = None) -> list[Row]:
     snapshot = log.snapshot(version=version)
-    expected = snapshot.files.columns.select(cluster_replay.files.SCHEMA.names)
+    expected = snapshot.files.columns.select(cluster_replay.read_live_files.SCHEMA.names)
 
     found = cluster_replay.live_files(spark, log, snapshot.version).toArrow()
 

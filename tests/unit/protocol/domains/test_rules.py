@@ -262,8 +262,8 @@ def as_in_delta(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMe
 @pytest.mark.parametrize(
     ("handler", "words", "code"),
     [
-        (failing, "test_domains.failing raised ZeroDivisionError: 1 against 9", "HANDLER_FAILED"),
-        (refusing, "test_domains.refusing refuses.*different clusters", "ACME_CLUSTERS"),
+        (failing, "test_rules.failing raised ZeroDivisionError: 1 against 9", "HANDLER_FAILED"),
+        (refusing, "test_rules.refusing refuses.*different clusters", "ACME_CLUSTERS"),
         (as_in_delta, "as_in_delta refuses.*Conflicted DomainMetadata", "DELTA_CONCURRENT_TRANSACTION"),
         (partial(failing), "partial.*raised ZeroDivisionError", "HANDLER_FAILED"),
         (lambda base, winner, mine: None, "lambda.*gave NoneType", "HANDLER_FAILED"),
