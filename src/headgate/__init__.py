@@ -6,9 +6,9 @@ from headgate.lake.lake import Lake, connect
 from headgate.lake.lake_recovery import recover
 from headgate.lake.path_table import at_path, check_path, convert, write_path
 from headgate.lake.table import Table
+from headgate.plugins import coordinators, policies
 from headgate.plugins import coordinators as owners
 from headgate.plugins import domain_handlers as domains
-from headgate.plugins import policies
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import DatabaseSettings, Publish, Settings
 from headgate.spark.calls.errors import named_errors
@@ -32,6 +32,7 @@ __all__ = [
     "check_path",
     "connect",
     "convert",
+    "coordinators",
     "domains",
     "identity_column",
     "named_errors",
