@@ -10,7 +10,9 @@ from benchmarks.__main__ import discover
 _ROOT = Path(__file__).parents[2]
 # These take longer than all others together: run them by hand.
 _STARTS_SPARK = {"dml", "lineitem", "many_files", "scan", "writes"}
-_LINE = re.compile(r"\S.*  headgate .+/s.*  (deltalake|single commits|a new catalog) .+/s.*  [\d,.]+×")
+_LINE = re.compile(
+    r"\S.*  headgate .+/s.*  (deltalake|single commits|a new catalog|pyspark.sql) .+/s.*  [\d,.]+×"
+)
 
 
 def test_every_benchmark_without_spark_prints_its_line() -> None:

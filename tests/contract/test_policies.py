@@ -18,6 +18,7 @@ from headgate.catalog.store.event_store import Kind
 from headgate.catalog.store.grant_store import Privilege
 from headgate.clock import SystemWorld
 from headgate.errors import CommitRefused, InvalidRequest, UserError
+from headgate.plugins.registry import Registry
 from headgate.protocol.actions import (
     CommitInfo,
     DomainMetadata,
@@ -245,9 +246,9 @@ def test_an_installed_policy_is_found_and_one_that_cannot_be_loaded_refuses(
         EntryPoint("gone", "tests.contract.no_such_module:POLICY", policies.GROUP),
     ]
     monkeypatch.setattr(
-        "headgate.policies.entry_points", lambda group: offers if group == policies.GROUP else []
+        "headgate.plugins.registry.entry_points", lambda group: offers if group == policies.GROUP else []
     )
-    found = policies._Registry().registered()
+    found = Registry(policies.KIND).registered()
     mine = Place(place.catalog.acting_as("owner", policies=lambda: found), *place.rest)
 
     assert found["quiet"] is QUIET

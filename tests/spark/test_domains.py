@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake, Table, domains
 from headgate.errors import DomainConflict, InvalidRequest
+from headgate.plugins.registry import Registry
 from headgate.protocol.actions import DomainMetadata
 
 pytestmark = pytest.mark.spark
@@ -34,7 +35,7 @@ def _again(lake: Lake) -> Table:
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test has a registry of its own."""
-    monkeypatch.setattr(domains, "_PROCESS", domains._Registry())
+    monkeypatch.setattr(domains, "_HANDLERS", Registry(domains.KIND))
 
 
 def data_files(table: Table) -> set[Path]:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake, Table, domains
 from headgate.errors import DomainConflict, GroupConflict, InvalidRequest
+from headgate.plugins.registry import Registry
 from headgate.protocol.actions import Commit, Version
 from headgate.spark.streaming.stream_options import BatchDomains
 from tests.support import streams
@@ -36,7 +37,7 @@ def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test has a registry of its own."""
-    monkeypatch.setattr(domains, "_PROCESS", domains._Registry())
+    monkeypatch.setattr(domains, "_HANDLERS", Registry(domains.KIND))
 
 
 def filled(spark: SparkSession, opening: Callable[[], Table]) -> Table:

@@ -4,16 +4,14 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typing_extensions import override
 
 import headgate
-from headgate.cli import check, console, history, publish, recover, show, tables, worker
-from headgate.cli.demo import command as demo
+from headgate.cli import console, lazy_commands
 from headgate.errors import HeadgateError
 
 
-class _Commands(TyperGroup):
+class _Commands(lazy_commands.LazyCommands):
     """Shows our own errors as a cause and a fix; anything else is a bug and keeps its traceback."""
 
     @override
@@ -52,11 +50,4 @@ def _main(
     pass
 
 
-app.command()(demo.demo)
-app.command()(tables.tables)
-app.command()(history.history)
-app.command()(show.show)
-app.command()(publish.publish)
-app.command()(worker.worker)
-app.command()(check.check)
-app.command()(recover.recover)
+lazy_commands.list_in(app)

@@ -1,6 +1,6 @@
-"""Commit owners for users: who decides the commits of tables that name an owner in their properties.
+"""Commit coordinators for users: who decides the commits of tables that name an owner in their properties.
 
-    headgate.owners.register("dynamodb", build)
+    headgate.coordinators.register("dynamodb", build)
 
 ``build(conf)`` gives the owner that the conf of a table means. A package can bring owners of its own: an
 entry point of the group ``headgate.commit_owners``, named after the owner, is such a function; it is
@@ -12,8 +12,8 @@ With ``"commits": "published"`` it creates every commit in ``_delta_log`` at onc
 """
 
 import threading
-from collections.abc import Mapping
-from importlib.metadata import entry_points
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
 
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.failures import error_of, failed, failure_of
@@ -22,6 +22,7 @@ from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.catalog.coordinator.port import Builder, CommitOwner
 from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
 from headgate.errors import InvalidRequest
+from headgate.plugins.registry import PluginKind, Registry
 
 __all__ = [
     "GROUP",
@@ -64,81 +65,84 @@ def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
     return PublishingOwner(owner) if commits == _PUBLISHED else owner
 
 
-_BUILT_IN: Mapping[str, Builder] = {"headgate": _of_lake}
+def _check(name: str, builder: Builder) -> None:
+    if not callable(builder):
+        raise InvalidRequest(
+            f"the owner {name!r} must be built by a function of its conf, and a "
+            f"{type(builder).__name__} is none"
+        )
+
+
+def _from_offers(name: str, offers: Sequence[EntryPoint]) -> Builder:
+    """A builder that imports the package when a table names it."""
+    distinct = {offer.value: offer for offer in offers}
+
+    def build(conf: Mapping[str, str]) -> CommitOwner:
+        if len(distinct) > 1:
+            raise InvalidRequest(
+                f"more than one installed package offers the commit owner {name!r}: register the one to use"
+            )
+        builder: Builder = offers[0].load()
+        return builder(conf)
+
+    return build
+
+
+KIND: PluginKind[Builder] = PluginKind(
+    GROUP,
+    check=_check,
+    from_offers=_from_offers,
+    taken="there is a commit owner {name!r} already: unregister it first",
+    absent="no commit owner {name!r} is registered",
+    built_in={"headgate": _of_lake},
+)
 _Key = tuple[str, frozenset[tuple[str, str]]]
 
 
-class _Registry:
-    """The builders of this process, and the owners they built; safe to share between threads."""
+class Coordinators:
+    """The builders of this process, and the coordinators they built; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._chosen: dict[str, Builder] = {}
+        self.builders: Registry[Builder] = Registry(KIND)
+        self._lock = threading.RLock()  # what is built may be built upon another one
         self._built: dict[_Key, CommitOwner] = {}
 
-    def register(self, name: str, builder: Builder) -> None:
-        if not callable(builder):
-            raise InvalidRequest(
-                f"the owner {name!r} must be built by a function of its conf, and a "
-                f"{type(builder).__name__} is none"
-            )
-        with self._lock:
-            if name in self._chosen or name in _BUILT_IN:
-                raise InvalidRequest(f"there is a commit owner {name!r} already: unregister it first")
-            self._chosen[name] = builder
-
     def unregister(self, name: str) -> None:
+        """Forget a builder and what it built, together."""
         with self._lock:
-            if self._chosen.pop(name, None) is None:
-                raise InvalidRequest(f"no commit owner {name!r} is registered")
+            self.builders.unregister(name)
             self._built = {key: owner for key, owner in self._built.items() if key[0] != name}
 
-    def registered(self) -> frozenset[str]:
-        installed = (offer.name for offer in entry_points(group=GROUP))
-        with self._lock:
-            return frozenset({*self._chosen, *_BUILT_IN, *installed})
-
     def find(self, name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+        """What the builder of this name makes of a conf, once for each conf."""
         key = name, frozenset(conf.items())
         with self._lock:
             if key not in self._built:
-                builder = self._chosen.get(name) or _BUILT_IN.get(name) or _installed(name)
+                builder = self.builders.find(name)
                 if builder is None:
                     return None
                 self._built[key] = builder(dict(conf))
             return self._built[key]
 
 
-def _installed(name: str) -> Builder | None:
-    offers = {offer.value: offer for offer in entry_points(group=GROUP, name=name)}
-    if len(offers) > 1:
-        raise InvalidRequest(
-            f"more than one installed package offers the commit owner {name!r}: register the one to use"
-        )
-    builder: Builder | None = None
-    for offer in offers.values():
-        builder = offer.load()
-    return builder
-
-
-_PROCESS = _Registry()
+_COORDINATORS = Coordinators()
 
 
 def register(name: str, builder: Builder) -> None:
     """Let ``builder`` make the owner of tables that name it; a name has one builder, another is refused."""
-    _PROCESS.register(name, builder)
+    _COORDINATORS.builders.register(name, builder)
 
 
 def unregister(name: str) -> None:
     """Forget the builder that was registered under this name, and what it built."""
-    _PROCESS.unregister(name)
+    _COORDINATORS.unregister(name)
 
 
 def registered() -> frozenset[str]:
     """The names there are, those of installed packages included."""
-    return _PROCESS.registered()
+    return frozenset(_COORDINATORS.builders.registered())
 
 
 def find(name: str, conf: Mapping[str, str]) -> CommitOwner | None:
     """The owner of that name and conf, built once; None if nobody registered the name."""
-    return _PROCESS.find(name, conf)
+    return _COORDINATORS.find(name, conf)

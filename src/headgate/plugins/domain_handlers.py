@@ -7,16 +7,15 @@ named after the domain. It is imported only when there is something to merge, an
 registers itself comes first.
 """
 
-import threading
-from collections.abc import Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
 from typing import Protocol
 
 import msgspec
 from typing_extensions import override
 
 from headgate.errors import DomainConflict, InvalidRequest
+from headgate.plugins.registry import PluginKind, Registry
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.handlers import last_writer_wins, max_of, merge_disjoint_keys, union
@@ -41,11 +40,11 @@ __all__ = [
 GROUP = "headgate.domain_handlers"
 
 
-class _Plugin:
+class _InstalledHandler:
     """The handler an installed package offers, imported when it is first needed."""
 
-    def __init__(self, offers: Iterable[EntryPoint]) -> None:
-        self._offers = tuple(offers)
+    def __init__(self, offers: Sequence[EntryPoint]) -> None:
+        self._offers = offers
 
     def __call__(
         self, base: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata
@@ -60,54 +59,27 @@ class _Plugin:
         return " and ".join(sorted({offer.value for offer in self._offers}))
 
 
-class _Registry:
-    """The handlers of this process; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._chosen: dict[str, Handler] = {}
-        self._installed: dict[str, Handler] | None = None
-
-    def register(self, domain: str, handler: Handler) -> None:
-        _check_pattern(domain)
-        if not callable(handler):
-            raise InvalidRequest(
-                f"the handler of {domain!r} must be callable as handler(base, winner, mine), "
-                f"and a {type(handler).__name__} is not"
-            )
-        with self._lock:
-            present = self._chosen.setdefault(domain, handler)
-        if present is not handler:
-            raise InvalidRequest(f"the metadata domain {domain!r} has a handler already: unregister it first")
-
-    def unregister(self, domain: str) -> None:
-        with self._lock:
-            if self._chosen.pop(domain, None) is None:
-                raise InvalidRequest(f"no handler is registered for the metadata domain {domain!r}")
-
-    def registered(self) -> Handlers:
-        with self._lock:
-            if self._installed is None:
-                self._installed = _installed()
-            return MappingProxyType({**self._installed, **self._chosen})
-
-
-def _installed() -> dict[str, Handler]:
-    offers: dict[str, list[EntryPoint]] = {}
-    for offer in entry_points(group=GROUP):
-        offers.setdefault(offer.name, []).append(offer)
-    return {name: _Plugin(found) for name, found in offers.items()}
-
-
-def _check_pattern(domain: str) -> None:
+def _check(domain: str, handler: Handler) -> None:
     rules.check_name(domain)
     if "*" in domain and (not domain.endswith(ANY_BELOW) or domain.index("*") < len(domain) - 1):
         raise InvalidRequest(
             f"{domain!r} is neither the name of a metadata domain nor a prefix: write a prefix as acme.*"
         )
+    if not callable(handler):
+        raise InvalidRequest(
+            f"the handler of {domain!r} must be callable as handler(base, winner, mine), "
+            f"and a {type(handler).__name__} is not"
+        )
 
 
-_PROCESS = _Registry()
+KIND: PluginKind[Handler] = PluginKind(
+    GROUP,
+    check=_check,
+    from_offers=lambda _domain, offers: _InstalledHandler(offers),
+    taken="the metadata domain {name!r} has a handler already: unregister it first",
+    absent="no handler is registered for the metadata domain {name!r}",
+)
+_HANDLERS: Registry[Handler] = Registry(KIND)
 
 
 def register(domain: str, handler: Handler) -> None:
@@ -115,17 +87,17 @@ def register(domain: str, handler: Handler) -> None:
 
     Every race lost from now on uses it. A domain has one handler: another one is refused.
     """
-    _PROCESS.register(domain, handler)
+    _HANDLERS.register(domain, handler)
 
 
 def unregister(domain: str) -> None:
     """Forget the handler that was registered under this name."""
-    _PROCESS.unregister(domain)
+    _HANDLERS.unregister(domain)
 
 
 def registered() -> Handlers:
     """The handlers as they are now, those of installed packages included."""
-    return _PROCESS.registered()
+    return _HANDLERS.registered()
 
 
 class HasDomains(Protocol):

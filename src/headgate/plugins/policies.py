@@ -10,13 +10,12 @@ A package can bring policies of its own: an entry point of the group ``headgate.
 a ``CommitPolicy``. They are asked after the built-in ones, in the order of their names.
 """
 
-import threading
-from collections.abc import Mapping
-from importlib.metadata import entry_points
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from importlib.metadata import EntryPoint
 
 from headgate.catalog.access.commit_policies import CommitPolicy, Facts, Refusal, Review
 from headgate.errors import CommitRefused, InvalidRequest
+from headgate.plugins.registry import PluginKind, Registry
 
 __all__ = [
     "GROUP",
@@ -44,65 +43,43 @@ class _Broken:
         return review.refuse(f"the installed policy {self._name!r} cannot be used: {self._why}")
 
 
-class _Registry:
-    """The policies of this process; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._chosen: dict[str, CommitPolicy] = {}
-        self._installed: dict[str, CommitPolicy] | None = None
-
-    def register(self, name: str, policy: CommitPolicy) -> None:
-        if not name or not callable(getattr(policy, "review", None)):
-            raise InvalidRequest(
-                f"a policy has a name, and a method review(review): a {type(policy).__name__} has none"
-            )
-        with self._lock:
-            present = self._chosen.setdefault(name, policy)
-        if present is not policy:
-            raise InvalidRequest(f"there is a policy {name!r} already: unregister it first")
-
-    def unregister(self, name: str) -> None:
-        with self._lock:
-            if self._chosen.pop(name, None) is None:
-                raise InvalidRequest(f"no policy {name!r} is registered")
-
-    def registered(self) -> Mapping[str, CommitPolicy]:
-        with self._lock:
-            if self._installed is None:
-                self._installed = _installed()
-            if not self._installed and not self._chosen:
-                return _NONE
-            return MappingProxyType(dict(sorted({**self._installed, **self._chosen}.items())))
+def _check(name: str, policy: CommitPolicy) -> None:
+    if not name or not callable(getattr(policy, "review", None)):
+        raise InvalidRequest(
+            f"a policy has a name, and a method review(review): a {type(policy).__name__} has none"
+        )
 
 
-def _installed() -> dict[str, CommitPolicy]:
-    found: dict[str, CommitPolicy] = {}
-    for offer in entry_points(group=GROUP):
-        if offer.name in found:
-            found[offer.name] = _Broken(offer.name, "more than one installed package offers it")
-            continue
-        try:
-            found[offer.name] = offer.load()
-        except Exception as exc:  # whatever its import raises
-            found[offer.name] = _Broken(offer.name, f"{type(exc).__name__}: {exc}")
-    return found
+def _from_offers(name: str, offers: Sequence[EntryPoint]) -> CommitPolicy:
+    if len(offers) > 1:
+        return _Broken(name, "more than one installed package offers it")
+    try:
+        policy: CommitPolicy = offers[0].load()
+    except Exception as exc:  # whatever its import raises
+        return _Broken(name, f"{type(exc).__name__}: {exc}")
+    return policy
 
 
-_NONE: Mapping[str, CommitPolicy] = MappingProxyType({})
-_PROCESS = _Registry()
+KIND: PluginKind[CommitPolicy] = PluginKind(
+    GROUP,
+    check=_check,
+    from_offers=_from_offers,
+    taken="there is a policy {name!r} already: unregister it first",
+    absent="no policy {name!r} is registered",
+)
+_POLICIES: Registry[CommitPolicy] = Registry(KIND)
 
 
 def register(name: str, policy: CommitPolicy) -> None:
     """Let ``policy`` review every commit that is proposed from now on; a name has one policy."""
-    _PROCESS.register(name, policy)
+    _POLICIES.register(name, policy)
 
 
 def unregister(name: str) -> None:
     """Forget the policy that was registered under this name."""
-    _PROCESS.unregister(name)
+    _POLICIES.unregister(name)
 
 
 def registered() -> Mapping[str, CommitPolicy]:
     """The policies as they are now, those of installed packages included."""
-    return _PROCESS.registered()
+    return _POLICIES.registered()

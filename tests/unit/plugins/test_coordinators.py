@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql.types import LongType, StructType
@@ -12,6 +11,7 @@ import headgate
 from headgate import owners
 from headgate.catalog.coordinator.port import CommitOwner
 from headgate.errors import InvalidRequest
+from headgate.plugins import registry
 from headgate.protocol.features.coordinated_commits import CURRENT
 
 
@@ -26,7 +26,7 @@ def built() -> Iterator[list[Mapping[str, str]]]:
 
     owners.register("acme", build)
     yield found
-    if "acme" in owners._PROCESS._chosen:
+    if "acme" in owners.registered():
         owners.unregister("acme")
 
 
@@ -62,20 +62,17 @@ def test_a_forgotten_owner_is_built_anew(built: list[Mapping[str, str]]) -> None
 
 
 def test_a_package_can_bring_an_owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    offers = [EntryPoint("packaged", "headgate.owners:in_memory_of", owners.GROUP)]
+    offers = [EntryPoint("packaged", "headgate.plugins.coordinators:in_memory_of", owners.GROUP)]
     monkeypatch.setattr(owners, "in_memory_of", lambda conf: owners.in_memory(), raising=False)
 
-    def entry_points(**asked: Any) -> list[EntryPoint]:
-        return [offer for offer in offers if asked.get("name", offer.name) == offer.name]
-
-    monkeypatch.setattr(owners, "entry_points", entry_points)
-    fresh = owners._Registry()
+    monkeypatch.setattr(registry, "entry_points", lambda group: tuple(offers))
+    fresh = owners.Coordinators()
 
     assert fresh.find("packaged", {}) is not None
-    assert "packaged" in fresh.registered()
+    assert "packaged" in fresh.builders.registered()
     offers.append(EntryPoint("packaged", "elsewhere:build", owners.GROUP))
     with pytest.raises(InvalidRequest, match="more than one"):
-        owners._Registry().find("packaged", {})
+        owners.Coordinators().find("packaged", {})
 
 
 def test_the_owner_of_a_lake_is_found_by_its_conf_alone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import headgate
 from headgate import domains
 from headgate.errors import DomainConflict, InvalidRequest
+from headgate.plugins.registry import Registry
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
 
@@ -21,7 +22,7 @@ B = DomainMetadata(domain="acme.a", configuration="2", removed=False)
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test has a registry of its own."""
-    monkeypatch.setattr(domains, "_PROCESS", domains._Registry())
+    monkeypatch.setattr(domains, "_HANDLERS", Registry(domains.KIND))
     yield
 
 

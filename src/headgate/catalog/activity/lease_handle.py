@@ -4,6 +4,7 @@ import logging
 import threading
 from types import TracebackType
 
+from headgate.calls.boundary import PLAIN
 from headgate.catalog.activity.leases import Held, Leases, lost
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, NotAllowed
 from headgate.protocol.actions import Version
@@ -13,6 +14,7 @@ _RENEWALS = 3
 """How often a lease is renewed in the time for which it is given, so that one renewal may fail."""
 
 
+@PLAIN.user_calls
 class Lease:
     """Protects something until it is closed; ``check`` it before relying on that."""
 

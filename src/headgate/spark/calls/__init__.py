@@ -1,1 +1,1 @@
-"""What every call of a user shares: arguments taken as meant, and errors told in the words of Headgate."""
+"""What calls of users share that may reach Spark: its arguments, its moments, and what its errors mean."""

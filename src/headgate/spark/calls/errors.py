@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
+from headgate.calls import boundary
 from headgate.errors import FileDamaged, HeadgateError, ObjectNotFound
-from headgate.spark.calls import user_calls
 from headgate.table.read import file_paths
 
 Meaning = Callable[[Exception], HeadgateError | None]
@@ -43,7 +43,7 @@ def named_errors() -> Iterator[None]:
     What Headgate itself runs on Spark does so anyway; this is for your own actions on frames that read
     tables: ``with headgate.named_errors(): table.read().collect()``.
     """
-    with user_calls.briefly_told(), told(unreadable):
+    with boundary.briefly_told(), told(unreadable):
         yield
 
 

@@ -1,120 +1,23 @@
-"""What is the same about every call of a user: arguments are taken as meant, and errors are told briefly.
+"""What is the same about every call of a user that may reach Spark: its arguments, and its errors too.
 
-Below, tables have ids and errors come out of many frames and other libraries' failures. Who called
-``table.append(…)`` knows the table by its name or path and can do nothing about the rest: so an error
-leaves here with that name and without the way it came, which ``error.details()`` still tells.
+An expression that Spark cannot parse or resolve leaves as an error of Headgate, told as briefly as others.
 """
-
-import inspect
-import os
-import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
 
 from pyspark.errors import AnalysisException
 
+from headgate.calls.boundary import UNKNOWN, Boundary, Subject
 from headgate.errors import HeadgateError
-from headgate.spark.calls import arguments, spark_messages
+from headgate.spark.calls import spark_messages
+from headgate.spark.calls.arguments import KINDS
 
-FULL_TRACEBACKS = "HEADGATE_FULL_TRACEBACKS"
-"""Set this variable of the environment, and errors keep their frames and causes."""
-
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
-Class = TypeVar("Class", bound=type)
-
-_DUNDER = ("__enter__", "__exit__")
-_NAMED_BY = ("name", "table", "child", "on", "location")
+__all__ = ["SPARK", "UNKNOWN", "Subject", "user_call", "user_calls"]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """The table that a call is about, as its user knows it."""
-
-    name: str | None = None
-    location: str | None = None
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """The names of tables by the ids that errors may call them by."""
+def _meaning(failure: Exception) -> HeadgateError | None:
+    return spark_messages.misunderstood(failure) if isinstance(failure, AnalysisException) else None
 
 
-UNKNOWN = Subject()
-
-
-def user_calls(cls: Class) -> Class:
-    """Have every public method of a class be a call of a user.
-
-    An object that knows which table it is about says so by a method ``_subject``.
-    """
-    for name, function in inspect.getmembers(cls, inspect.isfunction):
-        if name in _DUNDER or not name.startswith("_"):
-            setattr(cls, name, user_call(function))
-    return cls
-
-
-def user_call(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Have a function be a call of a user."""
-
-    @wraps(function)
-    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
-        try:
-            given = arguments.bound(function, args, kwargs)
-        except TypeError:  # what is missing or unknown, Python says best
-            return function(*args, **kwargs)
-        try:
-            arguments.take(function, given)
-            return function(*given.args, **given.kwargs)
-        except HeadgateError as error:
-            if os.environ.get(FULL_TRACEBACKS):
-                raise
-            raise _told(error, _subject(args, given.arguments)) from None
-        except AnalysisException as failure:
-            misunderstood = spark_messages.misunderstood(failure)
-            if misunderstood is None or os.environ.get(FULL_TRACEBACKS):
-                raise
-            misunderstood.origin, misunderstood.cause = failure.__traceback__, failure
-            raise _told(misunderstood, _subject(args, given.arguments)) from None
-
-    return call
-
-
-@contextmanager
-def briefly_told() -> Iterator[None]:
-    """Errors that leave this block are told as those of a call are."""
-    try:
-        yield
-    except HeadgateError as error:
-        if os.environ.get(FULL_TRACEBACKS):
-            raise
-        raise _told(error, UNKNOWN) from None
-
-
-def _told(error: HeadgateError, subject: Subject) -> HeadgateError:
-    """The error, about the table by its name, without frames and causes, which it remembers."""
-    if error.origin is None:
-        error.origin, error.cause = error.__traceback__, error.__cause__
-    error.reword(_named(error.message, subject))
-    return error.with_traceback(None)
-
-
-def _named(message: str, subject: Subject) -> str:
-    for table_id, name in subject.ids.items():
-        parts = re.split(rf"(?<![\w/.-]){re.escape(table_id)}(?![\w/-])", message)  # not folders called so
-        message = name.join(parts)
-    known = [text for text in (subject.name, subject.location) if text]
-    return f"table {known[0]}: {message}" if known and not any(text in message for text in known) else message
-
-
-def _subject(args: tuple[Any, ...], given: Mapping[str, Any]) -> Subject:
-    """The table that a call is about, by the object whose method it is and by its arguments."""
-    says = getattr(args[0], "_subject", None) if args else None
-    subject: Subject = UNKNOWN if says is None else says()
-    if subject.name is not None:
-        return subject
-    named = next(
-        (str(given[name]) for name in _NAMED_BY if isinstance(given.get(name), str | os.PathLike)), None
-    )
-    is_table = named is not None and ("." in named or os.sep in named)
-    return Subject(named if is_table else None, ids=subject.ids)
+SPARK = Boundary(KINDS, _meaning)
+"""The boundary of what can be called with what is Spark's."""
+user_call = SPARK.user_call
+user_calls = SPARK.user_calls

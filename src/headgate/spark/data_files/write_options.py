@@ -123,7 +123,7 @@ class WriteOptions:
 
 def of(asked: Asked) -> WriteOptions:
     """The options of these keyword arguments."""
-    known = arguments.taken_options(asked, Asked, "a write")
+    known = arguments.take_options(asked, Asked, "a write")
     return WriteOptions(**known)
 
 

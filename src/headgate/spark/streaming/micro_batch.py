@@ -14,6 +14,7 @@ from typing_extensions import override
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
+from headgate.spark.calls.user_calls import user_calls
 from headgate.spark.data_files.epoch_metrics import Epoch
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.scan import self_reads
@@ -56,6 +57,7 @@ class Destination:
         return self.again
 
 
+@user_calls
 class BatchWriter:
     """Writes each batch of a stream to a table, once: give it to ``foreachBatch``."""
 

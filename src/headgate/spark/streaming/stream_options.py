@@ -78,7 +78,7 @@ class StreamOptions:
 
 def of(mode: str, asked: AskedOfBatch | AskedOfStream, checkpoint: str | Path | None = None) -> StreamOptions:
     """The options of these keyword arguments."""
-    given = arguments.taken_options(asked, AskedOfStream, "a stream")
+    given = arguments.take_options(asked, AskedOfStream, "a stream")
     own = {name: given.pop(name) for name in _OWN if name in given}
     if callable(given.get("domains")):
         own["domains"] = given.pop("domains")

@@ -12,6 +12,7 @@ from datetime import timedelta
 from enum import Enum
 from functools import partial
 
+from headgate.calls.boundary import PLAIN
 from headgate.catalog.activity.lease_handle import Lease
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.directory import purge
@@ -54,6 +55,7 @@ class Deed:
     detail: str
 
 
+@PLAIN.user_calls
 @dataclass(frozen=True, slots=True)
 class Worker:
     """Tends the tables of one lake; safe to share between threads."""

@@ -101,7 +101,7 @@ WAYS: Mapping[str, Way] = {
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(owners, "_PROCESS", owners._Registry())
+    monkeypatch.setattr(owners, "_COORDINATORS", owners.Coordinators())
     owner = LedgerOwner(MemoryLedger(), 1, SystemWorld())
     owners.register("one", lambda conf: owner)
 

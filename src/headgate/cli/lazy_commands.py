@@ -1,0 +1,76 @@
+"""How can ``headgate --help`` list commands that are not loaded? By a line about each; who runs one loads it.
+
+The modules of most commands need the catalog and Spark, which take seconds to load. This is the one door by
+which they are: the group of the command line knows where a command is and what it says in the list.
+"""
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+from typing_extensions import override
+
+
+@dataclass(frozen=True, slots=True)
+class LazyCommand:
+    """A command by its name, which is also that of its function."""
+
+    name: str
+    module: str
+    summary: str
+    """The first line of the function's docstring."""
+
+
+COMMANDS: tuple[LazyCommand, ...] = (
+    LazyCommand(
+        "demo", "headgate.cli.demo.command", "Build a small lake and watch the catalog ratify its commits."
+    ),
+    LazyCommand("tables", "headgate.cli.tables", "List the tables of a lake."),
+    LazyCommand("history", "headgate.cli.history", "Show what happened to a table, newest first."),
+    LazyCommand("show", "headgate.cli.show", "Show a table's columns, size, properties and place."),
+    LazyCommand("publish", "headgate.cli.publish", "Publish every ratified commit to _delta_log."),
+    LazyCommand(
+        "worker",
+        "headgate.cli.worker",
+        "Publish, checkpoint, clean up and sweep what is due, until it is stopped.",
+    ),
+    LazyCommand(
+        "check",
+        "headgate.cli.check",
+        "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
+    ),
+    LazyCommand(
+        "recover",
+        "headgate.cli.recover",
+        "Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.",
+    ),
+)
+
+
+def list_in(app: typer.Typer) -> None:
+    """Have an application list the commands; its group is ``LazyCommands``, which loads the one that runs."""
+    for command in COMMANDS:
+        app.command(command.name, help=command.summary)(_not_loaded)
+
+
+def _not_loaded() -> None:
+    """Stands in the list for a command."""
+
+
+class LazyCommands(TyperGroup):
+    """A group of commands of which only the one that runs is loaded."""
+
+    @override
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, listed, rest = super().resolve_command(ctx, args)
+        command = next((command for command in COMMANDS if command.name == name), None)
+        return name, listed if command is None else self._load(command), rest
+
+    def _load(self, command: LazyCommand) -> Any:
+        """The command of typer that the function is, with its arguments and the whole of its help."""
+        alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
+        alone.command(command.name)(getattr(importlib.import_module(command.module), command.name))
+        return get_command(alone)

@@ -1,0 +1,3 @@
+"""Commit coordinators, by the word of the seeds: see ``plugins/coordinators``."""
+
+from headgate.plugins.coordinators import *  # noqa: F403 — its ``__all__`` is what users may name
