@@ -16,7 +16,7 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME, Mode
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, with_structs
 
 _KEYS = frozenset({ID, PHYSICAL_NAME, "parquet.field.id", "parquet.field.nested.ids"})
 
@@ -38,7 +38,7 @@ class _Giver:
             given[ID] = self.highest
         if PHYSICAL_NAME not in given:
             given[PHYSICAL_NAME] = self.name(field)
-        return replace(field, type=_within(field.type, self.schema), metadata=given)
+        return replace(field, type=with_structs(field.type, self.schema), metadata=given)
 
 
 def assigned(metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
@@ -83,7 +83,7 @@ def without(schema: Struct) -> Struct:
     """The schema as if nothing were mapped: ids and names of another table mean nothing in this one."""
     return Struct(
         tuple(
-            replace(field, type=_within(field.type, without), metadata=_unmapped(field.metadata))
+            replace(field, type=with_structs(field.type, without), metadata=_unmapped(field.metadata))
             for field in schema.fields
         )
     )
@@ -152,19 +152,6 @@ def _kept_type(now: DataType, before: DataType) -> DataType:
             return Map(_kept_type(key, had_key), _kept_type(value, had_value), contains_null)
         case _:
             return now
-
-
-def _within(data_type: DataType, change: Callable[[Struct], Struct]) -> DataType:
-    """The type, every struct in it changed."""
-    match data_type:
-        case Struct():
-            return change(data_type)
-        case Array(element, contains_null):
-            return Array(_within(element, change), contains_null)
-        case Map(key, value, contains_null):
-            return Map(_within(key, change), _within(value, change), contains_null)
-        case Primitive():
-            return data_type
 
 
 def _unmapped(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
