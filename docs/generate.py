@@ -34,6 +34,7 @@ from headgate.protocol.schema.merging import RULES as MERGES
 from headgate.protocol.table_features import FEATURES
 from headgate.protocol.transaction.metadata_diff import ALLOWED
 from headgate.settings import Settings
+from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
 from headgate.table import authority
 from headgate.table.authority import Decider
@@ -200,6 +201,16 @@ def _write_options() -> Iterator[str]:
         yield f"| {row.says} | `{row.code}` |"
 
 
+def _options() -> Iterator[str]:
+    yield "| option | Delta's name | value | unless it is given | taken by | what it does |"
+    yield "|---|---|---|---|---|---|"
+    for row in OPTIONS:
+        delta = ", ".join(f"`{name}`" for name in row.delta)
+        default = f"`{row.default}`" if row.default or row.default is False else ""
+        takers = ", ".join(kind.value for kind in WriteKind if kind in row.taken_by)
+        yield f"| `{row.name}` | {delta} | {row.kind.what} | {default} | {takers} | {row.means} |"
+
+
 def _ratified() -> Iterator[str]:
     yield "| rule | what must hold | code |"
     yield "|---|---|---|"
@@ -285,6 +296,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "decisions": _decisions,
     "merges": _merges,
     "write_options": _write_options,
+    "options": _options,
     "ratified": _ratified,
     "functions": _functions,
     "policies": _policies,

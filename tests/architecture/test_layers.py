@@ -73,6 +73,25 @@ def test_text_of_a_table_becomes_an_expression_in_one_place() -> None:
     assert "stored_expressions.check" in (SOURCE / "spark" / "rules" / "stored_sql.py").read_text()
 
 
+def test_no_property_is_compared_with_true_by_hand() -> None:
+    """``property_values.flag`` does, so that every flag ignores case and has one default."""
+    by_hand = [
+        f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"
+        for path in MODULES
+        if path != SOURCE / "protocol" / "property_values.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare) and _has_a_boolean_word([node.left, *node.comparators])
+    ]
+
+    assert by_hand == []
+
+
+def _has_a_boolean_word(operands: list[ast.expr]) -> bool:
+    return any(
+        isinstance(operand, ast.Constant) and operand.value in ("true", "false") for operand in operands
+    )
+
+
 def test_the_path_of_a_write_in_the_architecture_page_exists() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text()
     hops = re.findall(r"^\| \d+ \| `([\w/.]+\.py)` \| `([\w.]+)` \|", page, re.MULTILINE)

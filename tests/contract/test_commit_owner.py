@@ -43,7 +43,7 @@ def registered(owner: LedgerOwner, *, current: int | None = None) -> OwnedTable:
     return OwnedTable("/tables/t", owner.register("/tables/t", version, PLAIN), DictStore())
 
 
-def ratified(owner: LedgerOwner, table: OwnedTable, *versions: int) -> None:
+def assert_ratified(owner: LedgerOwner, table: OwnedTable, *versions: int) -> None:
     for version in versions:
         found = propose(owner, table, version, f"txn-{version}")
         assert isinstance(found, RatifiedCommit)
@@ -89,7 +89,7 @@ def test_the_first_version_comes_after_the_one_that_names_the_owner(
         with pytest.raises(InvalidRequest, match=f"next version is {first}") as caught:
             propose(owner, table, version, f"wrong-{version}")
         assert caught.value.retry is Retry.NEVER
-    ratified(owner, table, first)
+    assert_ratified(owner, table, first)
 
     assert owner.get_commits(table).latest == first
 
@@ -100,7 +100,7 @@ def test_versions_are_ratified_in_order(build: Build) -> None:
     table = registered(owner)
 
     for version in range(1, 9):
-        ratified(owner, table, version)
+        assert_ratified(owner, table, version)
         assert owner.get_commits(table).latest == version
 
 
@@ -108,7 +108,7 @@ def test_a_version_is_ratified_once(build: Build) -> None:
     """S058, K2: the loser is told who won."""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, 1, 2, 3, 4, 5)
+    assert_ratified(owner, table, 1, 2, 3, 4, 5)
 
     for version in (4, 5):
         answer = propose(owner, table, version, "late")
@@ -121,7 +121,7 @@ def test_a_gap_is_refused_for_good(build: Build) -> None:
     """S059"""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, *range(1, 6))
+    assert_ratified(owner, table, *range(1, 6))
 
     with pytest.raises(InvalidRequest, match="the next version is 6") as caught:
         propose(owner, table, 7, "early")
@@ -135,7 +135,7 @@ def test_the_same_transaction_again_gets_the_same_answer(build: Build, publish: 
     """P13: also after its version is published and others came after it, and for another version."""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, 1, 2, 3)
+    assert_ratified(owner, table, 1, 2, 3)
     if publish:
         owner.backfill_to(table, Version(3))
 
@@ -160,7 +160,7 @@ def test_commits_are_found_by_their_versions(
     """S061: versions up to 7 are published, so the log has them; the latest is always told."""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, *range(1, 16))
+    assert_ratified(owner, table, *range(1, 16))
     owner.backfill_to(table, Version(7))
 
     found = owner.get_commits(
@@ -178,7 +178,7 @@ def test_batches_of_two_are_published_together(build: Build) -> None:
     owner = build(2)
     table = registered(owner)
 
-    ratified(owner, table, 1)
+    assert_ratified(owner, table, 1)
     assert published(table) == []
     second = propose(owner, table, 2, "txn-2")
 
@@ -204,7 +204,7 @@ def test_publishing_copies_what_was_ratified_and_nothing_else(build: Build) -> N
     """U2: a loser's file stays where it is, and what is there already stays as it is."""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, 1, 2)
+    assert_ratified(owner, table, 1, 2)
     propose(owner, table, 1, "loser")
     table.store.put_if_absent(file_names.published(Version(1)), content(1, "txn-1"))
     before = table.store.head(file_names.published(Version(1)))
@@ -222,7 +222,7 @@ def test_publishing_beyond_the_latest_is_refused_and_repeating_it_is_not(build: 
 
     with pytest.raises(InvalidRequest, match="latest ratified version is None"):
         owner.backfill_to(table, Version(1))
-    ratified(owner, table, *range(1, 8))
+    assert_ratified(owner, table, *range(1, 8))
     for version in (7, 7, 3):
         owner.backfill_to(table, Version(version))
     with pytest.raises(InvalidRequest, match="latest ratified version is 7"):
@@ -235,12 +235,12 @@ def test_the_latest_version_survives_publication_and_restart(build: Build) -> No
     """S080"""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, 1, 2)
+    assert_ratified(owner, table, 1, 2)
     owner.backfill_to(table, Version(2))
     again = build() if "Database" in type(owner.ledger).__name__ else owner
 
     assert again.get_commits(table) == OwnedCommits((), Version(2))
-    ratified(again, table, 3)
+    assert_ratified(again, table, 3)
 
 
 def test_what_is_published_is_forgotten_but_for_a_window(
@@ -250,7 +250,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
     monkeypatch.setattr(rules, "REMEMBERED", 4)
     owner = build(1)
     table = registered(owner)
-    ratified(owner, table, *range(1, 9))
+    assert_ratified(owner, table, *range(1, 9))
 
     kept = owner.ledger.commits(table.conf["tableId"], Version(0))
     again = propose(owner, table, 5, "txn-5")
@@ -265,7 +265,7 @@ def test_what_is_not_published_is_never_forgotten(build: Build, monkeypatch: pyt
     monkeypatch.setattr(rules, "REMEMBERED", 2)
     owner = build(1_000)
     table = registered(owner)
-    ratified(owner, table, *range(1, 9))
+    assert_ratified(owner, table, *range(1, 9))
 
     owner.backfill_to(table, Version(3))
 
@@ -284,11 +284,11 @@ def test_a_registration_that_came_to_nothing_is_forgotten(build: Build) -> None:
 def test_a_table_that_was_taken_back_by_force_can_be_given_again(build: Build) -> None:
     """Versions beyond those it ratified, without its name, say that the table went past the owner."""
     owner = build()
-    ratified(owner, registered(owner), 1, 2)
+    assert_ratified(owner, registered(owner), 1, 2)
     with pytest.raises(NotAllowed, match="registered already"):
         owner.register("/tables/t", Version(2), PLAIN)
 
-    ratified(owner, registered(owner, current=3), 5)
+    assert_ratified(owner, registered(owner, current=3), 5)
 
 
 def test_another_place_or_an_unknown_table_is_refused(build: Build) -> None:
@@ -320,7 +320,7 @@ def test_the_commit_that_releases_the_table_is_the_last(build: Build) -> None:
     """S150, S130: everything is published with it; who comes late learns who won."""
     owner = build()
     table = registered(owner)
-    ratified(owner, table, 1, 2)
+    assert_ratified(owner, table, 1, 2)
 
     released = propose(owner, table, 3, "release", after=PLAIN)
 
@@ -342,14 +342,14 @@ def test_an_owned_table_is_not_registered_again(build: Build) -> None:
     with pytest.raises(InvalidRequest, match="later version"):
         owner.register("/tables/t", Version(3), PLAIN)
     table = registered(owner, current=4)
-    ratified(owner, table, 6)
+    assert_ratified(owner, table, 6)
 
     with pytest.raises(NotAllowed, match="registered already"):
         owner.register("/tables/t", Version(6), PLAIN)
     propose(owner, table, 7, "release", after=PLAIN)
     with pytest.raises(InvalidRequest, match="later version"):
         owner.register("/tables/t", Version(5), PLAIN)
-    ratified(owner, registered(owner, current=8), 10)
+    assert_ratified(owner, registered(owner, current=8), 10)
 
 
 def test_a_registration_that_came_to_nothing_does_not_harm_the_one_that_counts(build: Build) -> None:
@@ -358,12 +358,12 @@ def test_a_registration_that_came_to_nothing_does_not_harm_the_one_that_counts(b
     first = registered(owner, current=4)
     registered(owner, current=4)
 
-    ratified(owner, first, 6)
+    assert_ratified(owner, first, 6)
 
 
 def test_a_new_table_at_an_old_place_is_another_table(build: Build) -> None:
     owner = build()
-    ratified(owner, registered(owner, current=4), 6)
+    assert_ratified(owner, registered(owner, current=4), 6)
     another = replace(PLAIN, metadata=msgspec.structs.replace(PLAIN.metadata, id="another"))
 
     assert owner.register("/tables/t", None, another)

@@ -125,11 +125,11 @@ def contested(place: Place, route: str, script: Script) -> Version | HeadgateErr
     except HeadgateError as exc:
         told = exc
     place.wire.settle()
-    check(place, route, told)
+    assert_truthful(place, route, told)
     return told
 
 
-def check(place: Place, route: str, told: Version | HeadgateError) -> None:
+def assert_truthful(place: Place, route: str, told: Version | HeadgateError) -> None:
     """Acknowledged is in the log once, where it was said to be; refused is not; doubt may be either."""
     logged = place.logged(route)
     paths = [add.path for commit in logged for add in commit.adds]
@@ -199,11 +199,15 @@ def test_whatever_fails_in_whatever_order_nobody_is_lied_to(place: MakePlace, ro
     share = chance.choice((0.3, 0.6, 0.9))
     faults = [fault for fault in Fault if fault not in (Fault.UNCONDITIONAL, Fault.STALL)]
 
-    contested(
-        place(route),
+    here = place(route)
+
+    told = contested(
+        here,
         route,
         lambda _: chance.choice(faults) if chance.random() < share else Fault.PASS,
     )
+
+    assert_truthful(here, route, told)
 
 
 def puts(*faults: Fault, then: Fault) -> Script:

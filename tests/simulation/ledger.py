@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, override
 
 from headgate.catalog.ports import (
     CommitCatalog,
@@ -31,6 +31,7 @@ from headgate.protocol.log import file_names
 from headgate.storage.store import ObjectMeta, Store
 from tests.simulation import serial
 from tests.simulation.serial import Entry, Table
+from tests.support.delegating_store import DelegatingStore
 
 
 class Decider(Enum):
@@ -173,35 +174,37 @@ class ObservedCatalog:
         return self._store.read(file_names.published(Version(version)))
 
 
-class ObservedStore:
+class ObservedStore(DelegatingStore):
     """The store, watched from its own side; it dates objects by a clock of the simulation."""
 
     def __init__(self, store: Store, ledger: Ledger, *, now: Callable[[], int]) -> None:
-        self._store = store
+        super().__init__(store)
         self._ledger = ledger
         self._now = now
 
-    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
-        return self._store.read(path, last=last, at=at)
-
+    @override
     def put(self, path: str, data: Buffer) -> None:
-        self._store.put(path, data)
+        super().put(path, data)
         self._appeared(path, data)
 
+    @override
     def put_if_absent(self, path: str, data: Buffer) -> None:
-        self._store.put_if_absent(path, data)
+        super().put_if_absent(path, data)
         self._appeared(path, data)
 
+    @override
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
-        return map(self._dated, self._store.list_from(prefix, after=after))
+        return map(self._dated, super().list_from(prefix, after=after))
 
+    @override
     def head(self, path: str) -> ObjectMeta:
-        return self._dated(self._store.head(path))
+        return self._dated(super().head(path))
 
+    @override
     def delete(self, path: str) -> None:
         if file_names.parse(path) or path.startswith(file_names.STAGED):
             raise Violation("I7", f"{path} was deleted")
-        self._store.delete(path)
+        super().delete(path)
 
     def _dated(self, meta: ObjectMeta) -> ObjectMeta:
         return ObjectMeta(meta.path, meta.size, self._ledger.times.get(meta.path, meta.modified_ms))
@@ -232,7 +235,7 @@ class ObservedStore:
 
     def _check_published(self, version: Version) -> None:
         try:
-            self._store.head(file_names.published(version))
+            self._inner.head(file_names.published(version))
         except ObjectNotFound:
             raise Violation("I5", f"a checkpoint of version {version} came before the version") from None
 
@@ -240,7 +243,7 @@ class ObservedStore:
         if not version:
             return
         try:
-            self._store.head(file_names.published(Version(version - 1)))
+            self._inner.head(file_names.published(Version(version - 1)))
         except ObjectNotFound:
             raise Violation("I3", f"version {version} was published before {version - 1}") from None
 

@@ -9,13 +9,14 @@ calls of ``os`` that a local store writes files with.
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, event
+from typing_extensions import Buffer, override
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.group_ports import Group, GroupLost, GroupRatified
@@ -34,7 +35,7 @@ from headgate.catalog.ports import (
 )
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.storage.store import ObjectMeta, Store
+from tests.support.delegating_store import DelegatingStore
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crash-points.md"
 _BEGIN, _END = "<!-- generated: crash-points -->", "<!-- end -->"
@@ -166,27 +167,30 @@ class Crash:
                 self.at(f"{changed.pop()}-after-commit")
 
 
-class CrashingStore:
+class CrashingStore(DelegatingStore):
     """A local store whose user may die before, inside and after each write of the log."""
 
-    def __init__(self, inner: Store, crash: Crash) -> None:
-        self._inner = inner
+    def __init__(self, inner: Any, crash: Crash) -> None:
+        super().__init__(inner)
         self._crash = crash
+        self._local = inner
         self._log_files = 0
 
-    def put(self, path: str, data: bytes) -> None:
+    @override
+    def put(self, path: str, data: Buffer) -> None:
         if not path.startswith(file_names.STAGED):
-            return self._inner.put(path, data)
+            return super().put(path, data)
         self._crash.at("before-staging")
         self._crash.at_files("staged-file")
-        self._inner.put(path, data)
+        super().put(path, data)
         return self._crash.at("staged")
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    @override
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         kind = "version-0" if path == file_names.published(Version(0)) else "log-file"
         self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
         self._crash.at_files(kind)
-        self._inner.put_if_absent(path, data)
+        super().put_if_absent(path, data)
         self._crash.at(f"{kind}-written")
         self._log_files += 1
 
@@ -195,21 +199,9 @@ class CrashingStore:
         for part in filter(None, (objects[:1], objects[1:])):
             self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
             self._crash.at_files("log-file")
-            self._inner.put_in_order(part)
+            self._local.put_in_order(part)
             self._crash.at("log-file-written")
             self._log_files += len(part)
-
-    def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
-        return self._inner.read(path, last=last, at=at)
-
-    def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
-        return self._inner.list_from(prefix, after=after)
-
-    def head(self, path: str) -> ObjectMeta:
-        return self._inner.head(path)
-
-    def delete(self, path: str) -> None:
-        self._inner.delete(path)
 
 
 class CrashingCatalog:

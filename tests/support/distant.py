@@ -2,42 +2,34 @@
 
 import threading
 import time
-from collections.abc import Iterator
+
+from typing_extensions import override
 
 from headgate.storage.store import ObjectMeta, Store
+from tests.support.delegating_store import DelegatingStore
 
 
-class DistantStore:
+class DistantStore(DelegatingStore):
     """Another store far away: reads and heads take ``seconds``, ``at_once`` of them may pass together."""
 
     def __init__(self, store: Store, *, at_once: int = 16, seconds: float = 0.002) -> None:
+        super().__init__(store)
         self.reads_at_once = at_once
         self.reads = 0
         self.under_way = 0
         self.peak = 0
-        self._store = store
         self._seconds = seconds
         self._lock = threading.Lock()
 
+    @override
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         self._travel()
-        return self._store.read(path, last=last, at=at)
+        return super().read(path, last=last, at=at)
 
-    def put(self, path: str, data: bytes) -> None:
-        self._store.put(path, data)
-
-    def put_if_absent(self, path: str, data: bytes) -> None:
-        self._store.put_if_absent(path, data)
-
-    def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
-        return self._store.list_from(prefix, after=after)
-
+    @override
     def head(self, path: str) -> ObjectMeta:
         self._travel()
-        return self._store.head(path)
-
-    def delete(self, path: str) -> None:
-        self._store.delete(path)
+        return super().head(path)
 
     def _travel(self) -> None:
         with self._lock:

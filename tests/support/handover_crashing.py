@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from typing_extensions import Buffer, override
+
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.adoption import Coming
 from headgate.catalog.handover.release import Leaving
@@ -84,7 +86,8 @@ class DecisiveStore(CrashingStore):
         self._decisive = decisive
         self._kind = kind
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    @override
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         if path != self._decisive:
             return super().put_if_absent(path, data)
         self._crash.at_files(self._kind)

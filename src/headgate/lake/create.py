@@ -16,7 +16,7 @@ from headgate.protocol.log import file_names
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import Asked, WriteOptions
-from headgate.spark.session import schema, table_defaults
+from headgate.spark.session import new_table
 from headgate.spark.session.schema import Columns
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import Destination
@@ -55,14 +55,13 @@ class Making(Naming):
         gives it its name. Until the last one nobody can see it.
         """
         table_name = parse_name(name)
-        definition = Definition(
-            schema.definition(columns),
-            comment,
-            properties or {},
-            partition_by=tuple(partition_by),
-            cluster_by=tuple(cluster_by),
-            defaults=table_defaults.of_session(),
-            domains=domains or {},
+        definition = new_table.define(
+            columns,
+            comment=comment,
+            properties=properties,
+            partition_by=partition_by,
+            cluster_by=cluster_by,
+            domains=domains,
         )
         return self._create(table_name, definition)
 
@@ -128,14 +127,14 @@ class Making(Naming):
         if columns is None and rows is None:
             raise InvalidRequest("a table is replaced by columns, or by rows: give one of the two")
         asked = write_options.of(options)
-        definition = Definition(
-            schema.definition(rows if columns is None else columns),  # type: ignore[arg-type]  # one is given
-            comment,
-            properties or {},
+        definition = new_table.define(
+            rows if columns is None else columns,  # type: ignore[arg-type]  # one is given
+            comment=comment,
+            properties=properties,
             partition_by=asked.partition_by,
-            cluster_by=asked.cluster_by or (),
-            defaults=table_defaults.of_session(None if rows is None else rows.sparkSession),
+            cluster_by=asked.cluster_by,
             domains=asked.domains,
+            spark=None if rows is None else rows.sparkSession,
         )
         wanted = parse_name(name)
         try:

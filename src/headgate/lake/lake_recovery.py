@@ -13,7 +13,7 @@ from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog, open_sh
 from headgate.catalog.store import locations
 from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
 from headgate.settings import DatabaseSettings
-from headgate.storage import make_folder
+from headgate.storage import location_spelling, make_folder
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
 from headgate.table.maintenance import log_survey, recovery
@@ -166,13 +166,11 @@ def _recover_shared(
     except InvalidRequest as exc:
         if not dry_run or named is None or exc.code != "HEADGATE_LAKE_NOT_FOUND":
             raise
-        return recovery.recover(Ground(_warehouse(named), locate), _places(tables), dry_run=True)
+        return recovery.recover(
+            Ground(location_spelling.without_slash(named), locate), _places(tables), dry_run=True
+        )
     with closing(catalog):
         return recover_catalog(catalog, tables, dry_run=dry_run)
-
-
-def _warehouse(named: str) -> str:
-    return (local_path(named) if is_local(named) else named).rstrip("/")
 
 
 def _places(tables: Iterable[str | Path]) -> list[str]:

@@ -18,11 +18,12 @@ from headgate.spark.calls.user_calls import user_call
 from headgate.spark.commands import convert as converting
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import Asked
-from headgate.spark.session import schema, table_defaults
+from headgate.spark.session import new_table
 from headgate.spark.session.schema import Columns
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
-from headgate.storage.locate import is_local, local_path, locate
+from headgate.storage import location_spelling
+from headgate.storage.locate import locate
 from headgate.table.alter import coordination
 from headgate.table.alter.create import Definition
 from headgate.table.alter.declared import check_declared
@@ -77,13 +78,12 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
         )
     opened = open_path(location, settings or Settings())
     if columns is not None:
-        definition = Definition(
-            schema.definition(columns),
-            properties=properties or {},
-            partition_by=tuple(partition_by),
-            cluster_by=tuple(cluster_by),
-            defaults=table_defaults.of_session(),
-            domains=domains or {},
+        definition = new_table.define(
+            columns,
+            properties=properties,
+            partition_by=partition_by,
+            cluster_by=cluster_by,
+            domains=domains,
         )
         if opened.exists():
             _check_existing(opened, definition, owner)
@@ -143,8 +143,7 @@ def check_path(location: str | Path, *, repair: bool = False, data: bool = True)
 
 def open_path(location: str | Path, settings: Settings) -> OpenedTable:
     """The table at a path, which need not be there."""
-    place = str(location)
-    place = local_path(place) if is_local(place) else place
+    place = location_spelling.absolute(str(location))
     store, world = locate(place), SystemWorld()
     return OpenedTable(
         place,

@@ -28,7 +28,7 @@ from headgate.protocol.metadata.alter_properties import TABLE_NAME
 from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.calls.user_calls import Subject, user_calls
-from headgate.spark.session import schema, table_defaults
+from headgate.spark.session import new_table
 from headgate.spark.session.schema import Columns
 from headgate.table.alter import clone
 from headgate.table.alter.clone import Source, Wish
@@ -135,14 +135,13 @@ class LakeTransaction:
 
         It may be written to at once. A table of the same name may be dropped first.
         """
-        definition = Definition(
-            schema.definition(columns),
-            comment,
-            properties or {},
-            partition_by=tuple(partition_by),
-            cluster_by=tuple(cluster_by),
-            defaults=table_defaults.of_session(),
-            domains=domains or {},
+        definition = new_table.define(
+            columns,
+            comment=comment,
+            properties=properties,
+            partition_by=partition_by,
+            cluster_by=cluster_by,
+            domains=domains,
         )
         return self._create(name, definition)
 

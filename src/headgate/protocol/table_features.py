@@ -5,12 +5,11 @@ One row per feature. One that a protocol demands and Headgate does not support i
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from headgate.errors import CorruptLog, UnsupportedFeature
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
-from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema import schema_contents
 
 CATALOG_MANAGED = "catalogManaged"
 IN_COMMIT_TIMESTAMP = "inCommitTimestamp"
@@ -32,8 +31,12 @@ def _never(_: Metadata) -> bool:
     return False
 
 
-def _property(name: str, value: str = "true") -> Condition:
-    return lambda metadata: metadata.configuration.get(name, "").lower() == value
+def _flag(name: str) -> Condition:
+    return lambda metadata: property_values.flag(metadata, name)
+
+
+def _v2_checkpoints(metadata: Metadata) -> bool:
+    return property_values.text(metadata, property_values.CHECKPOINT_POLICY).lower() == "v2"
 
 
 def _any_property(prefix: str) -> Condition:
@@ -41,27 +44,27 @@ def _any_property(prefix: str) -> Condition:
 
 
 def _field_key(prefix: str) -> Condition:
-    return lambda metadata: any(key.startswith(prefix) for key in _contents(metadata.schema_string).keys)
+    return lambda metadata: any(key.startswith(prefix) for key in field_keys(metadata))
 
 
 def _type(name: str) -> Condition:
-    return lambda metadata: name in _contents(metadata.schema_string).types
+    return lambda metadata: name in schema_contents.of_schema(metadata.schema_string).types
 
 
 def _coordinated(metadata: Metadata) -> bool:
-    return bool(metadata.configuration.get("delta.coordinatedCommits.commitCoordinator-preview"))
+    return bool(metadata.configuration.get(property_values.COORDINATOR))
 
 
 def _column_mapping(metadata: Metadata) -> bool:
-    return metadata.configuration.get("delta.columnMapping.mode", "none").lower() != "none"
+    return property_values.text(metadata, property_values.COLUMN_MAPPING_MODE).lower() != "none"
 
 
 def _invariant_expressions(metadata: Metadata) -> bool:
-    return "delta.invariants" in _contents(metadata.schema_string).keys
+    return "delta.invariants" in field_keys(metadata)
 
 
 def _invariants(metadata: Metadata) -> bool:
-    return _contents(metadata.schema_string).required or _invariant_expressions(metadata)
+    return schema_contents.of_schema(metadata.schema_string).required or _invariant_expressions(metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +92,24 @@ class Feature:
     """Whether only older tables name it, which may lack what it requires."""
 
 
-_VARIANT, _SHREDDING = _type("variant"), _property("delta.enableVariantShredding")
+_VARIANT, _SHREDDING = _type("variant"), _flag(property_values.VARIANT_SHREDDING)
 _COORDINATION = (IN_COMMIT_TIMESTAMP, VACUUM_PROTOCOL_CHECK)
 
 FEATURES: tuple[Feature, ...] = (
-    Feature("appendOnly", legacy_writer=2, needed=_property("delta.appendOnly")),
+    Feature("appendOnly", legacy_writer=2, needed=_flag(property_values.APPEND_ONLY)),
     Feature(INVARIANTS, legacy_writer=2, needed=_invariants, used=_invariant_expressions),
     Feature("checkConstraints", legacy_writer=3, needed=_any_property("delta.constraints.")),
-    Feature("changeDataFeed", legacy_writer=4, needed=_property("delta.enableChangeDataFeed")),
+    Feature("changeDataFeed", legacy_writer=4, needed=_flag(property_values.CHANGE_DATA_FEED)),
     Feature("generatedColumns", legacy_writer=4, needed=_field_key("delta.generationExpression")),
     Feature("columnMapping", reader=True, legacy_writer=5, needed=_column_mapping),
     Feature("identityColumns", legacy_writer=6, needed=_field_key("delta.identity.")),
-    Feature("deletionVectors", reader=True, needed=_property("delta.enableDeletionVectors")),
-    Feature("rowTracking", needed=_property("delta.enableRowTracking"), requires=("domainMetadata",)),
+    Feature("deletionVectors", reader=True, needed=_flag(property_values.DELETION_VECTORS)),
+    Feature("rowTracking", needed=_flag(property_values.ROW_TRACKING), requires=("domainMetadata",)),
     Feature(TIMESTAMP_NTZ, reader=True, needed=_type("timestamp_ntz"), automatic=False),
     Feature("domainMetadata"),
-    Feature("v2Checkpoint", reader=True, needed=_property("delta.checkpointPolicy", "v2")),
+    Feature("v2Checkpoint", reader=True, needed=_v2_checkpoints),
     Feature("checkpointProtection"),
-    Feature(IN_COMMIT_TIMESTAMP, needed=_property("delta.enableInCommitTimestamps")),
+    Feature(IN_COMMIT_TIMESTAMP, needed=_flag(property_values.IN_COMMIT_TIMESTAMPS)),
     Feature(VACUUM_PROTOCOL_CHECK, reader=True),
     Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
     Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
@@ -118,7 +121,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("managedCommit", requires=_COORDINATION, retired=True),
     Feature("clustering", requires=("domainMetadata",)),
     Feature(
-        "typeWidening", reader=True, needed=_property("delta.enableTypeWidening"),
+        "typeWidening", reader=True, needed=_flag(property_values.TYPE_WIDENING),
         formerly=("typeWidening-preview",),
     ),
     Feature("typeWidening-preview", reader=True),
@@ -134,19 +137,19 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature("variantShredding-preview", reader=True, can_write=False),
     Feature(
-        "icebergCompatV1", needed=_property("delta.enableIcebergCompatV1"), can_write=False,
+        "icebergCompatV1", needed=_flag(property_values.ICEBERG_COMPAT_V1), can_write=False,
         requires=("columnMapping",),
     ),
     Feature(
-        "icebergCompatV2", needed=_property("delta.enableIcebergCompatV2"), can_write=False,
+        "icebergCompatV2", needed=_flag(property_values.ICEBERG_COMPAT_V2), can_write=False,
         requires=("columnMapping",),
     ),
     Feature(
-        "icebergCompatV3", needed=_property("delta.enableIcebergCompatV3"), can_write=False,
+        "icebergCompatV3", needed=_flag(property_values.ICEBERG_COMPAT_V3), can_write=False,
         requires=("columnMapping", "rowTracking"),
     ),
     Feature(
-        "materializePartitionColumns", needed=_property("delta.enableMaterializePartitionColumnsFeature"),
+        "materializePartitionColumns", needed=_flag(property_values.MATERIALIZED_PARTITION_COLUMNS),
         can_write=False,
     ),
 )  # fmt: skip
@@ -314,12 +317,7 @@ def find(name: str) -> Feature | None:
 
 def field_keys(metadata: Metadata) -> frozenset[str]:
     """The keys of what the columns of the table, nested ones too, say of themselves."""
-    return _contents(metadata.schema_string).keys
-
-
-def fields_of(schema: Struct) -> Iterator[Field]:
-    """Every column of a schema, nested ones too."""
-    return _fields(schema)
+    return schema_contents.of_schema(metadata.schema_string).keys
 
 
 _COLUMN_MAPPING_READER = 2
@@ -348,53 +346,3 @@ def _version_refused(protocol: Protocol, operation: str) -> UnsupportedFeature:
         f"above ({MAX_READER_VERSION}, {MAX_WRITER_VERSION}), the newest that Headgate can {operation}",
         code="DELTA_INVALID_PROTOCOL_VERSION", features=(), operation=operation,
     )  # fmt: skip
-
-
-def _fields(data_type: DataType) -> Iterator[Field]:
-    match data_type:
-        case Struct(parts):
-            for part in parts:
-                yield part
-                yield from _fields(part.type)
-        case Array(element, _):
-            yield from _fields(element)
-        case Map(key, value, _):
-            yield from _fields(key)
-            yield from _fields(value)
-        case _:
-            return
-
-
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """What a schema has that features are about."""
-
-    keys: frozenset[str]
-    types: frozenset[str]
-    required: bool
-
-
-@lru_cache(maxsize=256)
-def _contents(schema_string: str) -> _Contents:
-    # Asked of the same schema at every commit.
-    schema = schema_json.parse(schema_string)
-    columns = list(_fields(schema))
-    return _Contents(
-        frozenset(key for column in columns for key in column.metadata),
-        frozenset(_primitives(schema)),
-        any(not column.nullable for column in columns),
-    )
-
-
-def _primitives(data_type: DataType) -> Iterator[str]:
-    match data_type:
-        case Struct(parts):
-            for part in parts:
-                yield from _primitives(part.type)
-        case Array(element, _):
-            yield from _primitives(element)
-        case Map(key, value, _):
-            yield from _primitives(key)
-            yield from _primitives(value)
-        case Primitive(name):
-            yield name

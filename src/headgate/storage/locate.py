@@ -18,6 +18,7 @@ from headgate.storage.store import Store
 Locate = Callable[[str], Store]
 
 _REMOTE = {"s3": "s3", "s3a": "s3", "gs": "gs", "az": "az", "abfs": "abfs", "abfss": "abfss"}
+"""The schemes of stores that are known, and what obstore calls each."""
 
 # Shorter than obstore's three minutes, because a commit asks up to ``max_unanswered`` times.
 _RETRY_TIMEOUT = timedelta(seconds=30)

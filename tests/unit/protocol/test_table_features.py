@@ -9,6 +9,7 @@ from headgate.errors import UnsupportedFeature
 from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema import schema_contents
 from tests.support.commits import MANAGED, PROTOCOL, metadata
 
 
@@ -381,7 +382,7 @@ def test_what_is_used_and_named_is_written() -> None:
 def test_every_column_is_told_the_nested_ones_too() -> None:
     schema = schema_json.parse(nested("long")[0].schema_string)
 
-    assert [field.name for field in table_features.fields_of(schema)] == ["c", "i"]
+    assert [field.name for field in schema_contents.fields_of(schema)] == ["c", "i"]
 
 
 _NEEDED_BY_PROPERTIES = {

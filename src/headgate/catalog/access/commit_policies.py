@@ -16,6 +16,7 @@ from headgate.catalog.store import linear_patterns
 from headgate.catalog.store.commit_rules import (
     COLUMN_NAMES,
     FREEZE,
+    FROZEN,
     MAX_BYTES,
     MAX_FILES,
     PATTERN,
@@ -179,7 +180,7 @@ def _alters(review: Review) -> Action | None:
 
 
 def _frozen_metadata(review: Review) -> Refusal | None:
-    if review.facts.terms().get(FREEZE) != "true":
+    if review.facts.terms().get(FREEZE) != FROZEN:
         return None
     for privilege, action in required_privileges.alterations(review.actions, review.before):
         if privilege in _ALTERING:

@@ -13,6 +13,7 @@ from itertools import chain
 
 from headgate.catalog.ports import Told
 from headgate.catalog.store.grant_store import Privilege
+from headgate.protocol import property_values
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -128,12 +129,14 @@ def _columns(metadata: Metadata) -> tuple[object, ...]:
 
 
 def _highest_id(metadata: Metadata) -> str | None:
-    return metadata.configuration.get(evolution.MAX_ID)
+    return metadata.configuration.get(property_values.MAX_COLUMN_ID)
 
 
 def _rest(metadata: Metadata) -> tuple[object, ...]:
     # Adding a mapped column counts it, which is no wish about properties.
-    configuration = {key: value for key, value in metadata.configuration.items() if key != evolution.MAX_ID}
+    configuration = {
+        key: value for key, value in metadata.configuration.items() if key != property_values.MAX_COLUMN_ID
+    }
     return (
         metadata.id,
         metadata.name,

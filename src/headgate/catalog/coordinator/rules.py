@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
-from headgate.storage.locate import is_local, local_path
+from headgate.storage import location_spelling
 
 SCHEMA_VERSION = 1
 """How records are to be understood; one written by a later release may mean something else."""
@@ -48,7 +48,7 @@ def first_version(current: Version | None) -> Version:
 
 def normal(location: str) -> str:
     """A location by which the same table is the same."""
-    return (local_path(location) if is_local(location) else location).rstrip("/")
+    return location_spelling.without_slash(location)
 
 
 def check_registration(records: Iterable[Record], metadata_id: str, first: Version) -> None:

@@ -5,7 +5,7 @@ from sqlalchemy import Column, Integer, MetaData, String, Table, insert, select
 from headgate.catalog.database.engine import Database
 from headgate.catalog.store import commit_store
 from headgate.errors import InvalidRequest
-from headgate.storage.locate import is_local, local_path
+from headgate.storage import location_spelling
 
 metadata = MetaData()
 
@@ -19,7 +19,7 @@ lake = Table(
 
 def settle(database: Database, asked: str | None) -> str:
     """The warehouse of the database, recorded now if none was; ``asked`` must be the same one."""
-    asked = None if asked is None else _normal(asked)
+    asked = None if asked is None else location_spelling.without_slash(asked)
     query = select(lake.c.warehouse)
     with database.reading() as db:
         recorded = db.scalar(query)
@@ -42,7 +42,3 @@ def settle(database: Database, asked: str | None) -> str:
             asked=asked, recorded=recorded,
         )  # fmt: skip
     return str(recorded)
-
-
-def _normal(location: str) -> str:
-    return (local_path(location) if is_local(location) else location).rstrip("/")

@@ -67,13 +67,15 @@ MAX_BYTES, MAX_FILES, COLUMN_NAMES, FREEZE = (
     "freeze_metadata",
 )
 
+FROZEN = "true"
+"""What FREEZE is set to."""
 PATTERN = f"a regular expression of RE2, at most {linear_patterns.LONGEST} characters"
 
 TERMS: tuple[Term, ...] = (
     Term(MAX_BYTES, "a commit has at most so many bytes, not counting its data", "a whole number", _is_count),
     Term(MAX_FILES, "a commit adds and removes at most so many files", "a whole number", _is_count),
     Term(COLUMN_NAMES, "the names of new columns match as a whole", PATTERN, linear_patterns.is_pattern),
-    Term(FREEZE, "nobody changes schema, properties, domains or protocol", "`true`", "true".__eq__),
+    Term(FREEZE, "nobody changes schema, properties, domains or protocol", f"`{FROZEN}`", FROZEN.__eq__),
 )  # fmt: skip
 _BY_NAME = {term.name: term for term in TERMS}
 

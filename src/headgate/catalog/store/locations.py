@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from urllib.parse import quote, unquote, urlsplit
 
 from headgate.errors import InvalidRequest
+from headgate.storage import location_spelling
 from headgate.storage.locate import is_local, local_path
 
-_SCHEMES = {"s3a": "s3"}
 _PLAIN = "/=:@+,~!$&'()*;"
 """What a bucket URL may have as it is."""
 
@@ -28,8 +28,11 @@ def canonical(location: str) -> str:
             "a name, write them as %3F and %23"
         )
     path = posixpath.normpath(f"/{unquote(parts.path)}").replace("//", "/")
-    scheme = _SCHEMES.get(parts.scheme, parts.scheme)
-    return f"{scheme}://{parts.netloc}{quote(path, safe=_PLAIN)}".rstrip("/")
+    return (
+        f"{location_spelling.store_scheme(parts.scheme)}://{parts.netloc}{quote(path, safe=_PLAIN)}".rstrip(
+            "/"
+        )
+    )
 
 
 def within(inner: str, outer: str) -> bool:

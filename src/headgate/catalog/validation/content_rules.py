@@ -14,7 +14,7 @@ from headgate.catalog.ports import Told
 from headgate.catalog.validation import path_containment, system_domain_rules
 from headgate.catalog.validation.number_ranges import LAST_MOMENT, out_of_range
 from headgate.errors import CorruptLog, HeadgateError
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -277,7 +277,7 @@ def _without_timestamps(proposed: Proposed) -> Breach | None:
     if metadata is None or in_commit_timestamps.has_stamps(metadata):
         return None
     return proposed.breach(
-        metadata, f"{in_commit_timestamps.ENABLED} must stay true on a catalog-managed table"
+        metadata, f"{property_values.IN_COMMIT_TIMESTAMPS} must stay true on a catalog-managed table"
     )
 
 

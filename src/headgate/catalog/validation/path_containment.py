@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, DeletionVector, RemoveFile
 from headgate.protocol.log import file_names
+from headgate.storage import location_spelling
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_=.~/-]*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -83,12 +84,5 @@ def _odd(text: str) -> str | None:
 
 def _below(path: str, source: str) -> bool:
     # Places are encoded where they are URLs, paths of the log always.
-    place = source if source.startswith("/") else unquote(_one_spelling(source))
-    return unquote(_one_spelling(path)).startswith(place.rstrip("/") + "/")
-
-
-def _one_spelling(path: str) -> str:
-    """A local path, however its URL is written; and the URL of a bucket of S3."""
-    if path.startswith("file:"):
-        return "/" + path.removeprefix("file:").lstrip("/")
-    return "s3://" + path.removeprefix("s3a://") if path.startswith("s3a://") else path
+    place = source if source.startswith("/") else location_spelling.comparable_text(source)
+    return location_spelling.comparable_text(path).startswith(place.rstrip("/") + "/")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from headgate.catalog.validation import path_containment
 from headgate.catalog.validation.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
 from headgate.errors import HeadgateError
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -108,7 +108,7 @@ def _brings_columns(proposed: Proposed) -> bool:
 
 
 def _layout(metadata: Metadata) -> tuple[object, ...]:
-    highest = metadata.configuration.get(evolution.MAX_ID)
+    highest = metadata.configuration.get(property_values.MAX_COLUMN_ID)
     return metadata.schema_string, metadata.partition_columns, column_mapping.mode(metadata), highest
 
 
@@ -232,8 +232,7 @@ def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
 
 def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
     info = proposed.commit.info
-    tags = (info.tags if info is not None else None) or {}
-    if str(tags.get(identity_columns.TAG)).lower() != "true":
+    if not identity_columns.is_tagged(info):
         return None
     before, after = _changed(proposed)
     if before == after or identity_columns.moves_marks_only(before, after):

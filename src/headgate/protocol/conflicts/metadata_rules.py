@@ -87,8 +87,7 @@ def _winner_changed_the_metadata(race: Race) -> str | None:
 
 
 def _only_moved_identities(info: CommitInfo | None) -> bool:
-    tags = info.tags if info is not None else None
-    return tags is not None and str(tags.get(identity_columns.TAG)).lower() == "true"
+    return identity_columns.is_tagged(info)
 
 
 def _winner_moved_an_application(race: Race) -> str | None:

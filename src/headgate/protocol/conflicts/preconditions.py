@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import file_key
+from headgate.protocol import file_key, property_values
 from headgate.protocol.actions import AddFile, AppTransaction, Metadata, Protocol
 from headgate.protocol.domains import rules
 from headgate.protocol.features import coordinated_commits
@@ -16,11 +16,8 @@ from headgate.protocol.file_key import FileKey
 from headgate.protocol.metadata import stored_expressions
 from headgate.protocol.schema import partitioning
 from headgate.protocol.stats import record_counts
-from headgate.protocol.transaction import isolation
 from headgate.protocol.transaction.attempt import CLONE, RESTORE, Attempt
 from headgate.protocol.transaction.isolation import Isolation
-
-_VECTORS_ENABLED = "delta.enableDeletionVectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ def _partition_values_of_other_types(attempt: Attempt) -> str | None:
 
 
 def _rows_removed_from_an_append_only_table(attempt: Attempt) -> str | None:
-    if attempt.follows.metadata.configuration.get("delta.appendOnly", "").lower() != "true":
+    if not property_values.flag(attempt.follows.metadata, property_values.APPEND_ONLY):
         return None
     for remove in attempt.writes.removes:
         if remove.data_change:
@@ -122,10 +119,11 @@ def _vectors_of_unknown_files(attempt: Attempt) -> str | None:
 
 
 def _new_vectors_without_leave(attempt: Attempt) -> str | None:
-    if attempt.metadata.configuration.get(_VECTORS_ENABLED, "").lower() == "true":
+    if property_values.flag(attempt.metadata, property_values.DELETION_VECTORS):
         return None
     for add in _with_new_vectors(attempt):
-        return f"{add.path} has a new deletion vector, and the property {_VECTORS_ENABLED} is not true"
+        name = property_values.DELETION_VECTORS
+        return f"{add.path} has a new deletion vector, and the property {name} is not true"
     return None
 
 
@@ -140,10 +138,14 @@ def _a_lower_isolation_level(attempt: Attempt) -> str | None:
     written = attempt.writes.metadata
     if written is None:
         return None
-    asked = written.configuration.get(isolation.PROPERTY, Isolation.SERIALIZABLE)
-    if asked in (Isolation.SERIALIZABLE, attempt.follows.metadata.configuration.get(isolation.PROPERTY)):
+    asked = written.configuration.get(property_values.ISOLATION_LEVEL, Isolation.SERIALIZABLE)
+    if asked in (
+        Isolation.SERIALIZABLE,
+        attempt.follows.metadata.configuration.get(property_values.ISOLATION_LEVEL),
+    ):
         return None
-    return f"it sets {isolation.PROPERTY} to {asked!r}, and {Isolation.SERIALIZABLE} is all that can be set"
+    name, level = property_values.ISOLATION_LEVEL, Isolation.SERIALIZABLE
+    return f"it sets {name} to {asked!r}, and {level} is all that can be set"
 
 
 def _new_text_that_must_not_be_evaluated(attempt: Attempt) -> str | None:

@@ -17,7 +17,7 @@ from dataclasses import replace
 import msgspec
 
 from headgate.errors import DomainConflict, InvalidRequest
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -43,7 +43,6 @@ from headgate.protocol.transaction import metadata_diff
 from headgate.protocol.transaction.attempt import Attempt
 
 NOT_PRESERVED = {"delta.rowTracking.preserved": "false"}
-CHECKPOINT_PROTECTION = "delta.requireCheckpointProtectionBeforeVersion"
 _REPLACES = (
     "REPLACE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE AS SELECT",
     "CREATE OR REPLACE TABLE AS SELECT",
@@ -144,9 +143,11 @@ def _date_type_changes_anew(race: Race) -> Attempt:
 
 def _protect_checkpoints_further(race: Race) -> Attempt:
     metadata = race.ours.writes.metadata
-    if metadata is None or metadata.configuration.get(CHECKPOINT_PROTECTION) != str(race.winner.version):
+    if metadata is None or metadata.configuration.get(property_values.PROTECTED_BEFORE) != str(
+        race.winner.version
+    ):
         return race.ours
-    configuration = {**metadata.configuration, CHECKPOINT_PROTECTION: str(race.winner.version + 1)}
+    configuration = {**metadata.configuration, property_values.PROTECTED_BEFORE: str(race.winner.version + 1)}
     return race.ours.with_metadata(msgspec.structs.replace(metadata, configuration=configuration))
 
 

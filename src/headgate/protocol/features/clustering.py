@@ -6,6 +6,7 @@ Users name columns, nested ones with dots; the log keeps paths of physical names
 from collections.abc import Iterable, Sequence
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import DomainMetadata, Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.lifecycle import Column
@@ -73,7 +74,7 @@ def _find(schema: Struct, path: Column) -> list[Field]:
 
 
 def _check_statistics(columns: Sequence[Column], found: Sequence[list[Field]], metadata: Metadata) -> None:
-    named = indexed_columns.NAMED in metadata.configuration
+    named = property_values.STATS_COLUMNS in metadata.configuration
     with_statistics = indexed_columns.physical_paths(metadata)
     for column, fields in zip(columns, found, strict=True):
         if not file_stats.has_bounds(fields[-1].type):
@@ -84,8 +85,8 @@ def _check_statistics(columns: Sequence[Column], found: Sequence[list[Field]], m
             )
         if named and column not in with_statistics:
             raise InvalidRequest(
-                f"{_named(fields)!r} is not among the columns of {indexed_columns.NAMED}, so there would be "
-                "no statistics to skip files by: add it there",
+                f"{_named(fields)!r} is not among the columns of {property_values.STATS_COLUMNS}, so there "
+                "would be no statistics to skip files by: add it there",
                 code="DELTA_CLUSTERING_COLUMN_MISSING_STATS",
             )
 

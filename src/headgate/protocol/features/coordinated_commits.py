@@ -11,14 +11,13 @@ import msgspec
 
 from headgate import redaction
 from headgate.errors import InvalidRequest, UnsupportedFeature
-from headgate.protocol import protocol_upgrade
+from headgate.protocol import property_values, protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.log import file_names, in_commit_timestamps
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 
 VACUUM_CHECK = "vacuumProtocolCheck"
 DEPENDENCIES = ("inCommitTimestamp", VACUUM_CHECK)
-STAMP_PROPERTIES = (in_commit_timestamps.ENABLED, ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
 DEFAULTS = "spark.databricks.delta.properties.defaults."
 """What a session's default of a property is called: this, and the property without its ``delta.``."""
 
@@ -141,7 +140,7 @@ def taken(
         CURRENT.owner: owner,
         CURRENT.conf: _rendered(conf),
         CURRENT.table_conf: _rendered(table_conf),
-        in_commit_timestamps.ENABLED: "true",
+        property_values.IN_COMMIT_TIMESTAMPS: "true",
     }
     if protocol.has(VACUUM_CHECK):
         said[KEPT_CHECK] = "true"
@@ -283,13 +282,13 @@ def _settings_of_a_table_that_exists(request: _Request) -> frozenset[str]:
 def _timestamps_together_with_an_owner(request: _Request) -> frozenset[str]:
     if request.command is not Command.ALTER or not request.ours:
         return frozenset()
-    return frozenset(request.changes) & frozenset(STAMP_PROPERTIES)
+    return frozenset(request.changes) & in_commit_timestamps.PROPERTIES
 
 
 def _timestamps_under_an_owner(request: _Request) -> frozenset[str]:
     if request.command is not Command.ALTER or not request.is_coordinated:
         return frozenset()
-    return frozenset(request.changes) & frozenset(STAMP_PROPERTIES)
+    return frozenset(request.changes) & in_commit_timestamps.PROPERTIES
 
 
 def _table_settings(request: _Request) -> frozenset[str]:
@@ -379,7 +378,7 @@ def retained(existing: Mapping[str, str]) -> Mapping[str, str]:
     """The properties that a REPLACE of a coordinated table keeps, whatever it says."""
     if not any(naming.owner in existing for naming in NAMINGS):
         return {}
-    kept = PROPERTIES | frozenset(STAMP_PROPERTIES)
+    kept = PROPERTIES | in_commit_timestamps.PROPERTIES
     return {key: value for key, value in existing.items() if key in kept}
 
 

@@ -25,7 +25,8 @@ from typing import Any
 import msgspec
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import Metadata
+from headgate.protocol import property_values
+from headgate.protocol.actions import CommitInfo, Metadata
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
@@ -220,6 +221,12 @@ def moves_marks_on(before: Metadata, after: Metadata) -> bool:
         now[name] == identity or ((mark := now[name].mark) is not None and identity.goes_on(mark))
         for name, identity in was.items()
     )
+
+
+def is_tagged(info: CommitInfo | None) -> bool:
+    """Whether a commit says of itself that it moves marks alone."""
+    tags = info.tags if info is not None else None
+    return tags is not None and property_values.is_true(tags.get(TAG))
 
 
 def check_not_updated(field: Field) -> None:

@@ -18,15 +18,14 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from headgate.errors import CorruptLog, InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, DomainMetadata, Long, Metadata, Protocol, Version
 from headgate.protocol.domains.rules import ROW_TRACKING
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats import record_counts
 from headgate.protocol.transaction.attempt import Attempt
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
 
 FEATURE = "rowTracking"
-SUSPENDED = "delta.rowTrackingSuspended"
 NO_MARK = -1
 
 
@@ -71,15 +70,15 @@ def is_supported(protocol: Protocol) -> bool:
 
 def is_suspended(metadata: Metadata) -> bool:
     """Whether no file gets row ids for the time being."""
-    return _is_true(metadata, SUSPENDED)
+    return property_values.flag(metadata, property_values.ROW_TRACKING_SUSPENDED)
 
 
 def check(metadata: Metadata) -> None:
     """Refuse a table that both tracks rows and has suspended it."""
-    if _is_true(metadata, SUSPENDED) and _is_true(metadata, ROW_TRACKING_ENABLED):
+    if is_suspended(metadata) and property_values.flag(metadata, property_values.ROW_TRACKING):
         raise InvalidRequest(
-            f"the properties {ROW_TRACKING_ENABLED} and {SUSPENDED} are both true, which contradict each "
-            "other: set one of them to false",
+            f"the properties {property_values.ROW_TRACKING} and {property_values.ROW_TRACKING_SUSPENDED} are "
+            "both true, which contradict each other: set one of them to false",
             code="DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION",
         )
 
@@ -94,7 +93,7 @@ def given(
     """
     actions = tuple(action for action in ours.actions if not _is_mark(action))
     version = Version(state.version + 1)
-    if _is_true(ours.metadata, SUSPENDED):
+    if is_suspended(ours.metadata):
         return tuple(_without_ids(action) for action in actions)
     highest = known = mark(state)
     numbered: list[Action] = []
@@ -155,7 +154,3 @@ def _without_ids(action: Action) -> Action:
 def _is_mark(action: Action) -> bool:
     """Whether it says which ids were given; that none were, any more, is said when the feature is dropped."""
     return isinstance(action, DomainMetadata) and action.domain == ROW_TRACKING and not action.removed
-
-
-def _is_true(metadata: Metadata, key: str) -> bool:
-    return metadata.configuration.get(key, "").lower() == "true"

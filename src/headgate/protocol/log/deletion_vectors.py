@@ -20,7 +20,7 @@ from array import array
 from base64 import b85decode, b85encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 import msgspec
@@ -30,6 +30,7 @@ from pyroaring import BitMap, BitMap64, FrozenBitMap64
 from headgate.errors import CorruptLog
 from headgate.protocol import relative_paths
 from headgate.protocol.actions import DeletionVector
+from headgate.protocol.file_key import path_key
 
 _FILE_VERSION = 1
 _PORTABLE = 1681511377
@@ -150,7 +151,7 @@ def identity(vector: DeletionVector, location: str) -> str:
         case Inline():
             return f"i{vector.path_or_inline_dv}"
         case Stored(path, offset, absolute):
-            place = _normal(path) if absolute else f"{_normal(location).rstrip('/')}/{path}"
+            place = path_key(path) if absolute else f"{path_key(location)}/{path}"
             return f"{place}@{offset}"
 
 
@@ -327,15 +328,6 @@ def _tail_bytes(tail: bytes) -> bytes:
     for character in tail:
         value = value * 85 + _Z85.index(character)
     return value.to_bytes(max(len(tail) - 1, 0), "big")
-
-
-def _normal(place: str) -> str:
-    parts = urlsplit(place)
-    if parts.scheme == "":
-        return unquote(place)
-    if parts.scheme == "file":
-        return unquote(parts.path)
-    return f"{parts.scheme.replace('s3a', 's3')}://{parts.netloc}{unquote(parts.path)}"
 
 
 def _corrupt(message: str, code: str = "DELTA_STATE_RECOVER_ERROR") -> CorruptLog:

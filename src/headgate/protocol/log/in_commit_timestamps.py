@@ -11,16 +11,18 @@ After a lost race the same commit may be version 9, stamped 1800, and then says 
 
 import msgspec
 
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION, Stamp
 
-ENABLED = "delta.enableInCommitTimestamps"
 _PROVENANCE = (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
+PROPERTIES = frozenset({property_values.IN_COMMIT_TIMESTAMPS, *_PROVENANCE})
+"""What the metadata says of them."""
 
 
 def has_stamps(metadata: Metadata) -> bool:
     """Whether commits under this metadata have in-commit timestamps."""
-    return metadata.configuration.get(ENABLED, "").lower() == "true"
+    return property_values.flag(metadata, property_values.IN_COMMIT_TIMESTAMPS)
 
 
 def with_provenance(before: Metadata, written: Metadata, stamp: Stamp) -> Metadata:

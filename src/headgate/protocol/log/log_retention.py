@@ -1,18 +1,15 @@
 """What the properties of a table say about the upkeep of its log."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
 
 V2_CHECKPOINT = "v2Checkpoint"
 CHECKPOINT_PROTECTION = "checkpointProtection"
-PROTECTED_BEFORE = "delta.requireCheckpointProtectionBeforeVersion"
-TOMBSTONES = "delta.deletedFileRetentionDuration"
 
-_INTERVAL = 10
 _DAY_MS = 24 * 60 * 60 * 1000
 _UNITS = {
     "microsecond": 0.001,
@@ -46,25 +43,28 @@ class Upkeep:
 
 def of(protocol: Protocol, metadata: Metadata) -> Upkeep:
     """What a table asks for; the defaults are those of the specification."""
-    found = metadata.configuration
-    txn_retention = found.get("delta.setTransactionRetentionDuration")
+    txn_retention = metadata.configuration.get(property_values.TRANSACTION_RETENTION)
     return Upkeep(
         v2_checkpoints=protocol.has(V2_CHECKPOINT)
-        and found.get("delta.checkpointPolicy", "").lower() == "v2",
-        stats_as_json=_flag(found, "delta.checkpoint.writeStatsAsJson", "true"),
-        stats_as_struct=_flag(found, "delta.checkpoint.writeStatsAsStruct", "false"),
-        tombstone_retention_ms=_duration(found, TOMBSTONES, "interval 1 week"),
+        and property_values.text(metadata, property_values.CHECKPOINT_POLICY).lower() == "v2",
+        stats_as_json=property_values.flag(metadata, property_values.STATS_AS_JSON),
+        stats_as_struct=property_values.flag(metadata, property_values.STATS_AS_STRUCT),
+        tombstone_retention_ms=_duration(metadata, property_values.DELETED_FILE_RETENTION),
         txn_retention_ms=None if txn_retention is None else milliseconds(txn_retention),
-        log_retention_ms=_duration(found, "delta.logRetentionDuration", "interval 30 days"),
-        protected_before=int(found.get(PROTECTED_BEFORE, 0)) if protocol.has(CHECKPOINT_PROTECTION) else 0,
-        compression=_CODECS.get(found.get("delta.parquet.compression.codec", "").lower(), "zstd"),
+        log_retention_ms=_duration(metadata, property_values.LOG_RETENTION),
+        protected_before=property_values.whole_number(metadata, property_values.PROTECTED_BEFORE)
+        if protocol.has(CHECKPOINT_PROTECTION)
+        else 0,
+        compression=_CODECS.get(property_values.text(metadata, property_values.COMPRESSION).lower(), "zstd"),
     )
 
 
 def checkpoint_interval(metadata: Metadata) -> int:
     """How many versions a checkpoint may be behind; a property that is no number is as good as none."""
-    text = metadata.configuration.get("delta.checkpointInterval", "")
-    return int(text) if len(text) <= _LONGEST and text.isdecimal() and int(text) > 0 else _INTERVAL
+    text = property_values.text(metadata, property_values.CHECKPOINT_INTERVAL)
+    if len(text) <= _LONGEST and text.isdecimal() and int(text) > 0:
+        return int(text)
+    return int(property_values.DEFAULTS[property_values.CHECKPOINT_INTERVAL])
 
 
 def milliseconds(interval: str) -> int:
@@ -83,9 +83,5 @@ def milliseconds(interval: str) -> int:
     return int(sum(int(part[1]) * _UNITS[part[2]] for part in parts))
 
 
-def _duration(found: Mapping[str, str], key: str, default: str) -> int:
-    return milliseconds(found.get(key, default))
-
-
-def _flag(found: Mapping[str, str], key: str, default: str) -> bool:
-    return found.get(key, default).lower() == "true"
+def _duration(metadata: Metadata, name: str) -> int:
+    return milliseconds(property_values.text(metadata, name))

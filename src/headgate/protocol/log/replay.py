@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from headgate.errors import CorruptLog
+from headgate.protocol import property_values
 from headgate.protocol.actions import (
     AppTransaction,
     Commit,
@@ -43,7 +44,7 @@ class State:
 
     @property
     def has_in_commit_timestamps(self) -> bool:
-        return self.metadata.configuration.get("delta.enableInCommitTimestamps", "").lower() == "true"
+        return property_values.flag(self.metadata, property_values.IN_COMMIT_TIMESTAMPS)
 
 
 def start(commit: Commit) -> State:

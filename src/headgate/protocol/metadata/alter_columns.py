@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import identity_columns
@@ -33,7 +34,6 @@ from headgate.spelling import did_you_mean
 
 _CONSTRAINT, _COLLATIONS = "delta.constraints.", "__COLLATIONS"
 _GENERATED, _COMMENT = "delta.generationExpression", "comment"
-_STATISTICS, _WIDENING = "delta.dataSkippingStatsColumns", "delta.enableTypeWidening"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,10 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
 
     The column says what the type was before (spec: type-change-metadata).
     """
-    if state.metadata.configuration.get(_WIDENING, "").lower() != "true":
+    if not property_values.flag(state.metadata, property_values.TYPE_WIDENING):
         raise InvalidRequest(
             f"the type of column {format_path(path)} cannot change, because files have values of the one it "
-            f"has: for a wider one first set the property {_WIDENING} to 'true'",
+            f"has: for a wider one first set the property {property_values.TYPE_WIDENING} to 'true'",
             code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
         )
     _check_independent(state, path)
@@ -293,7 +293,7 @@ def _check_mapped(state: State, path: Path, done: str, code: str) -> None:
         _field_changed(state, path, lambda column: column)  # first of all it must be there
         raise InvalidRequest(
             f"column {format_path(path)} cannot be {done}, because data files know it by its name: first set "
-            f"the property {column_mapping.MODE} to 'name', which rewrites nothing",
+            f"the property {property_values.COLUMN_MAPPING_MODE} to 'name', which rewrites nothing",
             code=code,
         )
 
@@ -347,7 +347,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metadata:
     """The metadata, what it says of the columns with statistics following the change."""
-    listed = metadata.configuration.get(_STATISTICS)
+    listed = metadata.configuration.get(property_values.STATS_COLUMNS)
     if listed is None:
         return metadata
     kept = []
@@ -356,7 +356,10 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
             kept.append(column)
         elif now is not None:
             kept.append((*now, *column[len(path) :]))
-    configuration = {**metadata.configuration, _STATISTICS: ",".join(map(format_path, kept))}
+    configuration = {
+        **metadata.configuration,
+        property_values.STATS_COLUMNS: ",".join(map(format_path, kept)),
+    }
     return msgspec.structs.replace(metadata, configuration=configuration)
 
 

@@ -10,22 +10,18 @@ import msgspec
 
 from headgate import redaction
 from headgate.errors import InvalidRequest
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Metadata
-from headgate.protocol.log import in_commit_timestamps
 from headgate.protocol.metadata import reserved_properties, table_properties
 from headgate.protocol.metadata.table_properties import (
     FEATURE,
     MIN_READER,
     MIN_WRITER,
     PREFIX,
-    ROW_ID_COLUMN,
-    ROW_VERSION_COLUMN,
     STAMPS,
     Setter,
 )
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
 from headgate.spelling import did_you_mean
 
 COMMENT = "comment"
@@ -141,7 +137,7 @@ def unset(before: Metadata, names: Iterable[str], *, if_exists: bool) -> Metadat
 
 def check(metadata: Metadata) -> None:
     """Refuse properties that contradict the table's columns."""
-    if metadata.configuration.get("delta.enableChangeDataFeed", "").lower() != "true":
+    if not property_values.flag(metadata, property_values.CHANGE_DATA_FEED):
         return
     columns = schema_json.parse(metadata.schema_string).fields
     if taken := sorted({column.name.lower() for column in columns} & _CHANGE_COLUMNS):
@@ -183,25 +179,29 @@ def identity(table_id: str, name: str) -> dict[str, str]:
 
 def of_new_managed_table(asked: Mapping[str, str], required: Mapping[str, str]) -> dict[str, str]:
     """The properties of a new catalog-managed table: with timestamps, and what its catalog requires."""
-    if asked.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
+    if property_values.is_switched_off(asked, property_values.IN_COMMIT_TIMESTAMPS):
         raise InvalidRequest(
-            f"a catalog-managed table must have in-commit timestamps, so {in_commit_timestamps.ENABLED} "
-            f"cannot be {asked[in_commit_timestamps.ENABLED]!r}: leave it out",
+            "a catalog-managed table must have in-commit timestamps, so "
+            f"{property_values.IN_COMMIT_TIMESTAMPS} cannot be "
+            f"{asked[property_values.IN_COMMIT_TIMESTAMPS]!r}: leave it out",
             code="DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES",
         )
     stated = {name: value for name, value in asked.items() if name in required or name in CATALOG_KEPT}
     check_kept(required, stated)
-    return {**asked, **required, in_commit_timestamps.ENABLED: "true"}
+    return {**asked, **required, property_values.IN_COMMIT_TIMESTAMPS: "true"}
 
 
 def with_row_columns(metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
     """The metadata, if it tracks rows, with names for the columns where rewritten rows keep their ids."""
     configuration = metadata.configuration
-    if configuration.get(ROW_TRACKING_ENABLED, "").lower() != "true":
+    if not property_values.flag(metadata, property_values.ROW_TRACKING):
         return metadata
-    if configuration.keys() >= {ROW_ID_COLUMN, ROW_VERSION_COLUMN}:
+    if configuration.keys() >= {property_values.ROW_ID_COLUMN, property_values.ROW_COMMIT_VERSION_COLUMN}:
         return metadata
-    names = {ROW_ID_COLUMN: f"_row-id-col-{uuid()}", ROW_VERSION_COLUMN: f"_row-commit-version-col-{uuid()}"}
+    names = {
+        property_values.ROW_ID_COLUMN: f"_row-id-col-{uuid()}",
+        property_values.ROW_COMMIT_VERSION_COLUMN: f"_row-commit-version-col-{uuid()}",
+    }
     return msgspec.structs.replace(metadata, configuration={**names, **configuration})
 
 

@@ -11,23 +11,26 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, coordinated_commits, row_tracking
 from headgate.protocol.features.coordinated_commits import Command
-from headgate.protocol.log import in_commit_timestamps, log_retention
+from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, table_properties
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, Asked
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.schema import column_ids, column_mapping
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+from headgate.protocol.schema import column_mapping
 
 LEFT_PROPERTIES = (
     table_properties.STAMPS
     | CATALOG_KEPT
-    | {ROW_ID_COLUMN, ROW_VERSION_COLUMN, row_tracking.SUSPENDED, log_retention.PROTECTED_BEFORE}
+    | {
+        property_values.ROW_ID_COLUMN,
+        property_values.ROW_COMMIT_VERSION_COLUMN,
+        property_values.ROW_TRACKING_SUSPENDED,
+        property_values.PROTECTED_BEFORE,
+    }
 )
 """What properties say of the source alone; that of coordinators is left by ``coordination.copied``.
 
@@ -77,7 +80,7 @@ def new(
         **_copied(source),
         **asked.configuration,
         **required,
-        in_commit_timestamps.ENABLED: "true",
+        property_values.IN_COMMIT_TIMESTAMPS: "true",
     }
     metadata = msgspec.structs.replace(
         source.metadata,
@@ -141,18 +144,24 @@ def _check_kept(before: Metadata, asked: Asked) -> None:
     alter_properties.check_kept(
         before.configuration, {name: stated[name] for name in CATALOG_KEPT & stated.keys()}
     )
-    if stated.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
-        alter_properties.check_managed(before, {in_commit_timestamps.ENABLED}, asked)
+    if property_values.is_switched_off(stated, property_values.IN_COMMIT_TIMESTAMPS):
+        alter_properties.check_managed(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)
 
 
 def _kept(now: State, source: State) -> dict[str, str]:
     """What stays of the table's own properties."""
     kept = dict(kept_on_replace.kept(now))
     present, copied = now.metadata.configuration, source.metadata.configuration
-    if column_ids.HIGHEST in kept and column_ids.HIGHEST in copied:
-        kept[column_ids.HIGHEST] = str(max(int(kept[column_ids.HIGHEST]), int(copied[column_ids.HIGHEST])))
+    if property_values.MAX_COLUMN_ID in kept and property_values.MAX_COLUMN_ID in copied:
+        kept[property_values.MAX_COLUMN_ID] = str(
+            max(int(kept[property_values.MAX_COLUMN_ID]), int(copied[property_values.MAX_COLUMN_ID]))
+        )
     # Files of the table's own that come back with a clone of its clone have its own ids in them.
-    return kept | {name: present[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN) if name in present}
+    return kept | {
+        name: present[name]
+        for name in (property_values.ROW_ID_COLUMN, property_values.ROW_COMMIT_VERSION_COLUMN)
+        if name in present
+    }
 
 
 def _completed(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
@@ -160,14 +169,15 @@ def _completed(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Me
     if modes[0] is not modes[1]:
         raise InvalidRequest(
             f"a clone maps its columns as its source does, by {modes[0].value!r}, because it has the same "
-            f"files: {column_mapping.MODE} cannot be {modes[1].value!r}; change it once the clone is there",
+            f"files: {property_values.COLUMN_MAPPING_MODE} cannot be {modes[1].value!r}; change it once the "
+            "clone is there",
             code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
         )
     alter_properties.check(metadata)
-    if metadata.configuration.get(ROW_TRACKING_ENABLED, "").lower() == "true":
+    if property_values.flag(metadata, property_values.ROW_TRACKING):
         metadata = alter_properties.with_row_columns(metadata, uuid)
     else:
-        left = {ROW_ID_COLUMN, ROW_VERSION_COLUMN}
+        left = {property_values.ROW_ID_COLUMN, property_values.ROW_COMMIT_VERSION_COLUMN}
         kept = {name: value for name, value in metadata.configuration.items() if name not in left}
         metadata = msgspec.structs.replace(metadata, configuration=kept)
     row_tracking.check(metadata)

@@ -11,17 +11,23 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol
 from headgate.protocol.domains import lifecycle, rules
 from headgate.protocol.features.row_tracking import FEATURE as ROW_TRACKING
-from headgate.protocol.features.row_tracking import SUSPENDED
 from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN, STAMPS
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
+from headgate.protocol.metadata.table_properties import STAMPS
 
 VECTORS = "deletionVectors"
+_ROW_TRACKING = frozenset(
+    {
+        property_values.ROW_TRACKING,
+        property_values.ROW_TRACKING_SUSPENDED,
+        property_values.ROW_ID_COLUMN,
+        property_values.ROW_COMMIT_VERSION_COLUMN,
+    }
+)
 Trace = Callable[[Metadata], str | None]
 
 
@@ -54,7 +60,7 @@ def _with_key(metadata: Metadata, key: str, advice: str) -> str | None:
 
 
 def _protecting(metadata: Metadata) -> str | None:
-    before = metadata.configuration.get(log_retention.PROTECTED_BEFORE, "0")
+    before = property_values.text(metadata, property_values.PROTECTED_BEFORE)
     if before == "0":
         return None
     return f"versions before {before} need it: when these are old enough, say truncate_history=True"
@@ -77,17 +83,19 @@ DROPPABLE: tuple[Droppable, ...] = (
     Droppable("appendOnly", trace=_while_needed("appendOnly", "delta.appendOnly is true: set it to false")),
     Droppable("invariants", trace=_while_needed("invariants", "columns are NOT NULL or have invariants")),
     Droppable("checkConstraints", trace=_while_needed("checkConstraints", "the table has constraints")),
-    Droppable("changeDataFeed", frozenset({"delta.enableChangeDataFeed"})),
+    Droppable("changeDataFeed", frozenset({property_values.CHANGE_DATA_FEED})),
     Droppable("allowColumnDefaults", trace=_column_defaults),
     Droppable("domainMetadata"),
-    Droppable(ROW_TRACKING, frozenset({ROW_TRACKING_ENABLED, SUSPENDED, ROW_ID_COLUMN, ROW_VERSION_COLUMN})),
+    Droppable(ROW_TRACKING, _ROW_TRACKING),
     Droppable(table_features.IN_COMMIT_TIMESTAMP, STAMPS),
     Droppable(table_features.VACUUM_PROTOCOL_CHECK),
-    Droppable(log_retention.CHECKPOINT_PROTECTION, frozenset({log_retention.PROTECTED_BEFORE}), _protecting),
-    Droppable("v2Checkpoint", frozenset({"delta.checkpointPolicy"}), in_history=True),
-    Droppable(VECTORS, frozenset({"delta.enableDeletionVectors"}), in_history=True),
-    Droppable("typeWidening", frozenset({"delta.enableTypeWidening"}), _widened, in_history=True),
-    Droppable("typeWidening-preview", frozenset({"delta.enableTypeWidening"}), _widened, in_history=True),
+    Droppable(
+        log_retention.CHECKPOINT_PROTECTION, frozenset({property_values.PROTECTED_BEFORE}), _protecting
+    ),
+    Droppable("v2Checkpoint", frozenset({property_values.CHECKPOINT_POLICY}), in_history=True),
+    Droppable(VECTORS, frozenset({property_values.DELETION_VECTORS}), in_history=True),
+    Droppable("typeWidening", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True),
+    Droppable("typeWidening-preview", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True),
     Droppable("columnMapping", trace=_mapped, in_history=True),
 )
 _BY_NAME = {row.feature: row for row in DROPPABLE}
@@ -165,7 +173,7 @@ def actions(row: Droppable, state: State) -> tuple[Action, ...]:
     metadata = cleared(row, state.metadata)
     if row.in_history:
         protocol = protocol_upgrade.with_features(protocol, (log_retention.CHECKPOINT_PROTECTION,))
-        before = {log_retention.PROTECTED_BEFORE: str(state.version + 1)}
+        before = {property_values.PROTECTED_BEFORE: str(state.version + 1)}
         metadata = msgspec.structs.replace(metadata, configuration={**metadata.configuration, **before})
     changed = () if metadata is state.metadata else (metadata,)
     marks = [state.domains[name] for name in (rules.ROW_TRACKING,) if name in state.domains]

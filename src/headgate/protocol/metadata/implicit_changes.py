@@ -20,6 +20,7 @@ from enum import Enum
 import msgspec
 
 from headgate.errors import InvalidRequest, SchemaMismatch
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.schema import column_ids, enforcement, expression_columns, merging
@@ -30,7 +31,6 @@ from headgate.spelling import did_you_mean
 
 CONSTRAINT = "delta.constraints."
 GENERATED = "delta.generationExpression"
-WIDENING = "delta.enableTypeWidening"
 
 
 class Outcome(Enum):
@@ -213,7 +213,7 @@ _NO_PARTITIONS = ("void", "variant")
 
 
 def _widens(existing: Metadata, wish: Wish) -> bool:
-    return wish.can_merge and existing.configuration.get(WIDENING, "").lower() == "true"
+    return wish.can_merge and property_values.flag(existing, property_values.TYPE_WIDENING)
 
 
 def _columns_after(existing: Metadata | None, wish: Wish, data: Struct, allowed: Allowed) -> Struct:

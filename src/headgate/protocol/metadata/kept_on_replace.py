@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
+from headgate.protocol import property_values
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import table_properties
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
-from headgate.protocol.schema import column_ids
 
 
 def kept(state: State) -> Mapping[str, str]:
@@ -17,7 +16,7 @@ def kept(state: State) -> Mapping[str, str]:
     # Ids are never given twice, and versions before the change stay as protected as they were.
     found |= {
         name: present[name]
-        for name in (column_ids.HIGHEST, log_retention.PROTECTED_BEFORE)
+        for name in (property_values.MAX_COLUMN_ID, property_values.PROTECTED_BEFORE)
         if name in present
     }
     if state.protocol.is_catalog_managed:

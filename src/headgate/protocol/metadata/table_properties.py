@@ -9,20 +9,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from headgate.errors import InvalidRequest
-from headgate.protocol.features.row_tracking import SUSPENDED
+from headgate.protocol import property_values
 from headgate.protocol.log import in_commit_timestamps, log_retention
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
-from headgate.protocol.schema import column_mapping
-from headgate.protocol.transaction.isolation import PROPERTY as ISOLATION
 from headgate.protocol.transaction.isolation import Isolation
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
 from headgate.spelling import did_you_mean
 
 PREFIX, FEATURE, CONSTRAINT = "delta.", "delta.feature.", "delta.constraints."
 MIN_READER, MIN_WRITER = "delta.minReaderVersion", "delta.minWriterVersion"
-ROW_ID_COLUMN = "delta.rowTracking.materializedRowIdColumnName"
-ROW_VERSION_COLUMN = "delta.rowTracking.materializedRowCommitVersionColumnName"
-STAMPS = frozenset({in_commit_timestamps.ENABLED, ENABLED_AT_VERSION, ENABLED_AT_MOMENT})
+STAMPS = in_commit_timestamps.PROPERTIES
 """The properties of in-commit timestamps."""
 
 
@@ -82,65 +77,68 @@ class Property:
 
     name: str
     kind: Kind
-    default: str | None = None
     setter: Setter = Setter.USER
     brings: str | None = None
     """The feature that a table with this property, set to other than its default, needs."""
     obeyed: bool = True
     """Whether Headgate acts on it, or merely keeps it for others."""
 
+    @property
+    def default(self) -> str | None:
+        """What holds where a table does not state it."""
+        return property_values.DEFAULTS.get(self.name)
+
 
 PROPERTIES: tuple[Property, ...] = (
-    Property("delta.appendOnly", FLAG, "false", brings="appendOnly"),
+    Property(property_values.APPEND_ONLY, FLAG, brings="appendOnly"),
     Property("delta.autoOptimize", FLAG, obeyed=False),
     Property("delta.autoOptimize.autoCompact", _one_of("true", "false", "auto"), obeyed=False),
-    Property("delta.autoOptimize.optimizeWrite", FLAG),
-    Property("delta.checkpoint.writeStatsAsJson", FLAG, "true"),
-    Property("delta.checkpoint.writeStatsAsStruct", FLAG, "false"),
-    Property("delta.checkpointInterval", COUNT, "10"),
-    Property("delta.checkpointPolicy", _one_of("classic", "v2"), "classic", brings="v2Checkpoint"),
-    Property("delta.checkpointRetentionDuration", INTERVAL, "interval 2 days", obeyed=False),
-    Property("delta.columnMapping.maxColumnId", COLUMNS, "0", Setter.CLIENT),
-    Property(column_mapping.MODE, _one_of("none", "id", "name"), "none", brings="columnMapping"),
-    Property("delta.compatibility.symlinkFormatManifest.enabled", FLAG, "false", Setter.ELSEWHERE),
+    Property(property_values.OPTIMIZE_WRITE, FLAG),
+    Property(property_values.STATS_AS_JSON, FLAG),
+    Property(property_values.STATS_AS_STRUCT, FLAG),
+    Property(property_values.CHECKPOINT_INTERVAL, COUNT),
+    Property(property_values.CHECKPOINT_POLICY, _one_of("classic", "v2"), brings="v2Checkpoint"),
+    Property("delta.checkpointRetentionDuration", INTERVAL, obeyed=False),
+    Property(property_values.MAX_COLUMN_ID, COLUMNS, Setter.CLIENT),
+    Property(property_values.COLUMN_MAPPING_MODE, _one_of("none", "id", "name"), brings="columnMapping"),
+    Property("delta.compatibility.symlinkFormatManifest.enabled", FLAG, Setter.ELSEWHERE),
     Property(
-        "delta.coordinatedCommits.commitCoordinator-preview",
+        property_values.COORDINATOR,
         TEXT,
-        None,
         Setter.CLIENT,
         brings="coordinatedCommits-preview",
     ),
-    Property("delta.coordinatedCommits.commitCoordinatorConf-preview", TEXT, None, Setter.CLIENT),
-    Property("delta.coordinatedCommits.tableConf-preview", TEXT, None, Setter.CLIENT),
-    Property("delta.dataSkippingNumIndexedCols", COLUMNS, "32"),
-    Property("delta.dataSkippingStatsColumns", TEXT),
-    Property("delta.deletedFileRetentionDuration", INTERVAL, "interval 1 week"),
-    Property("delta.dropFeatureTruncateHistory.retentionDuration", INTERVAL, "interval 24 hours"),
-    Property("delta.enableChangeDataFeed", FLAG, "false", brings="changeDataFeed"),
-    Property("delta.enableDeletionVectors", FLAG, "false", brings="deletionVectors"),
-    Property("delta.enableExpiredLogCleanup", FLAG, "true"),
-    Property("delta.enableFullRetentionRollback", FLAG, "true", obeyed=False),
-    Property("delta.enableIcebergCompatV1", FLAG, "false", brings="icebergCompatV1"),
-    Property("delta.enableIcebergCompatV2", FLAG, "false", brings="icebergCompatV2"),
-    Property(in_commit_timestamps.ENABLED, FLAG, "false", brings="inCommitTimestamp"),
-    Property(ROW_TRACKING_ENABLED, FLAG, "false", brings="rowTracking"),
-    Property("delta.enableTypeWidening", FLAG, "false", brings="typeWidening"),
-    Property("delta.enableVariantShredding", FLAG, "false", brings="variantShredding"),
-    Property(ENABLED_AT_MOMENT, COUNT, None, Setter.CLIENT),
-    Property(ENABLED_AT_VERSION, COUNT, None, Setter.CLIENT),
-    Property(ISOLATION, _one_of(Isolation.SERIALIZABLE), Isolation.SERIALIZABLE),
-    Property("delta.logRetentionDuration", INTERVAL, "interval 30 days"),
-    Property("delta.parquet.compression.codec", CODEC, "zstd"),
-    Property("delta.randomizeFilePrefixes", FLAG, "false", obeyed=False),
-    Property("delta.randomPrefixLength", COUNT, "2", obeyed=False),
-    Property(log_retention.PROTECTED_BEFORE, COLUMNS, "0", Setter.CLIENT),
-    Property(ROW_VERSION_COLUMN, TEXT, None, Setter.CLIENT),
-    Property(ROW_ID_COLUMN, TEXT, None, Setter.CLIENT),
-    Property(SUSPENDED, FLAG, "false"),
-    Property("delta.setTransactionRetentionDuration", INTERVAL),
+    Property("delta.coordinatedCommits.commitCoordinatorConf-preview", TEXT, Setter.CLIENT),
+    Property("delta.coordinatedCommits.tableConf-preview", TEXT, Setter.CLIENT),
+    Property(property_values.STATS_COLUMN_COUNT, COLUMNS),
+    Property(property_values.STATS_COLUMNS, TEXT),
+    Property(property_values.DELETED_FILE_RETENTION, INTERVAL),
+    Property(property_values.TRUNCATED_HISTORY_RETENTION, INTERVAL),
+    Property(property_values.CHANGE_DATA_FEED, FLAG, brings="changeDataFeed"),
+    Property(property_values.DELETION_VECTORS, FLAG, brings="deletionVectors"),
+    Property(property_values.EXPIRED_LOG_CLEANUP, FLAG),
+    Property("delta.enableFullRetentionRollback", FLAG, obeyed=False),
+    Property(property_values.ICEBERG_COMPAT_V1, FLAG, brings="icebergCompatV1"),
+    Property(property_values.ICEBERG_COMPAT_V2, FLAG, brings="icebergCompatV2"),
+    Property(property_values.IN_COMMIT_TIMESTAMPS, FLAG, brings="inCommitTimestamp"),
+    Property(property_values.ROW_TRACKING, FLAG, brings="rowTracking"),
+    Property(property_values.TYPE_WIDENING, FLAG, brings="typeWidening"),
+    Property(property_values.VARIANT_SHREDDING, FLAG, brings="variantShredding"),
+    Property(ENABLED_AT_MOMENT, COUNT, Setter.CLIENT),
+    Property(ENABLED_AT_VERSION, COUNT, Setter.CLIENT),
+    Property(property_values.ISOLATION_LEVEL, _one_of(Isolation.SERIALIZABLE)),
+    Property(property_values.LOG_RETENTION, INTERVAL),
+    Property(property_values.COMPRESSION, CODEC),
+    Property("delta.randomizeFilePrefixes", FLAG, obeyed=False),
+    Property("delta.randomPrefixLength", COUNT, obeyed=False),
+    Property(property_values.PROTECTED_BEFORE, COLUMNS, Setter.CLIENT),
+    Property(property_values.ROW_COMMIT_VERSION_COLUMN, TEXT, Setter.CLIENT),
+    Property(property_values.ROW_ID_COLUMN, TEXT, Setter.CLIENT),
+    Property(property_values.ROW_TRACKING_SUSPENDED, FLAG),
+    Property(property_values.TRANSACTION_RETENTION, INTERVAL),
     Property("delta.targetFileSize", SIZE),
     Property("delta.tuneFileSizesForRewrites", FLAG, obeyed=False),
-    Property("delta.universalFormat.enabledFormats", TEXT, None, Setter.ELSEWHERE),
+    Property("delta.universalFormat.enabledFormats", TEXT, Setter.ELSEWHERE),
 )
 _BY_NAME = {row.name.lower(): row for row in PROPERTIES}
 

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME, Mode
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, with_structs
 
-HIGHEST = "delta.columnMapping.maxColumnId"
 _KEYS = frozenset({ID, PHYSICAL_NAME, "parquet.field.id", "parquet.field.nested.ids"})
 
 
@@ -38,7 +38,7 @@ class _Giver:
             given[ID] = self.highest
         if PHYSICAL_NAME not in given:
             given[PHYSICAL_NAME] = self.name(field)
-        return replace(field, type=_within(field.type, self.schema), metadata=given)
+        return replace(field, type=with_structs(field.type, self.schema), metadata=given)
 
 
 def assigned(metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
@@ -62,9 +62,9 @@ def changed(before: Metadata, after: Metadata) -> Metadata:
         return after
     if modes != (Mode.NONE, Mode.NAME):
         raise InvalidRequest(
-            f"{column_mapping.MODE} cannot go from {modes[0].value!r} to {modes[1].value!r}, because the "
-            "files of the table would have to be written anew: only 'none' can become 'name'; or make a new "
-            "one",
+            f"{property_values.COLUMN_MAPPING_MODE} cannot go from {modes[0].value!r} to {modes[1].value!r}, "
+            "because the files of the table would have to be written anew: only 'none' can become 'name'; or "
+            "make a new one",
             code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
         )
     bare = schema_json.render(without(schema_json.parse(after.schema_string)))
@@ -83,7 +83,7 @@ def without(schema: Struct) -> Struct:
     """The schema as if nothing were mapped: ids and names of another table mean nothing in this one."""
     return Struct(
         tuple(
-            replace(field, type=_within(field.type, without), metadata=_unmapped(field.metadata))
+            replace(field, type=with_structs(field.type, without), metadata=_unmapped(field.metadata))
             for field in schema.fields
         )
     )
@@ -91,9 +91,11 @@ def without(schema: Struct) -> Struct:
 
 def _given(metadata: Metadata, name: Callable[[Field], str]) -> Metadata:
     schema = schema_json.parse(metadata.schema_string)
-    giver = _Giver(max(int(metadata.configuration.get(HIGHEST, "0")), _highest(schema)), name)
+    giver = _Giver(
+        max(property_values.whole_number(metadata, property_values.MAX_COLUMN_ID), _highest(schema)), name
+    )
     mapped = giver.schema(schema)
-    configuration = {**metadata.configuration, HIGHEST: str(giver.highest)}
+    configuration = {**metadata.configuration, property_values.MAX_COLUMN_ID: str(giver.highest)}
     if mapped == schema and configuration == metadata.configuration:
         return metadata
     return msgspec.structs.replace(
@@ -150,19 +152,6 @@ def _kept_type(now: DataType, before: DataType) -> DataType:
             return Map(_kept_type(key, had_key), _kept_type(value, had_value), contains_null)
         case _:
             return now
-
-
-def _within(data_type: DataType, change: Callable[[Struct], Struct]) -> DataType:
-    """The type, every struct in it changed."""
-    match data_type:
-        case Struct():
-            return change(data_type)
-        case Array(element, contains_null):
-            return Array(_within(element, change), contains_null)
-        case Map(key, value, contains_null):
-            return Map(_within(key, change), _within(value, change), contains_null)
-        case Primitive():
-            return data_type
 
 
 def _unmapped(metadata: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,10 +13,10 @@ from enum import StrEnum
 from typing import Any
 
 from headgate.errors import CorruptLog, UnsupportedFeature
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
-MODE = "delta.columnMapping.mode"
 ID = "delta.columnMapping.id"
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
@@ -33,7 +33,7 @@ class Mode(StrEnum):
 
 def mode(metadata: Metadata) -> Mode:
     """The mode of a table."""
-    text = metadata.configuration.get(MODE, "none").lower()
+    text = property_values.text(metadata, property_values.COLUMN_MAPPING_MODE).lower()
     if text not in tuple(Mode):
         raise UnsupportedFeature(
             f"the table maps its columns by {text!r}; Headgate knows 'none', 'name' and 'id'",

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 
-MAX_ID = "delta.columnMapping.maxColumnId"
 WIDENING = ("typeWidening", "typeWidening-preview")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _ID = re.compile(r"[0-9]{1,18}")
@@ -60,7 +60,8 @@ def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
         # A column that is mapped from now on must be found in files that were written without mapping.
         return _by_name(was, column_mapping.physical(now, modes[1]), "", widens=widens)
     if _max_id(after) < _max_id(before):
-        return f"{MAX_ID} goes back from {_max_id(before)} to {_max_id(after)}, so ids would be given again"
+        marks = f"from {_max_id(before)} to {_max_id(after)}"
+        return f"{property_values.MAX_COLUMN_ID} goes back {marks}, so ids would be given again"
     return _by_id(was, now, before, widens=widens)
 
 
@@ -108,7 +109,9 @@ def mapping_breach(metadata: Metadata) -> str | None:
             if number in ids or lower in physical:
                 return f"the columns {ids.get(number) or physical.get(lower)!r} and {path!r} are mapped alike"
             if number > most:
-                return f"the column {path!r} has the id {number}, above {MAX_ID} = {most}"
+                return (
+                    f"the column {path!r} has the id {number}, above {property_values.MAX_COLUMN_ID} = {most}"
+                )
             ids[number] = physical[lower] = path
     return None
 
@@ -270,5 +273,5 @@ def _structs(data_type: DataType, where: str) -> Iterator[tuple[Struct, str]]:
 
 
 def _max_id(metadata: Metadata) -> int:
-    text = metadata.configuration.get(MAX_ID, "")
+    text = property_values.text(metadata, property_values.MAX_COLUMN_ID)
     return int(text) if _ID.fullmatch(text) else 0

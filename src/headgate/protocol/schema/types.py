@@ -1,6 +1,6 @@
 """The types a column can have."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,19 @@ def levels(data_type: DataType) -> int:
             return 2 + levels(element)
         case Map(key, value, _):
             return 2 + max(levels(key), levels(value))
+
+
+def with_structs(data_type: DataType, change: Callable[[Struct], Struct]) -> DataType:
+    """The type, with every struct in it changed; ``change`` looks into the columns of a struct itself."""
+    match data_type:
+        case Struct():
+            return change(data_type)
+        case Array(element, contains_null):
+            return Array(with_structs(element, change), contains_null)
+        case Map(key, value, contains_null):
+            return Map(with_structs(key, change), with_structs(value, change), contains_null)
+        case Primitive():
+            return data_type
 
 
 def describe(data_type: DataType) -> str:

@@ -9,15 +9,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Struct, leaves
-from headgate.protocol.stats.file_stats import INDEXED_COLUMNS
 
-COUNT = "delta.dataSkippingNumIndexedCols"
-NAMED = "delta.dataSkippingStatsColumns"
 _PART = re.compile(r"\s*(?:`((?:[^`]|``)+)`|([^`.,]+))\s*([.,]|$)")
 
 
@@ -53,11 +51,11 @@ def parse_names(text: str) -> tuple[Path, ...]:
 
 
 def _chosen(stored: Struct, metadata: Metadata) -> Iterator[Path]:
-    named = metadata.configuration.get(NAMED)
+    named = metadata.configuration.get(property_values.STATS_COLUMNS)
     if named is not None:
         yield from _below(stored, parse_names(named))
         return
-    count = int(metadata.configuration.get(COUNT, INDEXED_COLUMNS))
+    count = property_values.whole_number(metadata, property_values.STATS_COLUMN_COUNT)
     yield from (path for path, _ in islice(leaves(stored), None if count < 0 else count))
 
 

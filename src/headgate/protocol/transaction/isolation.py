@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
+from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, DomainMetadata, Metadata, RemoveFile
 from headgate.protocol.domains.rules import ROW_TRACKING
-
-PROPERTY = "delta.isolationLevel"
 
 
 class Isolation(StrEnum):
@@ -25,7 +24,7 @@ def choose(metadata: Metadata, actions: Iterable[Action], *, changes_data: bool)
 
     WriteSerializable is honoured where a log asks for it, though Headgate never writes that property.
     """
-    asked = metadata.configuration.get(PROPERTY, "").lower()
+    asked = property_values.text(metadata, property_values.ISOLATION_LEVEL).lower()
     relaxed = asked == Isolation.WRITE_SERIALIZABLE.lower()
     if not (relaxed and changes_data) and all(map(_leaves_rows_alone, actions)):
         return Isolation.SNAPSHOT

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate import redaction
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Field
 
-ROW_TRACKING_ENABLED = "delta.enableRowTracking"
 _COLUMN_MAPPING = "delta.columnMapping."
-_MATERIALIZED = "delta.rowTracking.materialized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +28,16 @@ class Changed:
     after: Metadata
     protocol: Protocol
 
-    def new(self, key: str) -> str:
-        return self.after.configuration.get(key, "").lower()
-
 
 Condition = Callable[[Changed, str], bool]
 
 
 def _switched_on(feature: str) -> Condition:
-    return lambda change, key: change.new(key) == "true" and change.protocol.has(feature)
+    return lambda change, key: property_values.flag(change.after, key) and change.protocol.has(feature)
 
 
 def _rows_are_tracked(change: Changed, _: str) -> bool:
-    return change.new(ROW_TRACKING_ENABLED) == "true"
+    return property_values.flag(change.after, property_values.ROW_TRACKING)
 
 
 def _columns_become_named(change: Changed, _: str) -> bool:
@@ -54,7 +50,7 @@ def _always(_: Changed, __: str) -> bool:
 
 
 def _version_2(change: Changed, key: str) -> bool:
-    return change.new(key) == "v2" and change.protocol.has("v2Checkpoint")
+    return property_values.text(change.after, key).lower() == "v2" and change.protocol.has("v2Checkpoint")
 
 
 def _newly_added(change: Changed, key: str) -> bool:
@@ -75,14 +71,17 @@ class Allowed:
 
 
 ALLOWED: tuple[Allowed, ...] = (
-    Allowed(ROW_TRACKING_ENABLED, _switched_on("rowTracking"), "to true; ours then says it keeps no row ids"),
-    Allowed(f"{_MATERIALIZED}RowIdColumnName", _rows_are_tracked, "with row tracking enabled"),
-    Allowed(f"{_MATERIALIZED}RowCommitVersionColumnName", _rows_are_tracked, "with row tracking enabled"),
-    Allowed(column_mapping.MODE, _columns_become_named, "from none to name"),
-    Allowed("delta.columnMapping.maxColumnId", _always, "any"),
-    Allowed("delta.enableDeletionVectors", _switched_on("deletionVectors"), "to true"),
-    Allowed("delta.checkpointPolicy", _version_2, "to v2"),
-    Allowed("delta.enableInCommitTimestamps", _switched_on("inCommitTimestamp"), "to true"),
+    Allowed(
+        property_values.ROW_TRACKING, _switched_on("rowTracking"),
+        "to true; ours then says it keeps no row ids",
+    ),
+    Allowed(property_values.ROW_ID_COLUMN, _rows_are_tracked, "with row tracking enabled"),
+    Allowed(property_values.ROW_COMMIT_VERSION_COLUMN, _rows_are_tracked, "with row tracking enabled"),
+    Allowed(property_values.COLUMN_MAPPING_MODE, _columns_become_named, "from none to name"),
+    Allowed(property_values.MAX_COLUMN_ID, _always, "any"),
+    Allowed(property_values.DELETION_VECTORS, _switched_on("deletionVectors"), "to true"),
+    Allowed(property_values.CHECKPOINT_POLICY, _version_2, "to v2"),
+    Allowed(property_values.IN_COMMIT_TIMESTAMPS, _switched_on("inCommitTimestamp"), "to true"),
     Allowed("delta.inCommitTimestampEnablementVersion", _newly_added, "newly added"),
     Allowed("delta.inCommitTimestampEnablementTimestamp", _newly_added, "newly added"),
     Allowed("io.unitycatalog.tableId", _newly_managed, "newly added, on a catalog-managed table"),
@@ -111,8 +110,8 @@ def harmful(before: Metadata, after: Metadata, protocol: Protocol) -> str | None
 
 def tracks_rows_from_now(before: Metadata, after: Metadata) -> bool:
     """Whether the change is the one that enables row tracking."""
-    was, now = (found.configuration.get(ROW_TRACKING_ENABLED, "").lower() for found in (before, after))
-    return now == "true" and was != "true"
+    was, now = (property_values.flag(metadata, property_values.ROW_TRACKING) for metadata in (before, after))
+    return now and not was
 
 
 def _is_allowed(change: Changed, key: str) -> bool:
@@ -123,7 +122,7 @@ def _is_allowed(change: Changed, key: str) -> bool:
 def _only_names_columns(change: Changed) -> bool:
     """Whether the columns are the same but for the names column mapping gives those at the top."""
     before, after = (schema_json.parse(found.schema_string).fields for found in (change.before, change.after))
-    if len(before) != len(after) or not _columns_become_named(change, column_mapping.MODE):
+    if len(before) != len(after) or not _columns_become_named(change, property_values.COLUMN_MAPPING_MODE):
         return False
     return all(_unmapped(was) == _unmapped(now) for was, now in zip(before, after, strict=True))
 

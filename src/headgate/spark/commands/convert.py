@@ -22,11 +22,11 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
 from headgate.spark.parquet import file_schema, footers
-from headgate.spark.session import schema, table_defaults
+from headgate.spark.session import new_table, schema
 from headgate.storage.fsync import settle
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.alter import coordination, create
-from headgate.table.alter.create import Contents, Definition
+from headgate.table.alter.create import Contents
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Operation
 
@@ -75,9 +75,7 @@ def convert(
     adds = tuple(_add(file, partitioned) for file in found)
     settle(place, (file.item.path for file in found))
     names = tuple(field.name for field in partitioned)
-    definition = Definition(
-        Struct((*columns.fields, *partitioned)), partition_by=names, defaults=table_defaults.of_session()
-    )
+    definition = new_table.define(Struct((*columns.fields, *partitioned)), partition_by=names)
     if find is None:
         opening = create.begin(definition, managed=False, world=world)
     else:

@@ -1,20 +1,21 @@
-"""What a user can ask of a write, under Headgate's names and under Delta's."""
+"""What is asked of one write? The options of ``option_rows``, as a value that does not contradict itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.domains.rules import SINCE_ALONE, DomainSettings
 from headgate.spark.calls import arguments
-from headgate.spark.data_files import data_file_writer
+from headgate.spark.data_files import data_file_writer, option_rows
 from headgate.spark.data_files.epoch_metrics import Epoch
+from headgate.spark.data_files.option_rows import DYNAMIC, STATIC, WriteKind
 
 AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
-STATIC, DYNAMIC = "static", "dynamic"
 
 
 class Asked(TypedDict, total=False):
@@ -91,15 +92,8 @@ class WriteOptions:
 
     def for_append(self) -> "WriteOptions":
         """The same without what only an overwrite understands, as the options of a DataFrame writer allow."""
-        return replace(
-            self,
-            replace_where=None,
-            replace_using=(),
-            replace_on=None,
-            partition_overwrite=STATIC,
-            keep_null_partitions=False,
-            overwrite_schema=False,
-        )
+        meaningless = {row.name: row.default for row in option_rows.overwrites_only()}
+        return replace(self, **meaningless)
 
     @property
     def files(self) -> data_file_writer.Options:
@@ -114,7 +108,7 @@ class WriteOptions:
         """Whether new columns are added to the table: as asked, else as the session says."""
         if self.merge_schema is not None:
             return self.merge_schema
-        return str(spark.conf.get(AUTO_MERGE, "false")).lower() == "true"
+        return property_values.is_true(spark.conf.get(AUTO_MERGE, "false"))
 
     def said(self, spark: SparkSession) -> str | None:
         """What the history is to say besides: as asked, else as the session says."""
@@ -127,34 +121,15 @@ def of(asked: Asked) -> WriteOptions:
     return WriteOptions(**known)
 
 
-def parse(options: Mapping[str, str]) -> WriteOptions:
-    """The options of a DataFrame writer, by Delta's names in any case; unknown ones are left out."""
-    given = {name.lower(): value for name, value in options.items()}
-    app, version = given.get("txnappid"), given.get("txnversion")
-    if (app is None) != (version is None):
-        raise InvalidRequest(
-            "txnAppId and txnVersion belong together: give both, or neither", code="DELTA_ILLEGAL_OPTION"
-        )
-    mode = given.get("partitionoverwritemode", STATIC).lower()
-    return WriteOptions(
-        merge_schema=_flag(given, "mergeschema"),
-        overwrite_schema=_flag(given, "overwriteschema") or False,
-        replace_where=given.get("replacewhere"),
-        replace_using=tuple(
-            part.strip() for part in given.get("replaceusing", "").split(",") if part.strip()
-        ),
-        replace_on=given.get("replaceon"),
-        partition_overwrite=mode,
-        keep_null_partitions=_flag(given, "usenullintolerantequalitywithdpo") or False,
-        user_metadata=given.get("usermetadata"),
-        txn=None if app is None or version is None else (app, _number("txnVersion", version)),
-        max_records_per_file=_number("maxRecordsPerFile", given["maxrecordsperfile"])
-        if "maxrecordsperfile" in given
-        else None,
-        compression=given.get("compression"),
-        data_change=_flag(given, "datachange") is not False,
-        optimize_write=_flag(given, "optimizewrite") or False,
-    )
+def parse(options: Mapping[str, str], *, besides: Collection[str] = ()) -> WriteOptions:
+    """The options of a DataFrame writer, by Delta's names in any case; unknown ones are refused.
+
+    Those that the caller looks at itself are named by ``besides``.
+    """
+    return WriteOptions(**option_rows.parse(options, *_WRITES, besides=besides))
+
+
+_WRITES = (WriteKind.APPEND, WriteKind.OVERWRITE, WriteKind.CREATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,18 +212,3 @@ CONTRADICTIONS: tuple[Contradiction, ...] = (
     Contradiction(_no_rows_per_file, "maxRecordsPerFile is a number from 1 on: correct it"),
     Contradiction(_since_without_domains, SINCE_ALONE),
 )
-
-
-def _flag(given: Mapping[str, str], name: str) -> bool | None:
-    value = given.get(name)
-    if value is None:
-        return None
-    if value.lower() not in ("true", "false"):
-        raise InvalidRequest(f"the option {name} is true or false, not {value!r}: correct it")
-    return value.lower() == "true"
-
-
-def _number(name: str, value: str) -> int:
-    if not value.lstrip("-").isdecimal():
-        raise InvalidRequest(f"the option {name} is a whole number, not {value!r}: correct it")
-    return int(value)

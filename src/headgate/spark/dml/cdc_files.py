@@ -9,11 +9,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.data_files import data_file_writer, fit_schema
 from headgate.spark.data_files.data_file_writer import Written
-from headgate.spark.dml import target_scan
 from headgate.spark.dml.edits import DELETES, UPDATES, Edits, Kind
 from headgate.spark.dml.target_scan import Target
 from headgate.spark.session import schema as spark_schema
@@ -22,7 +22,7 @@ from headgate.spark.session.internal_names import InternalNames
 
 def are_needed(target: Target, edits: Edits, partly: object) -> bool:
     """Whether the feed could not tell these edits from whole files; ``partly`` if some keep rows."""
-    if not target.has(target_scan.CHANGE_FEED):
+    if not target.has(property_values.CHANGE_DATA_FEED):
         return False
     if edits.count(*UPDATES):
         return True

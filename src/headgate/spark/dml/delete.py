@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from headgate.protocol import property_values
 from headgate.protocol.actions import AddFile
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.predicates.tree import Always
@@ -44,7 +45,7 @@ def delete(
 
     wholly = target.wholly()
     # The feed takes its changes from whole files only if all of them are whole.
-    if target.has(target_scan.CHANGE_FEED) and wholly.false_count:
+    if target.has(property_values.CHANGE_DATA_FEED) and wholly.false_count:
         searched, removed = target, []
     else:
         searched = target.without(wholly)

@@ -12,8 +12,9 @@ from enum import IntEnum
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from headgate.protocol import property_values
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.spark.dml import matched_rows, target_scan
+from headgate.spark.dml import matched_rows
 from headgate.spark.dml.matched_rows import Found
 from headgate.spark.dml.target_scan import Target
 from headgate.spark.session import local_checkpoint
@@ -87,7 +88,7 @@ def deletions(target: Target, matching: Matching) -> Edits:
     """That the matching rows of the target go."""
     if not target.files.num_rows:
         return Edits()
-    feed = target.has(target_scan.CHANGE_FEED)
+    feed = target.has(property_values.CHANGE_DATA_FEED)
     kept = columns(target, F.lit(int(Kind.DELETED)), {})
     if feed:
         kept.append(before(target))

@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import ConflictError, UserError
+from headgate.protocol import property_values
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -121,7 +122,7 @@ def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
     """What to do with each file, those of ``removed`` being known to lose all rows."""
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths[position] for position in edits.positions)
-    hides = target.has(target_scan.VECTORS)
+    hides = target.has(property_values.DELETION_VECTORS)
     old = deletion_vector_files.hidden_rows(VectorFiles(target.table), list(adds.values()))
     changed = {paths[position]: edits.changed(position) for position in edits.positions}
     emptied = _emptied(target, [(add, changed[path], old[path]) for path, add in adds.items()])

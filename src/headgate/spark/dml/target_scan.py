@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
 from headgate.protocol.predicates.tree import Always, Predicate
 from headgate.protocol.schema import column_mapping
@@ -26,9 +26,7 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read.live_files import table_of
 from headgate.table.read.snapshot import Snapshot
 
-VECTORS, CHANGE_FEED = "delta.enableDeletionVectors", "delta.enableChangeDataFeed"
 _COUNTED_FILES = 2_000
-ROW_TRACKING, APPEND_ONLY = "delta.enableRowTracking", "delta.appendOnly"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Target:
 
     def has(self, switch: str) -> bool:
         """Whether a property of the table is true."""
-        return self.metadata.configuration.get(switch, "").lower() == "true"
+        return property_values.flag(self.metadata, switch)
 
     def wholly(self) -> pa.BooleanArray:
         """For each file whether all of its rows are known to be selected."""
@@ -133,7 +131,7 @@ def find(spark: SparkSession, table: OpenedTable, base: Snapshot, predicate: Pre
     """The target of a statement about rows that ``predicate`` selects."""
     metadata = base.state.metadata
     table_features.check_writable(base.state.protocol, metadata)
-    tracked = metadata.configuration.get(ROW_TRACKING, "").lower() == "true"
+    tracked = property_values.flag(metadata, property_values.ROW_TRACKING)
     columns = scan.columns_of(metadata, row_ids=tracked)
     _, bounds = scan.selected(spark, table, base, columns, predicate)
     return Target(spark, table, base, columns, predicate, bounds())
@@ -141,10 +139,10 @@ def find(spark: SparkSession, table: OpenedTable, base: Snapshot, predicate: Pre
 
 def check_removable(base: Snapshot, statement: str) -> None:
     """Refuse a statement that changes rows of a table to which rows are only added."""
-    if base.state.metadata.configuration.get(APPEND_ONLY, "").lower() == "true":
+    if property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
-            f"the table is append-only (its property {APPEND_ONLY} is true), so {statement} cannot change "
-            "or delete its rows: append instead, or unset the property",
+            f"the table is append-only (its property {property_values.APPEND_ONLY} is true), so {statement} "
+            "cannot change or delete its rows: append instead, or unset the property",
             code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
         )
 

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.predicates.tree import Always
 from headgate.protocol.schema import enforcement
@@ -66,7 +67,7 @@ def _search(target: Target, matching: edits.Matching, assigned: Mapping[str, Col
     if not target.files.num_rows:
         return Edits()
     kept = edits.columns(target, F.lit(int(Kind.UPDATED)), assigned)
-    if target.has(target_scan.CHANGE_FEED):
+    if target.has(property_values.CHANGE_DATA_FEED):
         kept.append(edits.before(target))
     schema, changed = target.columns.schema, matching(target.rows(selected=True)).select(*kept)
     found = spark_schema.of_frame(changed)

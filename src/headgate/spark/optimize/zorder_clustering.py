@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import AddFile
 from headgate.protocol.domains.lifecycle import Column as Clustered
 from headgate.protocol.features import bin_packing, space_filling_curves, zcubes
@@ -98,7 +99,7 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
         if stored[lower] not in with_statistics:
             raise InvalidRequest(
                 f"there are no statistics of {format_path(path)} to skip files by: cluster by others, or "
-                f"have it among the columns of {indexed_columns.NAMED}",
+                f"have it among the columns of {property_values.STATS_COLUMNS}",
                 code="DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS",
             )
         found.append(path)

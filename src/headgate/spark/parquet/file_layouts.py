@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.errors import CorruptLog, ObjectNotFound, UnsupportedFeature
-from headgate.protocol import table_features
-from headgate.protocol.schema import column_mapping
+from headgate.protocol.schema import column_mapping, schema_contents
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.parquet import file_schema, footers
@@ -70,7 +69,7 @@ class Columns:
         """Whether names or types differ between files in a way that Spark cannot cope with."""
         # Spark reads most types of older files as wider ones, but not every integer as a decimal.
         return self.mode is Mode.ID or any(
-            _was_integer(field) for field in table_features.fields_of(self.schema)
+            _was_integer(field) for field in schema_contents.fields_of(self.schema)
         )
 
     def is_constant(self, field: Field) -> bool:

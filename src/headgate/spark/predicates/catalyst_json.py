@@ -89,10 +89,13 @@ def _field(kind: Any, ordinal: int) -> Mapping[str, Any]:
     return fields[ordinal] if ordinal < len(fields) else {}
 
 
+_BOOLEANS = {"true": True, "false": False}
+
+
 def _boolean(text: str) -> bool:
-    if text not in ("true", "false"):
+    if text not in _BOOLEANS:
         raise ValueError
-    return text == "true"
+    return _BOOLEANS[text]
 
 
 def _double(text: str) -> float:

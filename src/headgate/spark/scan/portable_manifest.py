@@ -29,6 +29,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature
+from headgate.protocol import property_values
 from headgate.spark.parquet import parquet_options
 from headgate.spark.scan import connect_scratch, scan_marks
 from headgate.spark.scan.connect_scratch import Placed
@@ -52,7 +53,7 @@ _YEAR_10000_MS = 253_402_300_800_000
 def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
     """The rows of a piece's files as they are stored; ``ordinal`` tells files apart."""
     _check_visible(piece.uris)
-    if spark.conf.get(_IGNORE, "false") == "true":
+    if property_values.is_true(spark.conf.get(_IGNORE, "false")):
         raise InvalidRequest(
             f"the session has {_IGNORE}=true, with which Spark would see an empty table: "
             f"unset it, spark.conf.unset({_IGNORE!r})"

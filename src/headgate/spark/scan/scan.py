@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.schema import column_mapping
@@ -38,10 +39,9 @@ Condition = Column | str
 ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
 """What a user who asks for the ids of rows finds them under."""
 
-_TRACKING = "delta.enableRowTracking"
 _TRACKED = (
-    "delta.rowTracking.materializedRowIdColumnName",
-    "delta.rowTracking.materializedRowCommitVersionColumnName",
+    property_values.ROW_ID_COLUMN,
+    property_values.ROW_COMMIT_VERSION_COLUMN,
 )
 _SHREDDED = ("variantShredding", "variantShredding-preview")
 MANY_FILES = 1_000
@@ -152,8 +152,11 @@ def _shown_ids(columns: Columns) -> InternalNames:
 
 def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
     """The columns of a table, as its files are read."""
-    if row_ids and metadata.configuration.get(_TRACKING, "").lower() != "true":
-        raise InvalidRequest(f"the table does not track its rows: set its property {_TRACKING} to true first")
+    if row_ids and not property_values.flag(metadata, property_values.ROW_TRACKING):
+        raise InvalidRequest(
+            f"the table does not track its rows: set its property {property_values.ROW_TRACKING} to true "
+            "first"
+        )
     return Columns(
         schema_json.parse(metadata.schema_string),
         frozenset(metadata.partition_columns),

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from headgate.protocol import relative_paths
 from headgate.storage.locate import is_local, local_path
+from headgate.storage.location_spelling import hadoop_scheme
 
-_HADOOP = {"s3": "s3a"}
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~/=-]*")
 _GLOB = re.compile(r"[\\*?\[\]{}]")
@@ -21,7 +21,7 @@ def folder(location: str, name: str) -> str:
     if is_local(location):
         return f"file:{local_path(location).rstrip('/')}/{name}"
     parts = urlsplit(location)
-    return f"{_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path).rstrip('/')}/{name}"
+    return f"{hadoop_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path).rstrip('/')}/{name}"
 
 
 def pattern(path: str) -> str:
@@ -63,11 +63,7 @@ def _absolute(path: str) -> str:
     if parts.scheme == "file":
         local_path(path)  # refused if it is of another machine; Spark knows this one by no name
     host = "" if is_local(path) else parts.netloc
-    return f"{_scheme(parts.scheme or 'file')}://{host}{_encoded(parts.path)}"
-
-
-def _scheme(name: str) -> str:
-    return _HADOOP.get(name, name)
+    return f"{hadoop_scheme(parts.scheme or 'file')}://{host}{_encoded(parts.path)}"
 
 
 def _encoded(path: str) -> str:

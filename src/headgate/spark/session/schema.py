@@ -1,6 +1,6 @@
 """Between Spark's schemas and the log's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType, StructType
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct, with_structs
 from headgate.protocol.schema.types import DataType as LogType
 from headgate.spark.calls import spark_messages
 
@@ -42,7 +42,7 @@ def unbound(schema: Struct) -> Struct:
     """The same columns without what their metadata says to writers of the table they come from."""
     return Struct(
         tuple(
-            Field(field.name, _within(field.type, unbound), field.nullable, _unbound(field.metadata))
+            Field(field.name, with_structs(field.type, unbound), field.nullable, _unbound(field.metadata))
             for field in schema.fields
         )
     )
@@ -52,19 +52,6 @@ def _unbound(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     return {
         key: value for key, value in metadata.items() if key == _COLLATIONS or not key.startswith(_OF_WRITERS)
     }
-
-
-def _within(data_type: LogType, change: Callable[[Struct], Struct]) -> LogType:
-    """The same type, with every struct in it changed."""
-    match data_type:
-        case Struct():
-            return change(data_type)
-        case Array(element, contains_null):
-            return Array(_within(element, change), contains_null)
-        case Map(key, value, contains_null):
-            return Map(_within(key, change), _within(value, change), contains_null)
-        case Primitive():
-            return data_type
 
 
 def column(name: str) -> Column:
@@ -121,7 +108,7 @@ def _holdable(schema: Struct) -> Struct:
         tuple(
             replace(
                 field,
-                type=_within(field.type, _holdable),
+                type=with_structs(field.type, _holdable),
                 metadata={key: value for key, value in field.metadata.items() if _can_hold(value)},
             )
             for field in schema.fields

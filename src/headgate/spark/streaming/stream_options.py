@@ -9,10 +9,11 @@ from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
 from headgate.spark.calls import arguments
-from headgate.spark.data_files import write_options
+from headgate.spark.data_files import option_rows, write_options
+from headgate.spark.data_files.option_rows import WriteKind
 from headgate.spark.data_files.write_options import Asked, WriteOptions
 from headgate.spark.write.save import SaveMode
-from headgate.storage.locate import is_local, local_path
+from headgate.storage import location_spelling
 
 StreamMode = Literal["append", "complete"]
 APPEND, COMPLETE, UPDATE = "append", "complete", "update"
@@ -88,12 +89,12 @@ def of(mode: str, asked: AskedOfBatch | AskedOfStream, checkpoint: str | Path | 
     return StreamOptions(mode.lower(), how, checkpoint=place, **own)
 
 
-_OWN = ("app_id", "query_name", "processing_time", "available_now")
+_OWN = tuple(row.name for row in option_rows.OPTIONS if row.taken_by == {WriteKind.STREAM})
 
 
 def _absolute(checkpoint: str) -> str:
     # A server of Spark Connect has another working folder.
-    return local_path(checkpoint) if checkpoint and is_local(checkpoint) else checkpoint
+    return location_spelling.absolute(checkpoint) if checkpoint else checkpoint
 
 
 @dataclass(frozen=True, slots=True)

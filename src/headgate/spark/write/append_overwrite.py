@@ -14,7 +14,7 @@ from headgate.errors import (
     SchemaMismatch,
     UserError,
 )
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import (
     Action,
     DomainMetadata,
@@ -26,7 +26,7 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
 from headgate.protocol.metadata import implicit_changes
 from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
-from headgate.protocol.schema import column_ids, enforcement
+from headgate.protocol.schema import enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.type_widening import PREVIEW
 from headgate.protocol.schema.types import Struct
@@ -47,7 +47,6 @@ from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
 _PLAIN = WriteOptions()
-_OPTIMIZE = "delta.autoOptimize.optimizeWrite"
 _MOST_LOSSES = 10
 """How often rows are written again because others gave the values of their identity columns."""
 
@@ -184,7 +183,7 @@ def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = 
     after = planned.metadata or state.metadata
     protocol = state.protocol
     if planned.metadata is not None:
-        mapped = column_ids.HIGHEST in after.configuration
+        mapped = property_values.MAX_COLUMN_ID in after.configuration
         enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
         protocol = protocol_upgrade.of_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
@@ -291,7 +290,7 @@ def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: Write
     columns = lifecycle.clustering_columns(prepared.base.state.domains)
     if options.cluster_by is not None:
         columns = clustering.physical(options.cluster_by, prepared.metadata)
-    by_property = prepared.metadata.configuration.get(_OPTIMIZE, "").lower() == "true"
+    by_property = property_values.flag(prepared.metadata, property_values.OPTIMIZE_WRITE)
     asked = replace(
         options.files, rules=replace_where.rules(options), optimize=options.optimize_write or by_property
     )
@@ -335,7 +334,7 @@ def _check_restated(prepared: Prepared, options: WriteOptions) -> None:
 
 
 def _check_removable(base: Snapshot) -> None:
-    if base.state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+    if property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
             "the table is append-only (its property delta.appendOnly is true), so its rows cannot be "
             "replaced: append instead",

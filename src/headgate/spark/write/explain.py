@@ -12,6 +12,7 @@ from headgate.protocol.metadata.implicit_changes import Outcome, Wish
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import merging
 from headgate.protocol.schema.types import Field, Struct, describe
+from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.write import append_overwrite
 from headgate.table.opened_table import OpenedTable
@@ -86,10 +87,14 @@ def plan(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite:
 
 def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
     yield "no option", replace(wish, can_merge=False, can_overwrite_schema=False)
-    yield "merge_schema=True", replace(wish, can_merge=True, can_overwrite_schema=False)
+    yield _asked("merge_schema"), replace(wish, can_merge=True, can_overwrite_schema=False)
     if wish.overwrite and not replaces_some:
-        yield "overwrite_schema=True", replace(wish, can_overwrite_schema=True)
-    yield "implicit_casts=True", replace(wish, casts=True)
+        yield _asked("overwrite_schema"), replace(wish, can_overwrite_schema=True)
+    yield _asked("implicit_casts"), replace(wish, casts=True)
+
+
+def _asked(option: str) -> str:
+    return option_rows.named(option).argument(value=True)
 
 
 def _tried(table: OpenedTable, base: Snapshot, wish: Wish) -> tuple[Outcome | None, str | None]:

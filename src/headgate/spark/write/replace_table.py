@@ -11,12 +11,11 @@ import msgspec
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.features.coordinated_commits import Command
-from headgate.protocol.log import in_commit_timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
 from headgate.protocol.metadata.alter_properties import Asked
@@ -60,7 +59,7 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     if new.rows is not None:
         base, _ = self_reads.begin(new.rows, table, base)
     state = base.state
-    if state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+    if property_values.flag(state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
             "the table is append-only (its property delta.appendOnly is true), so it cannot be replaced: "
             "make another table",
@@ -138,5 +137,5 @@ def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> No
         before = state.metadata
         kept = {name: asked.configuration[name] for name in alter_properties.CATALOG_KEPT & stated.keys()}
         alter_properties.check_kept(before.configuration, kept)
-        if asked.configuration.get(in_commit_timestamps.ENABLED, "true").lower() != "true":
-            alter_properties.check_managed(before, {in_commit_timestamps.ENABLED}, asked)
+        if property_values.is_switched_off(asked.configuration, property_values.IN_COMMIT_TIMESTAMPS):
+            alter_properties.check_managed(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)

@@ -30,10 +30,10 @@ from headgate.errors import (
     TableExists,
     TableNotFound,
 )
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, EpochMillis, Protocol, Version
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.log import file_names, in_commit_timestamps
+from headgate.protocol.log import file_names
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import stored_expressions
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, TABLE_ID, identity
@@ -196,7 +196,7 @@ def _coming(registry: Registry, store: Store, base: State, claim: Transfer) -> b
     kept = {key: value for key, value in base.metadata.configuration.items() if key not in CATALOG_KEPT}
     configuration = {
         **kept,
-        in_commit_timestamps.ENABLED: "true",
+        property_values.IN_COMMIT_TIMESTAMPS: "true",
         **identity(claim.table_id, str(claim.name)),
     }
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, ObjectNotFound, StorageError, UserError
+from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, EpochMillis, Version
 from headgate.protocol.metadata import clone_metadata
 from headgate.protocol.metadata.clone_metadata import Planned
@@ -134,7 +135,7 @@ def _check_replaceable(target: OpenedTable, base: Snapshot, source: Source) -> N
             "a table cannot be replaced by a clone of itself: table.restore(version=…) makes it what it was",
             code="DELTA_UNSUPPORTED_CLONE_REPLACE_SAME_TABLE",
         )
-    if base.state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+    if property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
             "the table is append-only (its property delta.appendOnly is true), so it cannot be replaced: "
             "clone to another table",

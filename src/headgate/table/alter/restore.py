@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from headgate.errors import InvalidRequest, ObjectNotFound, VersionNotFound
-from headgate.protocol import file_key, protocol_upgrade, table_features
+from headgate.protocol import file_key, property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -27,12 +27,11 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.features import coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.log import deletion_vectors, in_commit_timestamps, log_retention
+from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import Stored
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import alter_properties, table_properties
+from headgate.protocol.metadata import alter_properties
 from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
-from headgate.protocol.schema import column_ids
 from headgate.protocol.transaction.attempt import RESTORE, Reads
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
@@ -47,9 +46,9 @@ _MANY = 1_000
 """From how many files on one listing of the table is cheaper than asking for each."""
 _KEPT = frozenset(
     (
-        log_retention.PROTECTED_BEFORE,
-        table_properties.ROW_ID_COLUMN,
-        table_properties.ROW_VERSION_COLUMN,
+        property_values.PROTECTED_BEFORE,
+        property_values.ROW_ID_COLUMN,
+        property_values.ROW_COMMIT_VERSION_COLUMN,
         *CATALOG_KEPT,
         *coordinated_commits.PROPERTIES,
     )
@@ -87,7 +86,7 @@ def restore(
         )  # fmt: skip
     target = table.snapshot(version=version, timestamp=timestamp)
     gone, back = _difference(base.files.without_stats, target.files.without_stats)
-    if gone.num_rows and base.state.metadata.configuration.get("delta.appendOnly", "").lower() == "true":
+    if gone.num_rows and property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
             "the table is append-only (its property delta.appendOnly is true), so the rows that came since "
             "cannot be removed: unset the property first",
@@ -140,7 +139,7 @@ def _have_ids_alike(now: State, then: State) -> bool:
     a table of which that was given up begin from zero again.
     """
     of_now, of_then = (
-        state.metadata.configuration.get(table_properties.ROW_ID_COLUMN) for state in (now, then)
+        state.metadata.configuration.get(property_values.ROW_ID_COLUMN) for state in (now, then)
     )
     return of_now == of_then
 
@@ -223,16 +222,16 @@ def _metadata(now: State, then: State) -> Metadata:
     """That of then, but for what is true of the table whatever its rows are."""
     kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
     others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
-    marks = [state.metadata.configuration.get(column_ids.HIGHEST) for state in (now, then)]
+    marks = [state.metadata.configuration.get(property_values.MAX_COLUMN_ID) for state in (now, then)]
     if given := [mark for mark in marks if mark is not None]:
-        kept[column_ids.HIGHEST] = max(given, key=int)
+        kept[property_values.MAX_COLUMN_ID] = max(given, key=int)
     metadata = msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
     return identity_columns.restored(metadata, now.metadata)
 
 
 def _is_kept(key: str, now: State) -> bool:
     owned = now.protocol.is_catalog_managed or coordinated_commits.of(now.metadata) is not None
-    return key in _KEPT or (owned and key == in_commit_timestamps.ENABLED)
+    return key in _KEPT or (owned and key == property_values.IN_COMMIT_TIMESTAMPS)
 
 
 def _size(files: pa.Table) -> int:

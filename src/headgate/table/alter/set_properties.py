@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 from headgate.errors import HeadgateError, InvalidRequest, ProtocolChanged, UnsupportedFeature
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol, Version
 from headgate.protocol.features import coordinated_commits, row_tracking
 from headgate.protocol.features.coordinated_commits import Command
@@ -163,7 +163,7 @@ def _with_row_ids(table: OpenedTable, base: Snapshot) -> Snapshot:
 
 def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
     """Stop giving row ids, and take those that were given."""
-    off = {metadata_diff.ROW_TRACKING_ENABLED: "false", row_tracking.SUSPENDED: "true"}
+    off = {property_values.ROW_TRACKING: "false", property_values.ROW_TRACKING_SUSPENDED: "true"}
     configuration = {**base.state.metadata.configuration, **off}
     metadata = msgspec.structs.replace(base.state.metadata, configuration=configuration)
     _commit(table, base, Operation(_SET, {"properties": _json(off)}), metadata, base.state.protocol)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Commit, Metadata, Version
 from headgate.protocol.log import codec, file_names, log_retention, log_segment
 from headgate.protocol.metadata import drop_feature
@@ -12,8 +12,6 @@ from headgate.table.alter import full_file_actions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import log_reader
 from headgate.table.read.snapshot import Snapshot
-
-_RETENTION, _DEFAULT = "delta.dropFeatureTruncateHistory.retentionDuration", "interval 24 hours"
 
 
 def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
@@ -37,14 +35,15 @@ def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
 def truncate(table: OpenedTable, row: Droppable) -> None:
     """Delete the versions that are old enough, and refuse while one that is left uses the feature."""
     base = table.snapshot()
-    retention = base.state.metadata.configuration.get(_RETENTION, _DEFAULT)
+    retention = property_values.text(base.state.metadata, property_values.TRUNCATED_HISTORY_RETENTION)
     table.cleanup_log(retention_ms=log_retention.milliseconds(retention))
     user = _last_user(table, row, base)
     if user is not None:
         raise InvalidRequest(
             f"the table itself does not need {row.feature}, but its version {user}, which can still be read, "
-            f"does: drop it again when that is older than {_RETENTION} ({retention}, and the rest of that "
-            "day, UTC), or without truncate_history",
+            f"does: drop it again when that is older than "
+            f"{property_values.TRUNCATED_HISTORY_RETENTION} ({retention}, and the rest of that day, UTC), or "
+            "without truncate_history",
             code="DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD", version=user,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from headgate.errors import CorruptLog
-from headgate.protocol import file_key
+from headgate.protocol import file_key, property_values
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -330,7 +330,7 @@ def check_latest(made: Walk) -> Iterator[Finding]:
 
 
 def _row_ids(state: State, live: LiveAdds) -> Iterator[str]:
-    enabled = state.metadata.configuration.get("delta.enableRowTracking", "").lower() == "true"
+    enabled = property_values.flag(state.metadata, property_values.ROW_TRACKING)
     if not enabled or not row_tracking.is_supported(state.protocol):
         return
     without = [add.path for add in live.values() if add.base_row_id is None]

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
 from headgate.protocol.log.deletion_vectors import Stored
@@ -106,7 +106,10 @@ def _outlasts_checkpoints(base: Snapshot, wish: Wish) -> bool:
     They keep them for the table's own, or for what that was when they were written.
     """
     least = log_retention.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
-    return _retention_ms(base, wish) > least or log_retention.TOMBSTONES in base.state.metadata.configuration
+    return (
+        _retention_ms(base, wish) > least
+        or property_values.DELETED_FILE_RETENTION in base.state.metadata.configuration
+    )
 
 
 def _retention_ms(base: Snapshot, wish: Wish) -> int:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.errors import UnsupportedFeature
-from headgate.protocol import file_key
+from headgate.protocol import file_key, property_values
 from headgate.protocol.actions import (
     Action,
     AddCdcFile,
@@ -40,7 +40,6 @@ from headgate.protocol.features import row_tracking
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.schema import type_widening
 from headgate.protocol.transaction.attempt import BACKFILL, CLONE, UNBACKFILL, Reads
-from headgate.protocol.transaction.metadata_diff import ROW_TRACKING_ENABLED
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 
@@ -178,7 +177,7 @@ def _changes_data(txn: Transaction) -> bool:
 
 
 def _tracks_rows(txn: Transaction) -> bool:
-    enabled = txn.attempt.metadata.configuration.get(ROW_TRACKING_ENABLED, "").lower() == "true"
+    enabled = property_values.flag(txn.attempt.metadata, property_values.ROW_TRACKING)
     return enabled and row_tracking.is_supported(txn.attempt.protocol)
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from headgate.errors import InvalidRequest, VersionNotFound
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
     AddCdcFile,
     AddFile,
@@ -27,8 +27,6 @@ from headgate.table.committer import Frontier
 from headgate.table.read import history, log_reader
 
 FileT = TypeVar("FileT", AddFile, RemoveFile, AddCdcFile)
-
-_ENABLED = "delta.enableChangeDataFeed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +192,9 @@ def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMill
 
 
 def _check_enabled(metadata: Metadata, version: Version) -> None:
-    if metadata.configuration.get(_ENABLED, "").lower() != "true":
+    if not property_values.flag(metadata, property_values.CHANGE_DATA_FEED):
         raise InvalidRequest(
-            f"the table does not record changes at version {version}: its property {_ENABLED} is not true "
-            "there; ask for versions since it was set",
+            f"the table does not record changes at version {version}: its property "
+            f"{property_values.CHANGE_DATA_FEED} is not true there; ask for versions since it was set",
             code="DELTA_MISSING_CHANGE_DATA", version=version,
         )  # fmt: skip

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from headgate.protocol import relative_paths
 from headgate.storage.locate import Locate, is_local, local_path, locate
+from headgate.storage.location_spelling import comparable
 from headgate.storage.store import Store
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -24,7 +25,7 @@ def find(store: Store, location: str, path: str, locate: Locate = locate) -> tup
         # A disk knows one file by many paths, and lists it under one of them.
         return store, posixpath.normpath(found) if _ROUNDABOUT.search(found) and is_local(location) else found
     # Paths of the log are encoded like URIs even where they have no scheme; locations are not.
-    place, root = _normal(path if is_uri else unquote(path)), _normal(location)
+    place, root = comparable(path if is_uri else unquote(path)), comparable(location)
     if place.startswith(f"{root}/"):
         return store, place.removeprefix(f"{root}/")
     folder, _, name = place.rpartition("/")
@@ -33,7 +34,7 @@ def find(store: Store, location: str, path: str, locate: Locate = locate) -> tup
 
 def is_same(one: str, other: str) -> bool:
     """Whether two locations are one place."""
-    return _normal(one) == _normal(other)
+    return comparable(one) == comparable(other)
 
 
 def is_absolute(path: str) -> bool:
@@ -61,8 +62,8 @@ def plain(path: str) -> str:
 
 def from_table(location: str, place: str) -> str:
     """The URI ``place`` as a table at ``location`` names it: relative to it, if it lies within."""
-    root = f"{_normal(location)}/"
-    found = _normal(place)
+    root = f"{comparable(location)}/"
+    found = comparable(place)
     return quote(found.removeprefix(root), safe="/=") if found.startswith(root) else place
 
 
@@ -89,11 +90,3 @@ def _is_bare(character: str) -> bool:
     if character.isascii():
         return character.isalnum() or character in _BARE
     return unicodedata.category(character) not in _SPACES_AND_CONTROLS
-
-
-def _normal(place: str) -> str:
-    if is_local(place):
-        return local_path(place).rstrip("/")
-    parts = urlsplit(place)
-    scheme = "s3" if parts.scheme == "s3a" else parts.scheme
-    return f"{scheme}://{parts.netloc}{unquote(parts.path)}".rstrip("/")

@@ -15,7 +15,7 @@ from typing_extensions import Buffer
 
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
 from headgate.protocol.log import checkpoint_schema, file_names, last_checkpoint, log_retention, log_segment
 from headgate.protocol.log.checkpoint_schema import SMALL, V2_ONLY, FileColumns
@@ -83,7 +83,7 @@ def write(
     if wanted < asked.protected_before:
         raise InvalidRequest(
             f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
-            f"checkpoints ({log_retention.PROTECTED_BEFORE}): make one of a later version"
+            f"checkpoints ({property_values.PROTECTED_BEFORE}): make one of a later version"
         )
     now_ms = min(world.now_ms(), published_ms)
     return _write(_Task(store, wanted, asked, world, now_ms, instead_of), source, state)

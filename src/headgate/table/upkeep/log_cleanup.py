@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from headgate.errors import ObjectExists, ObjectNotFound, UnsupportedFeature
-from headgate.protocol import table_features
+from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Protocol, Version
 from headgate.protocol.log import codec, file_names, log_cleanup, log_retention, log_segment
 from headgate.protocol.log.file_names import LogFile
@@ -17,7 +17,6 @@ from headgate.table.read import checkpoint_reader, history, log_reader
 from headgate.table.upkeep.permissions import Guard
 
 _LOG = logging.getLogger(__name__)
-_SWITCH = "delta.enableExpiredLogCleanup"
 _STAGED = (file_names.LEGACY_STAGED, file_names.STAGED)
 
 
@@ -79,7 +78,7 @@ def is_due(store: Store, state: State, *, now_ms: int) -> bool:
 
     A checkpoint is never older than its version, so this is late rather than early.
     """
-    if state.metadata.configuration.get(_SWITCH, "true").lower() != "true":
+    if not property_values.flag(state.metadata, property_values.EXPIRED_LOG_CLEANUP):
         return False
     moment = log_cleanup.cut_off(now_ms, log_retention.of(state.protocol, state.metadata).log_retention_ms)
     first: Version | None = None

@@ -15,6 +15,7 @@ from headgate.errors import (
     ProtocolChanged,
     UnsupportedFeature,
 )
+from headgate.protocol import property_values
 from headgate.protocol.actions import Commit, CommitInfo, DomainMetadata, EpochMillis, Protocol
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import replay
@@ -385,9 +386,9 @@ def test_a_write_without_metadata_has_no_type_changes_to_move() -> None:
 )
 def test_the_protection_of_checkpoints_moves_with_the_version(written: int, count: int, left: int) -> None:
     state = table(["set:acme=1"])
-    ours = prepared(["append", f"set:{rebase.CHECKPOINT_PROTECTION}={written}"], state)
+    ours = prepared(["append", f"set:{property_values.PROTECTED_BEFORE}={written}"], state)
 
     moved = rebase.rebase(ours, winners(state, *[["append"]] * count))
 
-    assert moved.metadata.configuration == {"acme": "1", rebase.CHECKPOINT_PROTECTION: str(left)}
+    assert moved.metadata.configuration == {"acme": "1", property_values.PROTECTED_BEFORE: str(left)}
     assert moved.writes.adds == ours.writes.adds

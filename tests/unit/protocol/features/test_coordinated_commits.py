@@ -9,7 +9,9 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import CURRENT, STAMP_PROPERTIES, Command
+from headgate.protocol.features.coordinated_commits import CURRENT, Command
+from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.property_values import IN_COMMIT_TIMESTAMPS
 from headgate.table.alter import set_properties
 from tests.support import commits
 from tests.support.owned import NAME, coordinated, ordinary
@@ -18,8 +20,8 @@ NAMED = {CURRENT.owner: NAME}
 CONFIGURED = {CURRENT.conf: "{}"}
 TABLE = {CURRENT.table_conf: "{}"}
 LEGAL = {**NAMED, **CONFIGURED}
-STAMPED = {STAMP_PROPERTIES[0]: "true"}
-TAKEN = {**LEGAL, **TABLE, **STAMPED, STAMP_PROPERTIES[1]: "3", STAMP_PROPERTIES[2]: "99", "acme": "x"}
+STAMPED = {IN_COMMIT_TIMESTAMPS: "true"}
+TAKEN = {**LEGAL, **TABLE, **STAMPED, ENABLED_AT_VERSION: "3", ENABLED_AT_MOMENT: "99", "acme": "x"}
 OVERRIDE = "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
 MISSING = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
 MISSING_DEFAULT = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"
@@ -90,7 +92,7 @@ def test_a_replacement_keeps_what_the_table_has(command: Command, existing: Mapp
     [
         ({}, LEGAL, None), *(({}, *row) for row in ILLEGAL), ({}, {**LEGAL, **STAMPED}, TOGETHER),
         ({}, STAMPED, None), (TAKEN, LEGAL, OVERRIDE), (TAKEN, CONFIGURED, OVERRIDE),
-        (TAKEN, STAMPED, NEEDED), (TAKEN, {STAMP_PROPERTIES[1]: "4"}, NEEDED), (TAKEN, {"acme": "y"}, None),
+        (TAKEN, STAMPED, NEEDED), (TAKEN, {ENABLED_AT_VERSION: "4"}, NEEDED), (TAKEN, {"acme": "y"}, None),
     ],
 )  # fmt: skip
 def test_alter_sets_a_coordinator_once(
@@ -104,8 +106,8 @@ def test_alter_sets_a_coordinator_once(
     ("existing", "keys", "code"),
     [
         (TAKEN, {CURRENT.owner}, UNSET), (TAKEN, {CURRENT.conf}, UNSET), (TAKEN, {CURRENT.table_conf}, UNSET),
-        (TAKEN, {STAMP_PROPERTIES[0]}, NEEDED), (TAKEN, {"acme"}, None),
-        ({}, {CURRENT.owner}, None), (STAMPED, {STAMP_PROPERTIES[0]}, None),
+        (TAKEN, {IN_COMMIT_TIMESTAMPS}, NEEDED), (TAKEN, {"acme"}, None),
+        ({}, {CURRENT.owner}, None), (STAMPED, {IN_COMMIT_TIMESTAMPS}, None),
     ],
 )  # fmt: skip
 def test_alter_does_not_unset_a_coordinator(
@@ -179,10 +181,10 @@ def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
     assert (found.naming.feature, found.owner) == ("coordinatedCommits-preview", NAME)
     assert (found.conf_text, found.conf) == ('{"a":"1","b":"2"}', {"a": "1", "b": "2"})
     assert found.table_conf == {"id": "7"}
-    assert after.configuration[STAMP_PROPERTIES[0]] == "true"
+    assert after.configuration[IN_COMMIT_TIMESTAMPS] == "true"
     assert all(protocol.has(name) for name in (CURRENT.feature, "inCommitTimestamp", "vacuumProtocolCheck"))
     weakest, released = coordinated_commits.released(after, protocol)
-    assert dict(released.configuration) == {"acme": "x", STAMP_PROPERTIES[0]: "true"}
+    assert dict(released.configuration) == {"acme": "x", IN_COMMIT_TIMESTAMPS: "true"}
     assert not any(weakest.has(name) for name in (CURRENT.feature, "vacuumProtocolCheck"))
 
 

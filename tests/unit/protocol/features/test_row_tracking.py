@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from headgate.errors import CorruptLog, InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.actions import AddFile, Commit, DomainMetadata, RemoveFile, Version
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.features import row_tracking
@@ -220,7 +221,7 @@ def test_ids_that_the_winner_gave_to_the_same_file_are_kept_if_they_are_the_same
 
 
 def test_while_suspended_files_have_no_ids() -> None:
-    state = table(["tracked", f"set:{row_tracking.SUSPENDED}=true"])
+    state = table(["tracked", f"set:{property_values.ROW_TRACKING_SUSPENDED}=true"])
     old = msgspec.structs.replace(added("old", {}), base_row_id=0, default_row_commit_version=3)
 
     assert ids(of_actions(state, old, added("new", {}))) == [(None, None), (None, None)]
@@ -230,7 +231,7 @@ def test_while_suspended_files_have_no_ids() -> None:
 
 
 def test_while_suspended_only_added_files_lose_their_ids() -> None:
-    state = table(["tracked", f"set:{row_tracking.SUSPENDED}=true"])
+    state = table(["tracked", f"set:{property_values.ROW_TRACKING_SUSPENDED}=true"])
     remove = RemoveFile(path="old", data_change=True, base_row_id=5)
     ours = side("ours", ["app:etl=1"], state).attempt
     actions = (*ours.actions, remove)
@@ -300,7 +301,7 @@ def test_a_deletion_vector_that_loses_to_a_backfill_keeps_the_ids_it_gave(later:
 
 
 def test_taking_ids_away_includes_the_files_of_winners() -> None:
-    state = table(["tracked", f"set:{row_tracking.SUSPENDED}=true"])
+    state = table(["tracked", f"set:{property_values.ROW_TRACKING_SUSPENDED}=true"])
     numbered = msgspec.structs.replace(
         added("late", {}), base_row_id=5, default_row_commit_version=Version(8)
     )
@@ -368,5 +369,5 @@ def test_row_ids_are_suspended_where_the_table_says_so() -> None:
 
     assert not row_tracking.is_suspended(metadata)
     assert row_tracking.is_suspended(
-        msgspec.structs.replace(metadata, configuration={row_tracking.SUSPENDED: "true"})
+        msgspec.structs.replace(metadata, configuration={property_values.ROW_TRACKING_SUSPENDED: "true"})
     )

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import table_features
+from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_columns
 from headgate.protocol.metadata.alter_columns import After, First
-from headgate.protocol.schema import column_ids, column_mapping
+from headgate.protocol.schema import column_ids, column_mapping, schema_contents
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import Mode
 from headgate.protocol.schema.column_path import format_path, parse_path
@@ -46,7 +46,7 @@ def state(schema: Struct = SCHEMA, *, mapped: bool = True, partitions: tuple[str
         plain.metadata, schema_string=schema_json.render(schema), partition_columns=partitions
     )
     if mapped:
-        named = {**metadata.configuration, column_mapping.MODE: "name"}
+        named = {**metadata.configuration, property_values.COLUMN_MAPPING_MODE: "name"}
         metadata = column_ids.changed(metadata, msgspec.structs.replace(metadata, configuration=named))
     return replace(plain, metadata=metadata)
 
@@ -152,11 +152,11 @@ def test_a_column_that_is_added_gets_an_id_that_no_other_ever_had() -> None:
     )
 
     new = schema_of(after).find("by_name")
-    highest = int(before.metadata.configuration[column_ids.HIGHEST])
+    highest = int(before.metadata.configuration[property_values.MAX_COLUMN_ID])
     assert new is not None
     assert new.metadata[column_mapping.ID] == highest + 1
     assert new.metadata[column_mapping.PHYSICAL_NAME] == "col-u0"
-    assert after.configuration[column_ids.HIGHEST] == str(highest + 1)
+    assert after.configuration[property_values.MAX_COLUMN_ID] == str(highest + 1)
 
 
 def test_a_renamed_column_is_the_same_in_the_files() -> None:
@@ -334,7 +334,7 @@ def test_a_table_starts_to_map_with_the_names_its_files_have() -> None:
 
     assert column_mapping.physical(found, Mode.NAME) == column_mapping.physical(SCHEMA, Mode.NONE)
     assert len(set(ids)) == len(ids)
-    assert state().metadata.configuration[column_ids.HIGHEST] == "11"
+    assert state().metadata.configuration[property_values.MAX_COLUMN_ID] == "11"
 
 
 @pytest.mark.parametrize(
@@ -432,7 +432,7 @@ def test_what_is_in_arrays_and_maps_becomes_wider_too(path: str, field_path: str
 
     found = schema_of(alter_columns.retyped(before, parse_path(path), LONG))
 
-    columns = {column.name: column for column in table_features.fields_of(found)}
+    columns = {column.name: column for column in schema_contents.fields_of(found)}
     changed = columns["x" if "x" in path else "m"]
     (told,) = changed.metadata["delta.typeChanges"]
     assert (describe(changed.type), told["fieldPath"]) == (after, field_path)

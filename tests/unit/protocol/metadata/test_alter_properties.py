@@ -10,7 +10,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.metadata.alter_properties import Asked
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.property_values import ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from tests.support.commits import metadata
 
 STAMPS = "delta.enableInCommitTimestamps"
@@ -186,18 +186,18 @@ def test_a_table_that_tracks_rows_has_columns_for_their_ids() -> None:
     assert named.configuration == {
         **TRACKED.configuration,
         ROW_ID_COLUMN: "_row-id-col-0",
-        ROW_VERSION_COLUMN: "_row-commit-version-col-1",
+        ROW_COMMIT_VERSION_COLUMN: "_row-commit-version-col-1",
     }
     assert alter_properties.with_row_columns(named, lambda: next(numbers)) is named
     plain = metadata(delta_enableRowTracking="false")
     assert alter_properties.with_row_columns(plain, lambda: next(numbers)) is plain
 
 
-@pytest.mark.parametrize("name", [ROW_ID_COLUMN, ROW_VERSION_COLUMN])
+@pytest.mark.parametrize("name", [ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN])
 def test_a_column_that_has_a_name_for_its_ids_keeps_it(name: str) -> None:
     half = with_properties({**TRACKED.configuration, name: "mine"})
 
     named = alter_properties.with_row_columns(half, lambda: "new").configuration
 
     assert named[name] == "mine"
-    assert named.keys() > {ROW_ID_COLUMN, ROW_VERSION_COLUMN}
+    assert named.keys() > {ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN}

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest, UserError
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, EpochMillis
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import coordinated_commits
@@ -14,8 +14,7 @@ from headgate.protocol.log.replay import State
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
 from headgate.protocol.metadata import clone_metadata
 from headgate.protocol.metadata.clone_metadata import Planned
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.schema import column_ids
+from headgate.protocol.property_values import ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from tests.support import attempts
 
 NOW = EpochMillis(77)
@@ -149,7 +148,7 @@ def test_what_a_clone_cannot_be_told(stated: dict[str, str], replaces: bool) -> 
 
 def test_ids_of_columns_are_kept_and_never_given_twice() -> None:
     mapped = {"delta.columnMapping.mode": "name"}
-    source = table("feature:columnMapping", **mapped, **{column_ids.HIGHEST: "7"})
+    source = table("feature:columnMapping", **mapped, **{property_values.MAX_COLUMN_ID: "7"})
     columns = msgspec.json.decode(source.metadata.schema_string)
     for number, column in enumerate(columns["fields"], 1):
         column["metadata"] = {
@@ -158,25 +157,29 @@ def test_ids_of_columns_are_kept_and_never_given_twice() -> None:
     schema = msgspec.json.encode(columns).decode()
     source = replace(source, metadata=msgspec.structs.replace(source.metadata, schema_string=schema))
 
-    assert clone(source).metadata.configuration[column_ids.HIGHEST] == "7"
+    assert clone(source).metadata.configuration[property_values.MAX_COLUMN_ID] == "7"
     assert clone(source).metadata.schema_string == schema
     for own, expected in (("3", "7"), ("12", "12")):
-        target = managed("feature:columnMapping", **mapped, **{column_ids.HIGHEST: own})
-        assert over(target, source).metadata.configuration[column_ids.HIGHEST] == expected
+        target = managed("feature:columnMapping", **mapped, **{property_values.MAX_COLUMN_ID: own})
+        assert over(target, source).metadata.configuration[property_values.MAX_COLUMN_ID] == expected
 
 
 def test_row_ids_are_in_columns_of_other_names() -> None:
-    tracked = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "theirs-id", ROW_VERSION_COLUMN: "theirs-v"}
+    tracked = {
+        "delta.enableRowTracking": "true",
+        ROW_ID_COLUMN: "theirs-id",
+        ROW_COMMIT_VERSION_COLUMN: "theirs-v",
+    }
     source = table("tracked", **tracked)
 
     made = clone(source)
 
     assert made.tracks_rows
     found = made.metadata.configuration
-    assert "theirs" not in found[ROW_ID_COLUMN] + found[ROW_VERSION_COLUMN]
-    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_VERSION_COLUMN: "own-v"}
+    assert "theirs" not in found[ROW_ID_COLUMN] + found[ROW_COMMIT_VERSION_COLUMN]
+    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_COMMIT_VERSION_COLUMN: "own-v"}
     again = over(managed("tracked", **own), source).metadata.configuration
-    assert (again[ROW_ID_COLUMN], again[ROW_VERSION_COLUMN]) == ("own-id", "own-v")
+    assert (again[ROW_ID_COLUMN], again[ROW_COMMIT_VERSION_COLUMN]) == ("own-id", "own-v")
 
 
 def test_a_source_that_merely_could_track_rows_says_nothing_of_its_clone() -> None:
@@ -285,11 +288,11 @@ def test_a_preview_of_catalogs_is_nothing_that_a_clone_takes_over() -> None:
 
 
 def test_without_row_ids_no_columns_are_named_for_them() -> None:
-    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_VERSION_COLUMN: "own-v"}
+    own = {"delta.enableRowTracking": "true", ROW_ID_COLUMN: "own-id", ROW_COMMIT_VERSION_COLUMN: "own-v"}
 
     made = over(managed("tracked", **own), table())
 
-    assert not {ROW_ID_COLUMN, ROW_VERSION_COLUMN} & made.metadata.configuration.keys()
+    assert not {ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN} & made.metadata.configuration.keys()
     assert made.tracks_rows, "a table does not lose a feature by being replaced"
 
 
@@ -315,7 +318,7 @@ def test_over_an_ordinary_table_nothing_comes_of_the_catalog_of_the_source() -> 
 
 
 def test_ids_of_columns_go_on_from_whichever_table_has_them() -> None:
-    mapped = {"delta.columnMapping.mode": "name", column_ids.HIGHEST: "7"}
+    mapped = {"delta.columnMapping.mode": "name", property_values.MAX_COLUMN_ID: "7"}
     plain, numbered = table(), table("feature:columnMapping", **mapped)
     columns = msgspec.json.decode(plain.metadata.schema_string)
     for number, field in enumerate(columns["fields"], 1):
@@ -325,9 +328,9 @@ def test_ids_of_columns_go_on_from_whichever_table_has_them() -> None:
     schema = msgspec.json.encode(columns).decode()
     numbered = replace(numbered, metadata=msgspec.structs.replace(numbered.metadata, schema_string=schema))
 
-    assert over(managed(), numbered).metadata.configuration[column_ids.HIGHEST] == "7"
+    assert over(managed(), numbered).metadata.configuration[property_values.MAX_COLUMN_ID] == "7"
     own = managed("feature:columnMapping", **mapped)
-    assert over(own, plain).metadata.configuration[column_ids.HIGHEST] == "7"
+    assert over(own, plain).metadata.configuration[property_values.MAX_COLUMN_ID] == "7"
 
 
 def test_who_decides_the_commits_of_a_clone_is_not_asked_for() -> None:

@@ -6,8 +6,8 @@ from headgate.errors import InvalidRequest, UserError
 from headgate.protocol.actions import RemoveFile, Version
 from headgate.protocol.domains.rules import Set
 from headgate.protocol.log import file_names
-from headgate.protocol.log.log_retention import PROTECTED_BEFORE
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.property_values import PROTECTED_BEFORE
 from headgate.protocol.table_features import FEATURES
 from headgate.table.alter import set_properties
 from headgate.table.opened_table import OpenedTable

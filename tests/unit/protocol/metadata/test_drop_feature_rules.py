@@ -10,11 +10,10 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, Metadata, Protocol
-from headgate.protocol.log.log_retention import PROTECTED_BEFORE
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import drop_feature
 from headgate.protocol.metadata.drop_feature import DROPPABLE
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
+from headgate.protocol.property_values import PROTECTED_BEFORE, ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from tests.support import attempts
@@ -25,7 +24,7 @@ OF_A_USER = DomainMetadata(domain="etl", configuration="{}", removed=False)
 CLEARS = {
     "changeDataFeed": {"delta.enableChangeDataFeed"},
     "rowTracking": {
-        "delta.enableRowTracking", "delta.rowTrackingSuspended", ROW_ID_COLUMN, ROW_VERSION_COLUMN,
+        "delta.enableRowTracking", "delta.rowTrackingSuspended", ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN,
     },
     "inCommitTimestamp": {
         "delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablementVersion",

@@ -9,10 +9,11 @@ import pytest
 
 from headgate.errors import CorruptLog, InvalidRequest, UnsupportedFeature
 from headgate.protocol.actions import Metadata
+from headgate.protocol.property_values import COLUMN_MAPPING_MODE as MODE
+from headgate.protocol.property_values import MAX_COLUMN_ID as HIGHEST
 from headgate.protocol.schema import column_ids, column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_ids import HIGHEST
-from headgate.protocol.schema.column_mapping import ID, MODE, PHYSICAL_NAME, Mode
+from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME, Mode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from tests.support import commits
 

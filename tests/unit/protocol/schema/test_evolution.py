@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.protocol import protocol_upgrade
+from headgate.protocol import property_values, protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import column_mapping, evolution
 from headgate.protocol.schema import json as schema_json
@@ -71,7 +71,9 @@ def metadata(*fields: Field, partitioned: tuple[str, ...] = (), **configuration:
 
 
 def mapped(*fields: Field, most: str = "9", mode: str = "name") -> Metadata:
-    return metadata(*fields, **{column_mapping.MODE: mode, evolution.MAX_ID: most})
+    return metadata(
+        *fields, **{property_values.COLUMN_MAPPING_MODE: mode, property_values.MAX_COLUMN_ID: most}
+    )
 
 
 def column(name: str, number: object, data_type: DataType = LONG, physical: object = None) -> Field:

@@ -6,8 +6,9 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering
+from headgate.protocol.property_values import COLUMN_MAPPING_MODE as MODE
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import ID, MODE, PHYSICAL_NAME
+from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.protocol.stats import indexed_columns
 

@@ -15,7 +15,7 @@ def test_names_of_delta_are_read_in_any_case() -> None:
         {
             "MERGEschema": "TRUE", "replaceWHERE": "a > 1", "userMetadata": "x", "TxnAppId": "app",
             "txnversion": "7", "maxRecordsPerFile": "10", "compression": "zstd", "dataChange": "true",
-            "optimizeWrite": "true", "unknown": "ignored",
+            "optimizeWrite": "true",
         }
     )  # fmt: skip
 

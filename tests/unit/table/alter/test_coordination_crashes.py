@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
@@ -18,7 +19,8 @@ from headgate.table.alter import coordination
 from headgate.table.alter.create import Definition
 from headgate.table.opened_table import OpenedTable
 from tests.support import owned
-from tests.support.faulty_store import FaultyStore, PerfectWire
+from tests.support.delegating_store import DelegatingStore
+from tests.support.faulty_store import FaultyStore
 from tests.support.owned import CONF, NAME, Place, WatchedOwner, append
 from tests.support.tables import SCHEMA, create_filesystem
 from tests.support.versions import paths
@@ -185,14 +187,15 @@ def test_a_table_is_created_for_an_owner_or_not_at_all(fate: str) -> None:
     raise AssertionError("the creation never ended")
 
 
-class DeadlyStore(FaultyStore):
+class DeadlyStore(DelegatingStore):
     """Kills whoever would create one file."""
 
     def __init__(self, store: Store, path: str) -> None:
-        super().__init__(store, PerfectWire())
+        super().__init__(store)
         self._path = path
 
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    @override
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         if path == self._path:
             raise Died
         super().put_if_absent(path, data)

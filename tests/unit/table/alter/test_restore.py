@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentWrite, InvalidRequest, VersionNotFound
+from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, RemoveFile
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.log.timestamps import ENABLED_AT_VERSION
-from headgate.protocol.schema import column_ids
 from headgate.table.alter import restore, set_properties
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -246,13 +246,15 @@ def test_rows_keep_their_ids() -> None:
 def test_ids_of_columns_are_not_given_twice() -> None:
     _, table = made("filesystem")
     highest = msgspec.structs.replace(
-        table.snapshot().state.metadata, configuration={column_ids.HIGHEST: "3"}
+        table.snapshot().state.metadata, configuration={property_values.MAX_COLUMN_ID: "3"}
     )
     table.commit(Change(Operation("TEST"), (highest,)), base=table.snapshot())
-    raised = msgspec.structs.replace(highest, configuration={column_ids.HIGHEST: "9"}, description="later")
+    raised = msgspec.structs.replace(
+        highest, configuration={property_values.MAX_COLUMN_ID: "9"}, description="later"
+    )
     table.commit(Change(Operation("TEST"), (raised,)), base=table.snapshot())
 
     restore.restore(table, version=1)
 
-    assert configuration(table)[column_ids.HIGHEST] == "9"
+    assert configuration(table)[property_values.MAX_COLUMN_ID] == "9"
     assert table.snapshot().state.metadata.description is None

@@ -8,14 +8,12 @@ import msgspec
 import pytest
 
 from headgate.errors import InvalidRequest
-from headgate.protocol import protocol_upgrade
+from headgate.protocol import property_values, protocol_upgrade
 from headgate.protocol.actions import Action, Metadata, Protocol, RemoveFile
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.log.log_retention import PROTECTED_BEFORE
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata.table_properties import ROW_ID_COLUMN, ROW_VERSION_COLUMN
-from headgate.protocol.schema import column_ids
+from headgate.protocol.property_values import PROTECTED_BEFORE, ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from headgate.table.alter import clone, restore, set_properties
 from headgate.table.location import Site
 from headgate.table.read.live_files import table_of
@@ -187,18 +185,18 @@ def test_columns_that_come_back_bring_the_highest_id_along(now: str | None, then
     found = [
         replace(state, metadata=msgspec.structs.replace(state.metadata, configuration=configuration))
         for state, configuration in (
-            (state_of(), {} if now is None else {column_ids.HIGHEST: now}),
-            (state_of(), {column_ids.HIGHEST: then}),
+            (state_of(), {} if now is None else {property_values.MAX_COLUMN_ID: now}),
+            (state_of(), {property_values.MAX_COLUMN_ID: then}),
         )
     ]
 
-    assert restore._metadata(*found).configuration == {column_ids.HIGHEST: after}
+    assert restore._metadata(*found).configuration == {property_values.MAX_COLUMN_ID: after}
 
 
 def test_rows_keep_the_columns_that_have_their_ids() -> None:
     """Files of today name these columns, and so must the table."""
     then, now = state_of(), state_of(["tracked"])
-    kept = {ROW_ID_COLUMN: "_row-id-col-1", ROW_VERSION_COLUMN: "_row-commit-version-col-1"}
+    kept = {ROW_ID_COLUMN: "_row-id-col-1", ROW_COMMIT_VERSION_COLUMN: "_row-commit-version-col-1"}
     now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept))
 
     after = restore._metadata(now, then)
@@ -227,7 +225,7 @@ def test_rows_are_tracked_again_after_that_was_given_up(route: str) -> None:
     set_properties.set_properties(table, TRACKED)
     write(table, file(place, "a"), file(place, "b"))
     then = write(table, file(place, "c"))
-    names = {name: configuration(table)[name] for name in (ROW_ID_COLUMN, ROW_VERSION_COLUMN)}
+    names = {name: configuration(table)[name] for name in (ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN)}
     set_properties.drop_feature(table, "rowTracking")
     write(table, removal(added("c", {})), file(place, "since"))
 

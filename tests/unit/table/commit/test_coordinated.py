@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
@@ -29,11 +30,13 @@ from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
+from headgate.storage.store import Store
 from headgate.table.alter import coordination, set_properties
 from headgate.table.alter.create import Definition
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import Range
 from headgate.table.transaction import Change, Operation
+from tests.support.delegating_store import DelegatingStore
 from tests.support.faulty_store import DictStore
 from tests.support.owned import (
     CONF,
@@ -241,20 +244,18 @@ def test_nothing_is_missed_when_all_is_published_while_a_reader_looks(batch: int
         assert len(paths(reader)) == 5
 
 
-class Hidden:
+class Hidden(DelegatingStore):
     """A store whose first listings lack the newest files, as if they had been taken before."""
 
-    def __init__(self, store: Any, *, lists: int, hides: str) -> None:
-        self._store = store
+    def __init__(self, store: Store, *, lists: int, hides: str) -> None:
+        super().__init__(store)
         self._lists = lists
         self._hides = hides
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
+    @override
     def list_from(self, prefix: str, *, after: str | None = None) -> Any:
         self._lists -= 1
-        found = list(self._store.list_from(prefix, after=after))
+        found = list(super().list_from(prefix, after=after))
         return iter([meta for meta in found if self._lists < 0 or self._hides not in meta.path])
 
 
@@ -646,16 +647,11 @@ def test_a_commit_is_not_failed_by_a_publication_that_fails() -> None:
     assert place.published() == [0, 1, 2, 3]
 
 
-class _Unwritable:
+class _Unwritable(DelegatingStore):
     """A store in which no version can be published."""
 
-    def __init__(self, store: Any) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    def put_if_absent(self, path: str, data: bytes) -> None:
+    @override
+    def put_if_absent(self, path: str, data: Buffer) -> None:
         raise StorageUnavailable("no", path=path, operation="put_if_absent")
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from typing_extensions import override
 
 from headgate.errors import CorruptLog
+from headgate.protocol import property_values
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Metadata, RemoveFile
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.predicates import from_sql
@@ -432,7 +433,7 @@ def test_physical_names_and_names_with_dots() -> None:
     )
     table = metadata(schema_json.render(columns))
     table = Metadata(id="t", format=table.format, schema_string=table.schema_string, partition_columns=(),
-                     configuration={column_mapping.MODE: "name"})  # fmt: skip
+                     configuration={property_values.COLUMN_MAPPING_MODE: "name"})  # fmt: skip
     ends = [{"col.1": at, "col-2": {"col-3": -at}} for at in range(3)]
     files = of_checkpoint([json.dumps({"minValues": end, "maxValues": end}) for end in ends])
 

@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.features import identity_columns
 from headgate.protocol.predicates.from_sql import Side
@@ -250,7 +251,7 @@ def _joined(merge: Merge, target: Target, source: Source, evolved: Evolved, most
     kind = merge_columns.case(F.col(own.clause), kinds)
     values = merge_columns.by_clause(joined, merge.clauses, UPDATES, evolved, merge)
     columns = edits.columns(target, F.coalesce(kind, F.lit(int(Kind.SEEN))), values, alias=merge.target_alias)
-    if target.has(target_scan.CHANGE_FEED):
+    if target.has(property_values.CHANGE_DATA_FEED):
         columns.append(edits.before(target, alias=merge.target_alias))
     edited = joined.select(*columns, F.col(source.row), F.col(own.clause))
     return merge_columns.followed(edited, merge.clauses, UPDATES, evolved, merge)

@@ -7,12 +7,12 @@ from typing import Protocol as Port
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol import protocol_upgrade, table_features
+from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol
 from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata import implicit_changes as metadata_rules
 from headgate.protocol.metadata.implicit_changes import Wish
-from headgate.protocol.schema import column_ids, enforcement, merging, type_widening
+from headgate.protocol.schema import enforcement, merging, type_widening
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.merging import Allowed
 from headgate.protocol.schema.types import Struct
@@ -84,7 +84,7 @@ def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves
     metadata = planned.metadata
     if metadata is None:
         return Evolved(schema, source.schema, target.own)
-    mapped = column_ids.HIGHEST in metadata.configuration
+    mapped = property_values.MAX_COLUMN_ID in metadata.configuration
     enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
     after = protocol_upgrade.of_changed_table(before, metadata)
     table_features.check_writable(after, metadata)

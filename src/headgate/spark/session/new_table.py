@@ -1,0 +1,32 @@
+"""What shall a new table be? What the user says of it, and what the session gives to every new table."""
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import SparkSession
+
+from headgate.protocol.schema.types import Struct
+from headgate.spark.session import schema, table_defaults
+from headgate.spark.session.schema import Columns
+from headgate.table.alter.create import Definition
+
+
+def define(  # noqa: PLR0913 — what a new table is, each by its name
+    columns: Columns | Struct,
+    *,
+    comment: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    partition_by: Iterable[str] = (),
+    cluster_by: Iterable[str] | None = (),
+    domains: Mapping[str, str] | None = None,
+    spark: SparkSession | None = None,
+) -> Definition:
+    """The definition of a table with these columns; ``spark`` is the session, else the active one."""
+    return Definition(
+        columns if isinstance(columns, Struct) else schema.definition(columns),
+        comment,
+        properties or {},
+        partition_by=tuple(partition_by),
+        cluster_by=tuple(cluster_by or ()),
+        defaults=table_defaults.of_session(spark),
+        domains=domains or {},
+    )

@@ -1,0 +1,49 @@
+"""How is one place spelled? By stores, by Hadoop, and so that two spellings of it can be compared.
+
+``s3a://bucket/t/``, ``s3://bucket/t`` and ``s3://bucket/%74`` are one place, and so are ``/data/t``,
+``file:/data/t`` and ``file:///data/t``. Whoever compares places, or hands one to another program, spells
+them by these functions.
+"""
+
+from urllib.parse import unquote, urlsplit
+
+from headgate.storage.locate import is_local, local_path
+
+_HADOOP_TO_STORE = {"s3a": "s3"}
+_STORE_TO_HADOOP = {ours: theirs for theirs, ours in _HADOOP_TO_STORE.items()}
+
+
+def store_scheme(scheme: str) -> str:
+    """What stores call the scheme of a URL."""
+    return _HADOOP_TO_STORE.get(scheme, scheme)
+
+
+def hadoop_scheme(scheme: str) -> str:
+    """What Hadoop, and so Spark, calls the scheme of a URL."""
+    return _STORE_TO_HADOOP.get(scheme, scheme)
+
+
+def absolute(location: str) -> str:
+    """A folder by its absolute path, however it is given; a bucket URL as it is."""
+    return local_path(location) if is_local(location) else location
+
+
+def without_slash(location: str) -> str:
+    """The same as ``absolute``, and without a slash at its end."""
+    return absolute(location).rstrip("/")
+
+
+def comparable(location: str) -> str:
+    """The spelling by which two locations are one place: absolute, decoded, by the scheme of its store."""
+    if is_local(location):
+        return without_slash(location)
+    parts = urlsplit(location)
+    return f"{store_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path)}".rstrip("/")
+
+
+def comparable_text(path: str) -> str:
+    """The same for an absolute path of a log, as text alone: it is not looked up where it would lead."""
+    if path.startswith("file:"):
+        return unquote("/" + path.removeprefix("file:").lstrip("/"))
+    scheme, mark, rest = path.partition("://")
+    return unquote(f"{store_scheme(scheme)}{mark}{rest}")
