@@ -1,7 +1,7 @@
 """Headgate: Delta Lake with a catalog at the gate."""
 
-from headgate.catalog.store.event_store import Event
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.events import Event
 from headgate.lake.lake import Lake, connect
 from headgate.lake.lake_recovery import recover
 from headgate.lake.path_table import at_path, check_path, convert, write_path

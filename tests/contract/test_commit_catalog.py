@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Inline,
     Lost,

@@ -15,7 +15,9 @@ import pytest
 from sqlalchemy import Connection, event
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import (
+from headgate.catalog.ports.commits import Inline, Open, Ratified, Staged, TableId, Unknown
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.groups import (
     Creation,
     Group,
     GroupCatalog,
@@ -24,7 +26,6 @@ from headgate.catalog.group_ports import (
     GroupOutcome,
     GroupRatified,
 )
-from headgate.catalog.ports import Inline, Open, Ratified, Staged, StagingTable, TableId, TableName, Unknown
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,

@@ -12,8 +12,8 @@ from typing_extensions import Buffer
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.release import Releases
-from headgate.catalog.ports import Inline, Open, Proposal, Ratified, TableId
-from headgate.catalog.store.transfer_store import Transfer
+from headgate.catalog.ports.commits import Inline, Open, Proposal, Ratified, TableId
+from headgate.catalog.ports.handover import Transfer
 from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names

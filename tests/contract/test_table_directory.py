@@ -11,7 +11,8 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import StagingTable, TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
 from headgate.storage.locate import locate

@@ -18,20 +18,18 @@ from typing import Any
 from sqlalchemy import Connection, event
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupLost, GroupRatified
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     Lost,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    StagingTable,
-    TableEntry,
     TableId,
-    TableName,
     Tail,
     Unknown,
 )
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.groups import Group, GroupLost, GroupRatified
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.storage.store import ObjectMeta, Store

@@ -8,8 +8,7 @@ from enum import Enum
 from typing import Any
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.handover.adoption import Coming
-from headgate.catalog.handover.release import Leaving
+from headgate.catalog.ports.handover import Coming, Leaving
 from headgate.clock import SystemWorld
 from headgate.table.alter.adoption import Registry
 from tests.support.crashing import Crash, CrashingStore

@@ -11,8 +11,8 @@ from pathlib import Path
 import headgate
 from headgate import Lake, Settings
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.embedded import DATABASE, WAREHOUSE
-from headgate.catalog.ports import TableEntry, TableName
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.targets import DATABASE, WAREHOUSE
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from types import MappingProxyType
 
-from headgate.catalog.access.commit_policies import CommitPolicy, Facts, Refusal, Review
+from headgate.catalog.ports.policies import CommitPolicy, Facts, Refusal, Review
 from headgate.errors import CommitRefused, InvalidRequest
 
 __all__ = [

@@ -3,7 +3,18 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from headgate.catalog.coordinator.port import (
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import (
+    Lost,
+    Open,
+    Outcome,
+    Ratified,
+    RatifiedCommit,
+    Staged,
+    Told,
+    Unknown,
+)
+from headgate.catalog.ports.coordinator import (
     CommitOwner,
     OwnedActions,
     OwnedCommits,
@@ -11,8 +22,6 @@ from headgate.catalog.coordinator.port import (
     OwnedTable,
     WritesCommits,
 )
-from headgate.catalog.ports import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ratification import publication
 from headgate.clock import World
 from headgate.errors import (
     CatalogError,
@@ -127,7 +136,9 @@ class CoordinatedCommitter:
             told = self._known
         left = sorted(version for version in told if version <= released)
         for version in left:
-            publication.place(self._store, version, log_reader.content(self._store, version, told[version]))
+            published_files.place(
+                self._store, version, log_reader.content(self._store, version, told[version])
+            )
         if left:
             with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
                 self._owner.backfill_to(self._table, released)

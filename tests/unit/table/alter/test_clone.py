@@ -13,7 +13,8 @@ from sqlalchemy import event
 
 import headgate
 from headgate import Lake, Table
-from headgate.catalog.ports import TableName, Unknown
+from headgate.catalog.ports.commits import Unknown
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import (
     CommitUnknown,
     ConcurrentWrite,
