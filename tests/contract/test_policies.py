@@ -228,8 +228,10 @@ def test_a_registered_policy_reviews_every_commit_and_a_refused_write_leaves_no_
         with pytest.raises(InvalidRequest, match="already"):
             headgate.policies.register("quiet", _Quiet())
         with headgate.connect(tmp_path) as lake:
-            staging = create_managed(lake._catalog)
-            mine = Place(lake._catalog, staging.table_id, staging.location)
+            catalog = lake._catalog
+            assert isinstance(catalog, Catalog)
+            staging = create_managed(catalog)
+            mine = Place(catalog, staging.table_id, staging.location)
             with mine.refuses("quiet"):
                 mine.propose(named_file("LOUD"))
     finally:

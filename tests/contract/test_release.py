@@ -284,7 +284,7 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
             adopted.append(others, "meanwhile.parquet")
             return freeze(table_id, proposer)
 
-    late = replace(registry, releases=Meanwhile(registry.releases._handover))
+    late = replace(registry, releases=Meanwhile(catalog.releases._handover))
     with pytest.raises(AccessDenied):
         adoption.release(late, table, entry.table_id, keep_timestamps=True)
 
