@@ -1,4 +1,4 @@
-"""Are the catalog's own rows of a table consistent, and what do they say of its log?"""
+"""What is written down of a table? All its rows, read in one transaction, for whoever checks them."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,7 @@
 """May a table be maintained in this way? What the managing catalog allows, kind by kind; denied by default.
 
-Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is. The
-owner of a table, or of the lake, permits by asking for it: what is denied by default is what others do, and
-what a worker does unasked.
+The kinds are those of ``ports.maintenance``. The owner of a table, or of the lake, permits by asking for it:
+what is denied by default is what others do, and what a worker does unasked.
 """
 
 import logging

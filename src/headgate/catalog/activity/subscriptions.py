@@ -1,10 +1,4 @@
-"""Following what happens in a catalog: reading on from a cursor, and listeners that are called.
-
-A listener is called at least once for each event, in order, on a thread of its own: no commit waits
-for it. One that raises is called again with the same event, after a pause, until it does not.
-"""
-
-import logging
+"""How is followed what happens in a catalog? By reading on from a cursor: ``EventFeed``, over rows."""
 
 from sqlalchemy import Connection
 
@@ -15,8 +9,6 @@ from headgate.catalog.store import event_store, grant_store
 from headgate.catalog.store.event_store import Happened
 from headgate.clock import World
 from headgate.errors import InvalidRequest
-
-_LOG = logging.getLogger(__name__)
 
 
 class EventLog:

@@ -1,6 +1,6 @@
-"""How does a table go for good? In three steps, each of which can be repeated after a crash.
+"""When may a table go for good? The first and the last step of it, ``TableDisposal``, over rows.
 
-First it is condemned: nobody can have it back. Then its files are deleted. Last goes what the catalog
+First it is condemned: nobody can have it back. Then somebody deletes its files. Last goes what the catalog
 knows of it, so that what a crash leaves behind is always known to somebody.
 """
 

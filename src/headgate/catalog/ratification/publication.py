@@ -1,6 +1,6 @@
-"""Is a version in ``_delta_log`` exactly what was ratified? Placing it there, and believing that it is.
+"""How far is a table published? As far as the catalog has seen itself that the files are what it ratified.
 
-Nothing that is there is ever overwritten, and nobody's word counts: what a file is, is read and hashed.
+Nobody's word counts: what a file is, is read and hashed.
 """
 
 from collections.abc import Callable, Iterable, Mapping

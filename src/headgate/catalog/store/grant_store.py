@@ -1,7 +1,6 @@
-"""Who may do what? Principals, their privileges on the lake, a schema or a table, and the queries over them.
+"""What was granted to whom? The rows of principals and grants, and the queries over them.
 
-Who connects without a name is the lake's owner and may do everything. Who made a table owns it, and may
-do everything with it. Anybody else may do what was granted, on the table itself or on what it is in.
+Every function runs inside the caller's transaction; the rules are those of ``ports.access``.
 """
 
 from collections.abc import Iterable
