@@ -12,7 +12,7 @@ from pathlib import Path
 
 import headgate
 from benchmarks.report import Measure, Result, latencies
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.lake.lake import Lake
 from headgate.table.opened_table import OpenedTable
 from tests.support.tables import append_change, create_managed, named_file

@@ -16,7 +16,7 @@ from sqlalchemy import insert, update
 from benchmarks.report import Measure, Result, latencies
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import Ratified, TableId
+from headgate.catalog.ports.commits import Ratified, TableId
 from headgate.catalog.store import commit_store
 from tests.support import proposals, tables
 

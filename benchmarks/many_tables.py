@@ -19,7 +19,7 @@ from typing import Protocol
 import headgate
 from benchmarks.report import Measure, Result, latencies
 from benchmarks.sides import Deltalake
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import ConflictError
 from headgate.lake.lake import Lake
 from tests.support import tables

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from headgate import errors
 from headgate.catalog.access.commit_policies import POLICIES
-from headgate.catalog.activity import maintenance_permissions
 from headgate.catalog.coordinator.failures import FAILURES
+from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.access import IMPLIED, Privilege
 from headgate.catalog.store.commit_rules import TERMS
-from headgate.catalog.store.grant_store import IMPLIED, Privilege
 from headgate.catalog.validation import content_rules, table_rules, text_rules, timestamp_rules
 from headgate.catalog.validation.validation import PARSED
 from headgate.protocol.conflicts.preconditions import CHECKS
@@ -221,7 +221,7 @@ def _ratified() -> Iterator[str]:
 def _authority() -> Iterator[str]:
     yield f"| maintenance | {' | '.join(decider.value for decider in Decider)} | because |"
     yield "|---" * (len(Decider) + 2) + "|"
-    always = {row.kind for row in maintenance_permissions.RULES if row.always}
+    always = {row.kind for row in maintenance.RULES if row.always}
     for row in authority.RULES:
         allowed = ("yes" if authority.is_allowed(row.kind, one) else "refused" for one in Decider)
         cells = [

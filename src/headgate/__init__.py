@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names for type checkers, which do not run __getattr__
     from headgate import coordinators, domains, errors, owners, policies, settings
-    from headgate.catalog.store.event_store import Event
-    from headgate.catalog.store.grant_store import Privilege
+    from headgate.catalog.ports.access import Privilege
+    from headgate.catalog.ports.events import Event
     from headgate.lake.lake import Lake, connect
     from headgate.lake.lake_recovery import recover
     from headgate.lake.path_table import at_path, check_path, convert, write_path
@@ -53,10 +53,10 @@ __all__ = [
 
 _HOMES = {
     "DatabaseSettings": "headgate.settings",
-    "Event": "headgate.catalog.store.event_store",
+    "Event": "headgate.catalog.ports.events",
     "IdentityGenerator": "headgate.spark.rules.identity_columns",
     "Lake": "headgate.lake.lake",
-    "Privilege": "headgate.catalog.store.grant_store",
+    "Privilege": "headgate.catalog.ports.access",
     "Publish": "headgate.settings",
     "Settings": "headgate.settings",
     "Table": "headgate.lake.table",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.storage.locate import locate

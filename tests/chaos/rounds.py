@@ -22,8 +22,9 @@ from pathlib import Path
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.group_ports import Group, GroupId, GroupRatified
-from headgate.catalog.ports import Inline, Proposal, Ratified, Staged, TableEntry, TableName
+from headgate.catalog.ports.commits import Inline, Proposal, Ratified, Staged
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings, Publish, Settings

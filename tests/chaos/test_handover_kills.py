@@ -13,12 +13,12 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.ports import TableName
-from headgate.catalog.store import locations
+from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
+from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption
 from headgate.table.opened_table import OpenedTable

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog
-from headgate.catalog.ports import Ratified
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports.commits import Ratified
+from headgate.catalog.targets import DATABASE, WAREHOUSE
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings

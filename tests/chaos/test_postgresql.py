@@ -16,7 +16,7 @@ from sqlalchemy import event
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_shared_catalog
-from headgate.catalog.ports import Ratified, TableId
+from headgate.catalog.ports.commits import Ratified, TableId
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings

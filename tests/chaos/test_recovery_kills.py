@@ -16,7 +16,7 @@ import pytest
 
 import headgate
 from headgate.catalog.database.engine import Database
-from headgate.catalog.directory.directory_copy import PATH
+from headgate.catalog.ports.directory_copy import PATH
 from headgate.errors import CatalogLost
 from tests.chaos.counts import AT_A_POINT, LONG
 from tests.chaos.zygote import Zygote

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from headgate.catalog.ports import Lost, Ratified
+from headgate.catalog.ports.commits import Lost, Ratified
 from headgate.errors import CommitUnknown, HeadgateError
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec, file_names

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.cli.main import app
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names

@@ -8,7 +8,7 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import StagingTable, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.storage.locate import locate
 from headgate.table.alter import create

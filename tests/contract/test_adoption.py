@@ -12,11 +12,10 @@ from deltalake import write_deltalake
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.handover.adoption import Coming
-from headgate.catalog.ports import TableName
-from headgate.catalog.store import grant_store, locations
-from headgate.catalog.store.grant_store import Principal, Privilege
-from headgate.catalog.store.transfer_store import Transfer
+from headgate.catalog.ports.access import Principal, Privilege
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.handover import Coming, Transfer
+from headgate.catalog.store import grant_store
 from headgate.clock import SystemWorld
 from headgate.errors import (
     ConcurrentWrite,
@@ -30,6 +29,7 @@ from headgate.errors import (
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption
 from tests.support import adopted, s3, tables

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from headgate.catalog import fresh_file_names
-from headgate.catalog.ports import Ratified, TableName
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.commits import Ratified
+from headgate.catalog.ports.directory import TableName
 from headgate.protocol.actions import AddFile, AppTransaction, DomainMetadata, RemoveFile, TxnId
+from headgate.protocol.transaction import fresh_file_names
 from tests.support.broken_commits import with_features
 from tests.support.governed import COUNT, Place, place, shared
 from tests.support.lenient import anything_goes

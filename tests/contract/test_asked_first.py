@@ -3,9 +3,9 @@
 import pytest
 from sqlalchemy import update
 
-from headgate.catalog.ports import Proposal, Ratified, Staged
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.commits import Proposal, Ratified, Staged
 from headgate.catalog.store import commit_rules
-from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import CommitRefused, InvalidRequest
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import StagingTable, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.store import commit_rules
 from headgate.catalog.validation import path_containment
 from headgate.errors import NotAllowed, TableNotFound

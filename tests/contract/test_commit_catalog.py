@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Inline,
     Lost,
@@ -27,7 +27,7 @@ from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
 from headgate.table.alter.create import Definition
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import KINDS, any_catalog
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import altered, content, inline, open_version, publish, staged, stamp
 from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
@@ -61,10 +61,10 @@ class Case:
         self.catalog.mark_published(self.table_id, Version(len(txn_ids)))
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "simulated"])
+@pytest.fixture(params=[*KINDS, "simulated"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     if request.param != "simulated":
-        with a_catalog(request.param, tmp_path) as catalog:
+        with any_catalog(request.param, tmp_path) as catalog:
             staging = create_managed(catalog)
             yield Case(catalog, staging.table_id, locate(staging.location))
         return

@@ -10,8 +10,8 @@ import pytest
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged
+from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.coordinator.port import CommitOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import Lost, Open, Ratified
+from headgate.catalog.ports.commits import Lost, Open, Ratified
+from headgate.catalog.ports.coordinator import CommitOwner
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.plugins.coordinators import in_memory

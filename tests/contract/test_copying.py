@@ -13,7 +13,7 @@ from typing_extensions import Buffer
 from headgate import Lake, Publish, Settings
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import ObjectNotFound, StorageError, StorageUnavailable
 from headgate.storage import copy

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import text
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.directory.purge import delete_files, purge
-from headgate.catalog.ports import Ratified, StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.ports.commits import Ratified, TableId
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import (
     HeadgateError,
@@ -24,6 +24,7 @@ from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import Definition
+from headgate.table.maintenance.purge import delete_files, purge
 from tests.support.proposals import inline, publish
 from tests.support.tables import SCHEMA, create_managed
 

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert
 
-from headgate.catalog.activity.subscriptions import EventLog, Listener
+from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import Ratified, TableId, TableName
+from headgate.catalog.ports.commits import Ratified, TableId
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.events import Event, Kind
 from headgate.catalog.store import commit_store, event_store
-from headgate.catalog.store.event_store import Event, Happened, Kind
+from headgate.catalog.store.event_store import Happened
 from headgate.errors import InvalidRequest
+from headgate.lake.listener import Listener
 from headgate.protocol.actions import Version
 from tests.support import postgresql
 from tests.support.catalogs import a_catalog

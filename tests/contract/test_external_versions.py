@@ -3,11 +3,12 @@
 import msgspec
 import pytest
 
-from headgate.catalog.access.commit_policies import Refusal, Review
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupId
-from headgate.catalog.ports import Lost, Ratified, StagingTable
-from headgate.catalog.store.event_store import Event, Kind
+from headgate.catalog.ports.commits import Lost, Ratified
+from headgate.catalog.ports.directory import StagingTable
+from headgate.catalog.ports.events import Event, Kind
+from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.policies import Refusal, Review
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, RemoveFile, TxnId, Version
 from headgate.protocol.log import codec, file_names

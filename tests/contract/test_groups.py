@@ -15,7 +15,10 @@ import pytest
 from sqlalchemy import Connection, event
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import (
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.commits import Inline, Open, Ratified, Staged, TableId, Unknown
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.groups import (
     Creation,
     Group,
     GroupCatalog,
@@ -24,7 +27,6 @@ from headgate.catalog.group_ports import (
     GroupOutcome,
     GroupRatified,
 )
-from headgate.catalog.ports import Inline, Open, Ratified, Staged, StagingTable, TableId, TableName, Unknown
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,
@@ -39,7 +41,7 @@ from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
 from headgate.table.alter.create import Definition
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import KINDS, a_catalog, any_catalog
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import content, inline, open_version, publish, staged
 from tests.support.simulated_catalog import RemoteCatalog, SimulatedCatalog
@@ -82,10 +84,10 @@ def ratified(case: Case, **versions: int) -> GroupRatified:
     return GroupRatified({case.ids[int(table[1:])]: Version(at) for table, at in versions.items()})
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "simulated"])
+@pytest.fixture(params=[*KINDS, "simulated"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     if request.param != "simulated":
-        with a_catalog(request.param, tmp_path) as catalog:
+        with any_catalog(request.param, tmp_path) as catalog:
             yield a_case(catalog)
         return
     simulated, stores = SimulatedCatalog(), (DictStore(), DictStore(), DictStore())
@@ -103,7 +105,7 @@ def real(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
         yield a_case(catalog)
 
 
-def a_case(catalog: Catalog) -> Case:
+def a_case(catalog: LakeCatalog) -> Case:
     made = [create_managed(catalog, TableName("s", f"t{number}")) for number in range(3)]
     made.sort(key=lambda staging: staging.table_id)
     return Case(

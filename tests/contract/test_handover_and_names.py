@@ -8,16 +8,17 @@ import pytest
 
 import headgate
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.directory import purge
-from headgate.catalog.group_ports import Group, GroupId, GroupRatified
-from headgate.catalog.ports import TableEntry, TableName
-from headgate.catalog.store import locations, name_store
-from headgate.catalog.store.transfer_store import Transfer
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
+from headgate.catalog.ports.handover import Transfer
+from headgate.catalog.store import name_store
 from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExists, TableFrozen, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
+from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption
+from headgate.table.maintenance import purge
 from tests.support import adopted, tables
 from tests.support.adopted import NAME
 from tests.support.proposals import inline

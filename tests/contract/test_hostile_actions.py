@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headgate.catalog import fresh_file_names
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import TableId
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.commits import TableId
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import (
     Action,
@@ -25,6 +24,7 @@ from headgate.protocol.actions import (
     TxnId,
 )
 from headgate.protocol.log import codec
+from headgate.protocol.transaction import fresh_file_names
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, stamp
 from tests.support.tables import NAME, create_managed, named_file, open_managed

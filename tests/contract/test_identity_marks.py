@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from headgate.catalog.ports import Ratified
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.commits import Ratified
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import text
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupId, GroupRatified
-from headgate.catalog.integrity import Row
-from headgate.catalog.ports import TableEntry
+from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
+from headgate.catalog.ports.integrity import Row
 from headgate.protocol import integrity_findings
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.integrity_findings import Severity

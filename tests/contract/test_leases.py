@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from headgate.catalog.activity import maintenance_permissions
-from headgate.catalog.activity.lease_handle import Lease
-from headgate.catalog.activity.leases import LOST, MARGIN_MS, TOO_MANY, Held, Horizon, Leases, fences
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.activity.leases import MARGIN_MS, TOO_MANY, Leases, fences
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import StagingTable, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.leases import LOST, Held, Horizon
+from headgate.catalog.ports.maintenance import ON_PERMISSION, RULES, Maintenance, Permission
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import Thresholds
+from headgate.table.maintenance.lease_handle import Lease
 from tests.support.catalogs import a_catalog
 from tests.support.proposals import inline, stamp
 from tests.support.tables import create_managed
@@ -293,7 +293,7 @@ def test_a_lease_that_was_lost_says_so(case: Case) -> None:
 def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     """U8"""
     permissions, table = case.catalog.permissions.unasked(), case.staging.table_id
-    always = {row.kind for row in maintenance_permissions.RULES if row.always}
+    always = {row.kind for row in RULES if row.always}
     assert permissions.of(table) == always
 
     assert permissions.permit(table, Maintenance.METADATA_CLEANUP)
@@ -313,7 +313,7 @@ def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     assert [details["permitted"] for details in told] == [True, False]
 
 
-@pytest.mark.parametrize("kind", maintenance_permissions.ON_PERMISSION, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", ON_PERMISSION, ids=lambda kind: kind.value)
 def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Maintenance) -> None:
     catalog, table = case.catalog, case.staging.table_id
     catalog.granting.grant("CREATE", on="test", to="ada")

@@ -9,12 +9,15 @@ import pytest
 
 from headgate.catalog.access.grant_service import Granting
 from headgate.catalog.activity.leases import Leases
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permissions
+from headgate.catalog.activity.maintenance_permissions import Permissions
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.directory.purge import Disposal
-from headgate.catalog.group_ports import Group, GroupId
 from headgate.catalog.integrity import BookKeeper
-from headgate.catalog.ports import KnownLog, StagingTable, TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.maintenance import Maintenance
+from headgate.catalog.ports.serving import KnownLog
 from headgate.catalog.ratification.publication import Publications
 from headgate.errors import HeadgateError, NotAllowed
 from headgate.protocol.actions import EpochMillis, TxnId, Version

@@ -8,7 +8,7 @@ import pytest
 
 from headgate import owners
 from headgate.catalog.coordinator.failures import FAILURES
-from headgate.catalog.ports import Lost, Unknown
+from headgate.catalog.ports.commits import Lost, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -9,13 +9,13 @@ import pytest
 import headgate
 from headgate import policies
 from headgate.catalog.access import commit_policies
-from headgate.catalog.access.commit_policies import Refusal, Review
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupId
-from headgate.catalog.ports import Ratified, TableId, TableName, Told
-from headgate.catalog.store import grant_store
-from headgate.catalog.store.event_store import Kind
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import Ratified, TableId, Told
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.policies import Refusal, Review
 from headgate.clock import SystemWorld
 from headgate.errors import CommitRefused, InvalidRequest, UserError
 from headgate.plugins.registry import Registry
@@ -229,8 +229,10 @@ def test_a_registered_policy_reviews_every_commit_and_a_refused_write_leaves_no_
         with pytest.raises(InvalidRequest, match="already"):
             headgate.policies.register("quiet", _Quiet())
         with headgate.connect(tmp_path) as lake:
-            staging = create_managed(lake._catalog)
-            mine = Place(lake._catalog, staging.table_id, staging.location)
+            catalog = lake._catalog
+            assert isinstance(catalog, Catalog)
+            staging = create_managed(catalog)
+            mine = Place(catalog, staging.table_id, staging.location)
             with mine.refuses("quiet"):
                 mine.propose(named_file("LOUD"))
     finally:
@@ -267,10 +269,7 @@ def test_every_built_in_policy_lets_the_owner_append(row: commit_policies.BuiltI
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
     commit = codec.decode(Version(1), codec.encode((info, ADD)))
 
-    assert (
-        row.review(Review(place.table_id, grant_store.OWNER, commit, (info, ADD), 1, _Facts(place.told())))
-        is None
-    )
+    assert row.review(Review(place.table_id, OWNER, commit, (info, ADD), 1, _Facts(place.told()))) is None
 
 
 @dataclass(frozen=True)
@@ -282,7 +281,7 @@ class _Facts:
     def before(self) -> Told | None:
         return self.told
 
-    def privileges(self, principal: grant_store.Principal) -> frozenset[Privilege]:
+    def privileges(self, principal: Principal) -> frozenset[Privilege]:
         return frozenset()
 
     def terms(self) -> dict[str, str]:
@@ -291,5 +290,5 @@ class _Facts:
     def foreign_keys(self) -> tuple[()]:
         return ()
 
-    def owns_application(self, principal: grant_store.Principal, app_id: str) -> bool:
+    def owns_application(self, principal: Principal, app_id: str) -> bool:
         return False

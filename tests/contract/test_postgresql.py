@@ -19,7 +19,8 @@ from headgate.catalog.coordinator.database_ledger import DatabaseLedger
 from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Record
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
-from headgate.catalog.ports import Open, Ratified, RatifiedCommit, Staged, TableId, TableName, Unknown
+from headgate.catalog.ports.commits import Open, Ratified, RatifiedCommit, Staged, TableId, Unknown
+from headgate.catalog.ports.directory import TableName
 from headgate.catalog.store import commit_store
 from headgate.cli.main import app
 from headgate.errors import CatalogUnavailable, InvalidRequest, UnsafeDatabase, UnsupportedFeature

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.ports import Ratified, TableName
-from headgate.catalog.store import grant_store
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import IMPLIED, Privilege
+from headgate.catalog.ports.commits import Ratified
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import (
     InvalidRequest,
     NotAllowed,
@@ -104,7 +104,7 @@ COMMITS: dict[str, tuple[Build, set[Privilege]]] = {
 
 
 def _suffices(held: Privilege, needed: set[Privilege]) -> bool:
-    return needed <= {held, *grant_store.IMPLIED.get(held, ())}
+    return needed <= {held, *IMPLIED.get(held, ())}
 
 
 @pytest.mark.parametrize("kind", COMMITS)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import StagingTable
-from headgate.catalog.store.event_store import Event, Kind
+from headgate.catalog.ports.directory import StagingTable
+from headgate.catalog.ports.events import Event, Kind
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names

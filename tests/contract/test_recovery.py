@@ -11,15 +11,15 @@ import pytest
 import headgate
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import open_sqlite
-from headgate.catalog.directory import directory_copy
-from headgate.catalog.directory.directory_copy import PATH
-from headgate.catalog.embedded import DATABASE
-from headgate.catalog.ratification.external_review import SET_ASIDE
+from headgate.catalog.ports import directory_copy
+from headgate.catalog.ports.directory_copy import PATH, DirectoryCopy
+from headgate.catalog.targets import DATABASE
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import SET_ASIDE
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
@@ -288,7 +288,7 @@ def test_a_recovery_that_was_interrupted_is_refused_until_it_is_run_again(folder
     files = locate(str(folder.warehouse))
     copy = directory_copy.read(files)
     assert copy is not None
-    directory_copy.write(files, directory_copy.DirectoryCopy(recovering=True, schemas=copy.schemas))
+    directory_copy.write(files, DirectoryCopy(recovering=True, schemas=copy.schemas))
 
     with pytest.raises(CatalogLost, match="has begun and not ended"):
         folder.connect()

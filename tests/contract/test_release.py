@@ -12,8 +12,8 @@ from typing_extensions import Buffer
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.release import Releases
-from headgate.catalog.ports import Inline, Open, Proposal, Ratified, TableId
-from headgate.catalog.store.transfer_store import Transfer
+from headgate.catalog.ports.commits import Inline, Open, Proposal, Ratified, TableId
+from headgate.catalog.ports.handover import Transfer
 from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -284,7 +284,7 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
             adopted.append(others, "meanwhile.parquet")
             return freeze(table_id, proposer)
 
-    late = replace(registry, releases=Meanwhile(registry.releases._handover))
+    late = replace(registry, releases=Meanwhile(catalog.releases._handover))
     with pytest.raises(AccessDenied):
         adoption.release(late, table, entry.table_id, keep_timestamps=True)
 

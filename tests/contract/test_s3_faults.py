@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pytest
 
-from headgate.catalog.ports import Inline, TableId
+from headgate.catalog.ports.commits import Inline, TableId
 from headgate.errors import (
     AccessDenied,
     CommitUnknown,

@@ -8,7 +8,8 @@ from msgspec import structs
 from sqlalchemy import update
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import KnownChecksum, KnownLog, StagingTable
+from headgate.catalog.ports.directory import StagingTable
+from headgate.catalog.ports.serving import KnownChecksum, KnownLog
 from headgate.catalog.store import checksum_content
 from headgate.catalog.store.loading import log_hints
 from headgate.clock import SystemWorld

@@ -8,7 +8,9 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.decision import Limits
-from headgate.catalog.ports import KnownLog, Lost, Open, Ratified, StagingTable, TableName
+from headgate.catalog.ports.commits import Lost, Open, Ratified
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.serving import KnownLog
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
 from headgate.lake import lake as lakes

@@ -9,9 +9,9 @@ import pytest
 from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedTable, SettlesTakeOver
 from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
-from headgate.catalog.ports import Staged
+from headgate.catalog.ports.commits import Staged
+from headgate.catalog.ports.coordinator import OwnedTable, SettlesTakeOver
 from headgate.errors import ConcurrentWrite, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

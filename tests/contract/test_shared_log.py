@@ -6,17 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupId, GroupLost
-from headgate.catalog.ports import (
-    Inline,
-    Lost,
-    Open,
-    Ratified,
-    RatifiedCommit,
-    StagingTable,
-    TableName,
-    Unknown,
-)
+from headgate.catalog.ports.commits import Inline, Lost, Open, Ratified, RatifiedCommit, Unknown
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.groups import Group, GroupId, GroupLost
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectExists, SharedLog, StorageUnavailable
 from headgate.lake.lake import Lake

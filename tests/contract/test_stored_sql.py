@@ -9,7 +9,7 @@ import pytest
 import headgate
 from headgate import Lake
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version

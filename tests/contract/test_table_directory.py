@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import StagingTable, TableId, TableName
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import Definition
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import KINDS, any_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed
 from tests.support.waiting import PATIENCE_SECONDS
@@ -32,24 +33,24 @@ catalog.create_schema("s")
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
-    with a_catalog(request.param, tmp_path) as catalog:
+@pytest.fixture(params=KINDS)
+def directory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LakeCatalog]:
+    with any_catalog(request.param, tmp_path) as catalog:
         yield catalog
 
 
-def test_a_schema_is_made_once(directory: Catalog) -> None:
+def test_a_schema_is_made_once(directory: LakeCatalog) -> None:
     assert directory.create_schema("sales") is True
     assert directory.create_schema("sales") is False
     assert directory.create_schema("SALES") is False
 
 
-def test_a_table_needs_its_schema(directory: Catalog) -> None:
+def test_a_table_needs_its_schema(directory: LakeCatalog) -> None:
     with pytest.raises(SchemaNotFound):
         directory.stage(NAME)
 
 
-def test_a_registered_table_is_found_by_name(directory: Catalog) -> None:
+def test_a_registered_table_is_found_by_name(directory: LakeCatalog) -> None:
     staging = create_managed(directory, NAME)
 
     entry = directory.resolve(NAME)
@@ -58,7 +59,7 @@ def test_a_registered_table_is_found_by_name(directory: Catalog) -> None:
     assert directory.tables() == (entry,)
 
 
-def test_a_staged_table_has_no_name_yet(directory: Catalog) -> None:
+def test_a_staged_table_has_no_name_yet(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
 
     directory.stage(NAME)
@@ -68,7 +69,7 @@ def test_a_staged_table_has_no_name_yet(directory: Catalog) -> None:
         directory.resolve(NAME)
 
 
-def test_every_reservation_is_a_place_of_its_own(directory: Catalog) -> None:
+def test_every_reservation_is_a_place_of_its_own(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
 
     first, second = directory.stage(NAME), directory.stage(NAME)
@@ -77,7 +78,7 @@ def test_every_reservation_is_a_place_of_its_own(directory: Catalog) -> None:
     assert first.location != second.location
 
 
-def test_names_are_unique_ignoring_case(directory: Catalog) -> None:
+def test_names_are_unique_ignoring_case(directory: LakeCatalog) -> None:
     create_managed(directory, NAME)
 
     assert directory.resolve(TableName("SALES", "Orders")).name == NAME
@@ -85,7 +86,7 @@ def test_names_are_unique_ignoring_case(directory: Catalog) -> None:
         directory.stage(TableName("Sales", "ORDERS"))
 
 
-def test_the_second_to_register_a_name_is_refused(directory: Catalog) -> None:
+def test_the_second_to_register_a_name_is_refused(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
     first, second = (_written(directory.stage(NAME)) for _ in range(2))
     directory.register(first, NAME)
@@ -96,7 +97,7 @@ def test_the_second_to_register_a_name_is_refused(directory: Catalog) -> None:
     assert directory.resolve(NAME).table_id == first.table_id
 
 
-def test_registering_again_is_no_error(directory: Catalog) -> None:
+def test_registering_again_is_no_error(directory: LakeCatalog) -> None:
     staging = create_managed(directory, NAME)
     directory.propose(inline(staging.table_id, 1, "a"))
 
@@ -106,7 +107,7 @@ def test_registering_again_is_no_error(directory: Catalog) -> None:
     assert directory.tail(staging.table_id).latest == 1
 
 
-def test_a_table_is_registered_after_its_version_0_is_written(directory: Catalog) -> None:
+def test_a_table_is_registered_after_its_version_0_is_written(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
 
     with pytest.raises(InvalidRequest):
@@ -115,7 +116,7 @@ def test_a_table_is_registered_after_its_version_0_is_written(directory: Catalog
     assert directory.tables() == ()
 
 
-def test_only_a_table_that_is_catalog_managed_can_be_registered(directory: Catalog) -> None:
+def test_only_a_table_that_is_catalog_managed_can_be_registered(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
     staging = directory.stage(NAME)
     create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=False, world=SystemWorld())
@@ -124,7 +125,7 @@ def test_only_a_table_that_is_catalog_managed_can_be_registered(directory: Catal
         directory.register(staging, NAME)
 
 
-def test_what_was_not_staged_cannot_be_registered(directory: Catalog, tmp_path: Path) -> None:
+def test_what_was_not_staged_cannot_be_registered(directory: LakeCatalog, tmp_path: Path) -> None:
     directory.create_schema("sales")
     elsewhere = _written(StagingTable(TableId("elsewhere"), str(tmp_path / "elsewhere")))
 
@@ -133,7 +134,7 @@ def test_what_was_not_staged_cannot_be_registered(directory: Catalog, tmp_path: 
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "a.b", "../a", "1a", "ä", "a;b", "a" * 256, "a\n", "a/b", '"a"'])
-def test_bad_names_are_refused(directory: Catalog, bad: str) -> None:
+def test_bad_names_are_refused(directory: LakeCatalog, bad: str) -> None:
     directory.create_schema("sales")
 
     with pytest.raises(InvalidRequest):
@@ -144,7 +145,7 @@ def test_bad_names_are_refused(directory: Catalog, bad: str) -> None:
                 call(name)
 
 
-def test_tables_are_listed_by_name_and_by_schema(directory: Catalog) -> None:
+def test_tables_are_listed_by_name_and_by_schema(directory: LakeCatalog) -> None:
     names = [TableName("b", "y"), TableName("a", "z"), TableName("b", "x")]
     for name in names:
         create_managed(directory, name)
@@ -154,7 +155,7 @@ def test_tables_are_listed_by_name_and_by_schema(directory: Catalog) -> None:
     assert directory.tables("nowhere") == ()
 
 
-def test_dropping_takes_the_name_and_leaves_the_log(directory: Catalog) -> None:
+def test_dropping_takes_the_name_and_leaves_the_log(directory: LakeCatalog) -> None:
     staging = create_managed(directory, NAME)
 
     dropped = directory.drop(NAME)
@@ -167,7 +168,7 @@ def test_dropping_takes_the_name_and_leaves_the_log(directory: Catalog) -> None:
             call(NAME)
 
 
-def test_a_dropped_name_can_be_used_again(directory: Catalog) -> None:
+def test_a_dropped_name_can_be_used_again(directory: LakeCatalog) -> None:
     first = create_managed(directory, NAME)
     directory.drop(NAME)
 
@@ -176,7 +177,7 @@ def test_a_dropped_name_can_be_used_again(directory: Catalog) -> None:
     assert directory.resolve(NAME).table_id == second.table_id != first.table_id
 
 
-def test_a_dropped_table_ratifies_nothing(directory: Catalog) -> None:
+def test_a_dropped_table_ratifies_nothing(directory: LakeCatalog) -> None:
     staging = create_managed(directory, NAME)
     directory.drop(NAME)
 
@@ -186,7 +187,7 @@ def test_a_dropped_table_ratifies_nothing(directory: Catalog) -> None:
         directory.tail(staging.table_id)
 
 
-def test_of_four_who_make_the_same_schema_or_table_one_does(directory: Catalog) -> None:
+def test_of_four_who_make_the_same_schema_or_table_one_does(directory: LakeCatalog) -> None:
     barrier = threading.Barrier(4)
 
     def race(_: int) -> tuple[bool, TableId | None]:

@@ -21,11 +21,12 @@ import headgate
 from headgate import brief_errors
 from headgate.catalog.access import commit_policies
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import Inline, Proposal, Ratified, Staged, StagingTable, TableId, TableName
+from headgate.catalog.ports.commits import Inline, Proposal, Ratified, Staged, TableId
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.events import Kind
 from headgate.catalog.ratification import gate, publication
 from headgate.catalog.ratification.gate import Gate
 from headgate.catalog.store import grant_store
-from headgate.catalog.store.event_store import Kind
 from headgate.catalog.validation import content_rules, staged_commits, table_rules, text_rules, validation
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, TooManyUnpublished

@@ -13,7 +13,8 @@ import pytest
 from sqlalchemy import event
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import Inline, Ratified, TableId, TableName, Told
+from headgate.catalog.ports.commits import Inline, Ratified, TableId, Told
+from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Candidate
 from headgate.catalog.validation import content_rules, table_rules, text_rules, validation

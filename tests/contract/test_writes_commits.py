@@ -12,9 +12,9 @@ import pytest
 
 import headgate
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedActions, OwnedCommits, OwnedTable, WritesCommits
 from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.coordinator import OwnedActions, OwnedCommits, OwnedTable, WritesCommits
 from headgate.errors import InvalidRequest, NotAllowed, Retry, StorageUnavailable, UnsafeStore
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.features import coordinated_commits

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from headgate.catalog.group_ports import Group, GroupId, GroupLost, GroupRatified
-from headgate.catalog.ports import Inline, Proposal, Staged, TableId, Unknown
+from headgate.catalog.ports.commits import Inline, Proposal, Staged, TableId, Unknown
+from headgate.catalog.ports.groups import Group, GroupId, GroupLost, GroupRatified
 from headgate.errors import CatalogUnavailable, CommitUnknown, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import CommitOwner, OwnedTable
+from headgate.catalog.ports.coordinator import CommitOwner, OwnedTable
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
 from headgate.protocol.actions import TxnId, Version

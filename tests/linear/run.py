@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.embedded import DATABASE
-from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.targets import DATABASE
 from tests.linear import checker, cycles, group_worker, history
 from tests.linear.checker import History, Violation
 from tests.linear.cycles import Transaction

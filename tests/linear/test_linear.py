@@ -10,8 +10,8 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedCommits, OwnedTable
-from headgate.catalog.ports import TableId, Tail
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.coordinator import OwnedCommits, OwnedTable
 from headgate.protocol.actions import Version
 from tests.linear.run import Plan, run
 

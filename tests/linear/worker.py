@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.ports import Inline, Lost, Open, Proposal, Ratified, Staged, TableId, Unknown
+from headgate.catalog.ports.commits import Inline, Lost, Open, Proposal, Ratified, Staged, TableId, Unknown
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names

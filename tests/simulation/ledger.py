@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from typing_extensions import Buffer, override
 
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Inline,
     Lost,

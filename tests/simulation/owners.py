@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
 from headgate.catalog.coordinator.ledger import Known, Ledger
-from headgate.catalog.coordinator.port import FindOwner
 from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports import RatifiedCommit, Staged
+from headgate.catalog.ports.commits import RatifiedCommit, Staged
+from headgate.catalog.ports.coordinator import FindOwner
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.store import Store

@@ -16,9 +16,10 @@ from typing import Any
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import FindOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import CommitCatalog, TableId, TableName
+from headgate.catalog.ports.commits import CommitCatalog, TableId
+from headgate.catalog.ports.coordinator import FindOwner
+from headgate.catalog.ports.directory import TableName
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake, Table
-from headgate.catalog.activity.maintenance_permissions import Permission
+from headgate.catalog.ports.maintenance import Permission
 from headgate.errors import ConflictError, HeadgateError, InvalidRequest, NotAllowed
 from headgate.spark.optimize import rewrite_files
 from tests.support import duck, rows

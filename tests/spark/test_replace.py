@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 import headgate
 from headgate import Lake, Table
-from headgate.catalog.ports import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.errors import ConstraintViolated, InvalidRequest, TableNotFound
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties

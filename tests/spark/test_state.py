@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Settings
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import codec, file_names

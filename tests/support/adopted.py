@@ -4,10 +4,11 @@ from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.context import CLAIM_MS
-from headgate.catalog.ports import TableEntry, TableName
-from headgate.catalog.store import grant_store, locations
-from headgate.catalog.store.grant_store import LAKE, OWNER, Principal, Privilege
+from headgate.catalog.ports.access import LAKE, OWNER, Principal, Privilege
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.store import grant_store
 from headgate.clock import SystemWorld, World
+from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import adoption

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from msgspec import structs
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.protocol.actions import EpochMillis
 from headgate.protocol.predicates.tree import Always
 from headgate.protocol.transaction.attempt import Reads

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports import Told
+from headgate.catalog.ports.commits import Told
 from headgate.protocol.actions import (
     Action,
     AppTransaction,

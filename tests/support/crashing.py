@@ -19,20 +19,18 @@ from sqlalchemy import Connection, event
 from typing_extensions import Buffer, override
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.group_ports import Group, GroupLost, GroupRatified
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     Lost,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    StagingTable,
-    TableEntry,
     TableId,
-    TableName,
     Tail,
     Unknown,
 )
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.groups import Group, GroupLost, GroupRatified
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from tests.support.delegating_store import DelegatingStore

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from headgate.catalog import fresh_file_names
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import TableId, TableName, Told
+from headgate.catalog.ports.access import IMPLIED, LAKE, OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.directory import TableName
 from headgate.catalog.store import grant_store
-from headgate.catalog.store.grant_store import Privilege
 from headgate.errors import (
     CommitRefused,
 )
@@ -23,6 +23,7 @@ from headgate.protocol.actions import (
     TxnId,
 )
 from headgate.protocol.log import codec
+from headgate.protocol.transaction import fresh_file_names
 from tests.support.broken_commits import with_features, with_properties
 from tests.support.catalogs import a_catalog
 from tests.support.lenient import anything_goes
@@ -46,12 +47,12 @@ class Place:
         assert found is not None
         return found
 
-    def propose(self, *actions: Action, by: str = grant_store.OWNER, **info: object) -> object:
+    def propose(self, *actions: Action, by: str = OWNER, **info: object) -> object:
         """Propose the next version; others put files without a folder where they are known to be new."""
         version = self.catalog.tail(self.table_id).latest + 1
         txn_id = f"{self.table_id} {by} {version}"
         marked = fresh_file_names.mark(self.table_id, TxnId(txn_id))
-        if by != grant_store.OWNER:
+        if by != OWNER:
             actions = tuple(_placed(action, marked) for action in actions)
         told = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), **info)  # type: ignore[arg-type]  # any field of it
         data = codec.encode((told, *actions))
@@ -95,7 +96,7 @@ def _principals() -> Iterator[tuple[str, Privilege]]:
     for privilege in Privilege:
         yield f"only {privilege.value}", privilege
         for other in Privilege:
-            if privilege not in (other, *grant_store.IMPLIED.get(other, ())):
+            if privilege not in (other, *IMPLIED.get(other, ())):
                 yield f"not {privilege.value}", other
 
 
@@ -105,8 +106,8 @@ def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with a_catalog(request.param, tmp_path_factory.mktemp("lake")) as catalog:
         with catalog._database.writing() as db:
             for who, privilege in _principals():
-                given = (privilege, grant_store.LAKE, grant_store.Principal(who))
-                grant_store.grant(db, given, by=grant_store.OWNER, now_ms=0)
+                given = (privilege, LAKE, Principal(who))
+                grant_store.grant(db, given, by=OWNER, now_ms=0)
         yield catalog
 
 

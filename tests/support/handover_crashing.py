@@ -10,8 +10,7 @@ from typing import Any
 from typing_extensions import Buffer, override
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.handover.adoption import Coming
-from headgate.catalog.handover.release import Leaving
+from headgate.catalog.ports.handover import Coming, Leaving
 from headgate.clock import SystemWorld
 from headgate.table.alter.adoption import Registry
 from tests.support.crashing import Crash, CrashingStore

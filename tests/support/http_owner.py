@@ -13,9 +13,9 @@ from typing import Any
 from typing_extensions import override
 
 from headgate import owners
-from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ratification import publication
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import CatalogUnavailable
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.table.read import log_reader
@@ -115,7 +115,7 @@ class HttpOwner:
 
     def backfill_to(self, table: OwnedTable, version: Version) -> None:
         for commit in self.get_commits(table, end=version).commits:
-            publication.place(
+            published_files.place(
                 table.store, commit.version, log_reader.content(table.store, commit.version, commit)
             )
         self._told("published", {"table": table.conf["table"], "version": version})

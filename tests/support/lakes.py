@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.settings import Publish, Settings
 from tests.support.tables import append_change, create_managed, open_managed, parquet_file
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from typing_extensions import override
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.catalog.validation import content_rules, table_rules, text_rules
 from headgate.table.upkeep.permissions import Unguarded
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import headgate
 from headgate import Lake, Settings
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.embedded import DATABASE, WAREHOUSE
-from headgate.catalog.ports import TableEntry, TableName
+from headgate.catalog.ports.directory import TableDirectory, TableEntry, TableName
+from headgate.catalog.targets import DATABASE, WAREHOUSE
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec
@@ -96,7 +95,7 @@ def a_lake(kind: str, folder: Path) -> Iterator[LosableLake]:
         yield LosableLake(folder, name, server.url(name))
 
 
-def create_table(catalog: Catalog, name: str) -> TableEntry:
+def create_table(catalog: TableDirectory, name: str) -> TableEntry:
     """An empty table that says its id and its name, as every table does that a lake makes."""
     schema, _, table = name.partition(".")
     wanted = TableName(schema, table)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports import Told
+from headgate.catalog.ports.commits import Told
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, Protocol, RemoveFile
 from headgate.protocol.log import codec, deletion_vectors
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct

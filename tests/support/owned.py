@@ -11,8 +11,8 @@ import msgspec
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
 from headgate.protocol import protocol_upgrade

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import msgspec
 
-from headgate.catalog import fresh_file_names
-from headgate.catalog.ports import Inline, Proposal, Staged, TableId
+from headgate.catalog.ports.commits import Inline, Proposal, Staged, TableId
 from headgate.protocol.actions import CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.protocol.log import codec, file_names, timestamps
+from headgate.protocol.transaction import fresh_file_names
 from headgate.storage.store import Store
 from tests.support.tables import named_file
 

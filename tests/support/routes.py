@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.log import codec, file_names

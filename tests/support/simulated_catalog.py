@@ -8,8 +8,7 @@ from typing import NoReturn
 from headgate.catalog import decision
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.decision import Decision, Head
-from headgate.catalog.group_ports import Group, GroupCatalog, GroupId, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Inline,
     Lost,
@@ -23,6 +22,7 @@ from headgate.catalog.ports import (
     Tail,
     Unknown,
 )
+from headgate.catalog.ports.groups import Group, GroupCatalog, GroupId, GroupLost, GroupOutcome, GroupRatified
 from headgate.catalog.store import transfer_store
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import Stamped

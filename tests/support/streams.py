@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.protocol.actions import AppTransaction, Version
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot

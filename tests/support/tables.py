@@ -6,7 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.catalog.ports import CommitCatalog, StagingTable, TableDirectory, TableId, TableName
+from headgate.catalog.ports.commits import CommitCatalog, TableId
+from headgate.catalog.ports.directory import StagingTable, TableDirectory, TableName
 from headgate.clock import SystemWorld, World
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains.rules import Handlers

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableEntry, TableName
+from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.clock import SystemWorld
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings

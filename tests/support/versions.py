@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import CommitCatalog, TableId
+from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store

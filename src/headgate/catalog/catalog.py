@@ -12,27 +12,24 @@ from typing_extensions import override
 
 from headgate.catalog import decision
 from headgate.catalog.access import commit_policies
-from headgate.catalog.access.commit_policies import CommitPolicy, Standing
+from headgate.catalog.access.commit_policies import Standing
 from headgate.catalog.access.grant_service import Granting
 from headgate.catalog.activity.leases import Leases
 from headgate.catalog.activity.maintenance_permissions import Permissions
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import LIMITS, Decision, Head, Limits
-from headgate.catalog.directory.directory import Directory, normal
+from headgate.catalog.directory.directory import Directory
 from headgate.catalog.directory.directory_copy import DirectoryCopies
 from headgate.catalog.directory.purge import Disposal
-from headgate.catalog.group_ports import Group, GroupLost, GroupOutcome, GroupRatified
 from headgate.catalog.handover.adoption import Adoptions
 from headgate.catalog.handover.context import Handover
 from headgate.catalog.handover.recovery import Recoveries
-from headgate.catalog.handover.release import Leaving, Releases
+from headgate.catalog.handover.release import Releases
 from headgate.catalog.integrity import BookKeeper
-from headgate.catalog.ports import (
-    CommitRecord,
+from headgate.catalog.ports.access import OWNER, Privilege, acting
+from headgate.catalog.ports.commits import (
     Inline,
-    KnownLog,
-    LoadedTable,
     Lost,
     Open,
     Outcome,
@@ -40,12 +37,15 @@ from headgate.catalog.ports import (
     Ratified,
     RatifiedCommit,
     Staged,
-    TableEntry,
     TableId,
-    TableName,
     Tail,
     Unknown,
 )
+from headgate.catalog.ports.directory import TableEntry, TableName, normal
+from headgate.catalog.ports.groups import Group, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports.handover import Leaving
+from headgate.catalog.ports.policies import CommitPolicy
+from headgate.catalog.ports.serving import CommitRecord, KnownLog, LoadedTable
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import SharedLogs
 from headgate.catalog.ratification.external_review import Externals
@@ -54,7 +54,6 @@ from headgate.catalog.ratification.publication import Publications
 from headgate.catalog.ratification.ratify import Answer, Candidate, Terms
 from headgate.catalog.store import checksum_content, commit_store, grant_store, loading, transfer_store
 from headgate.catalog.store.commit_store import KnownTable
-from headgate.catalog.store.grant_store import OWNER
 from headgate.catalog.validation import staged_commits, validation
 from headgate.clock import World
 from headgate.errors import HeadgateError, NotAllowed, SharedLog, TableFrozen, TableNotFound, UserError
@@ -101,7 +100,7 @@ class Catalog(Directory):
     ) -> "Catalog":
         """The same catalog on behalf of a principal, under more policies; closing one closes all."""
         other = copy.copy(self)
-        other._principal = grant_store.acting(principal)
+        other._principal = acting(principal)
         other.events = EventLog(self._database, self._world, other._principal)
         other.permissions = Permissions(self._database, self._world, other._principal)
         other.leases = replace(self.leases, principal=other._principal)
@@ -270,7 +269,7 @@ class Catalog(Directory):
             commit_store.hold(db, table_id)
             grant_store.require_sight(db, self._principal, table_id)
             head, content = _known(db, table_id).head, known.content
-            may_write = grant_store.held(db, self._principal, table_id) - {grant_store.Privilege.READ}
+            may_write = grant_store.held(db, self._principal, table_id) - {Privilege.READ}
             if content and not (may_write and checksum_content.agrees(db, table_id, head, content)):
                 known = replace(known, content=None)
             loading.note(db, table_id, known)
@@ -354,12 +353,12 @@ class Catalog(Directory):
 
         Who repeats what was ratified is told so, whatever may be allowed since.
         """
-        if self._principal == grant_store.OWNER:
+        if self._principal == OWNER:
             return
         with self._database.reading() as db:
             if _known(db, proposal.table_id, proposal.txn_id).first_ratified_as is not None:
                 return
-            if not grant_store.held(db, self._principal, proposal.table_id) - {grant_store.Privilege.READ}:
+            if not grant_store.held(db, self._principal, proposal.table_id) - {Privilege.READ}:
                 raise commit_policies.may_not_write(self._principal)
 
     def _content(self, proposal: Proposal, location: str | None) -> bytes:

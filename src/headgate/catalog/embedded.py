@@ -8,13 +8,31 @@ from headgate.catalog.database.engine import open_sqlite
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.decision import LIMITS, Limits
 from headgate.catalog.directory import warehouse as warehouses
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.targets import DATABASE, WAREHOUSE, CatalogTarget
 from headgate.clock import SystemWorld, World
 from headgate.errors import DatabaseUnusable
-from headgate.settings import DatabaseSettings
+from headgate.settings import DatabaseSettings, Settings
 from headgate.storage.locate import Locate, locate
 
-DATABASE = "catalog.sqlite"
-WAREHOUSE = "warehouse"
+
+def open_folder(target: CatalogTarget) -> LakeCatalog:
+    """The catalog of a lake in a folder, made if there is none."""
+    return open_catalog(target.place, limits=_limits(target.settings))
+
+
+def open_server(target: CatalogTarget) -> LakeCatalog:
+    """The catalog in a PostgreSQL database; with a warehouse it is made if there is none."""
+    return open_shared_catalog(
+        target.place,
+        warehouse=target.warehouse,
+        settings=target.settings.database,
+        limits=_limits(target.settings),
+    )
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(settings.unpublished_commits, settings.unpublished_bytes)
 
 
 def open_catalog(

@@ -1,22 +1,17 @@
-"""Are the catalog's own rows of a table consistent, and what do they say of its log?"""
+"""What is written down of a table? All its rows, read in one transaction, for whoever checks them."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
 
 from sqlalchemy import bindparam, case, exists, null, or_, select, update
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.integrity import Books, Row
 from headgate.catalog.ratification.multi_table import group_members
-from headgate.catalog.ratification.ratify import fingerprint
 from headgate.catalog.store import commit_store, grant_store, table_state
-from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
 from headgate.catalog.store.table_not_found import no_table
-from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.integrity_findings import Finding, found
-
-BOOKS = "the catalog's database"
+from headgate.protocol.actions import EpochMillis, Version
 
 _MEMBER, _MINE = group_members.alias("member"), group_members.alias("mine")
 _TORN = (
@@ -34,55 +29,6 @@ _TORN = (
     .order_by(_MEMBER.c.group_id, _MEMBER.c.table_id)
 )
 """Members of groups, in tables that are still there, whose commit is not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One commit as the catalog has it written down; the content only while it is not published."""
-
-    version: Version
-    txn_id: TxnId
-    in_commit_timestamp: EpochMillis
-    size: int
-    sha256: str
-    file_name: str | None
-    content: bytes | None
-
-    @property
-    def held(self) -> RatifiedCommit:
-        where = Staged(self.file_name) if self.file_name is not None else Inline(self.content or b"")
-        return RatifiedCommit(self.version, self.txn_id, self.in_commit_timestamp, where)
-
-    def is_of(self, content: bytes) -> bool:
-        """Whether this is what was ratified."""
-        return len(content) == self.size and fingerprint(content) == self.sha256
-
-
-@dataclass(frozen=True)
-class Books:
-    """All that the catalog knows of one table, as of one moment."""
-
-    table_id: TableId
-    latest: Version
-    published: Version
-    latest_timestamp: EpochMillis
-    told: Told | None
-    rows: tuple[Row, ...]
-    torn: tuple[str, ...] = ()
-    """What is missing in other tables of groups that this one was part of."""
-
-    @cached_property
-    def by_version(self) -> dict[Version, Row]:
-        return {row.version: row for row in self.rows}
-
-    @property
-    def held(self) -> dict[Version, RatifiedCommit]:
-        """The commits that are not yet published, where they can be had."""
-        return {
-            row.version: row.held
-            for row in self.rows
-            if row.version > self.published and (row.content is not None or row.file_name is not None)
-        }
 
 
 class BookKeeper:
@@ -147,34 +93,3 @@ class BookKeeper:
                 .where(commit_store.tables.c.table_id == self._table_id)
                 .values(described_by=None, domains_by=None, protocol=None, metadata=None)
             )
-
-
-def check(books: Books) -> Iterator[Finding]:
-    """What can be said of the rows without looking at the log."""
-    versions = [row.version for row in books.rows]
-    last = max(versions, default=None)
-    if last != books.latest:
-        yield found(
-            "latest-differs", BOOKS,
-            f"the table's row says that version {books.latest} is the latest, its last commit is {last}",
-            version=books.latest,
-        )  # fmt: skip
-    expected = range(min(versions, default=0), (last if last is not None else -1) + 1)
-    for version in sorted(set(expected) - set(versions)):
-        yield found("rows-gap", BOOKS, f"there is no row of version {version}", version=version)
-    if books.published > books.latest:
-        yield found(
-            "watermark-ahead", BOOKS,
-            f"version {books.published} is recorded as published, and {books.latest} is the latest",
-            version=books.published,
-        )  # fmt: skip
-    newest = books.by_version.get(books.latest)
-    if newest is not None and newest.in_commit_timestamp != books.latest_timestamp:
-        yield found(
-            "head-timestamp", BOOKS,
-            f"the table's row says {books.latest_timestamp}, that of version {books.latest} says "
-            f"{newest.in_commit_timestamp}",
-            version=books.latest,
-        )  # fmt: skip
-    for what in books.torn:
-        yield found("group-torn", BOOKS, f"{what} was ratified with this table, and is not there")

@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from headgate.catalog import targets
 from headgate.cli import console, folder
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
@@ -49,7 +50,7 @@ def check(
     else:
         show(console.out(), reports)
         if not reports:
-            console.out().print(f"no tables in {folder.shown(lake)}, so nothing to check")
+            console.out().print(f"no tables in {targets.shown(lake)}, so nothing to check")
     if not all(report.is_clean for report in reports):
         raise typer.Exit(1)
 

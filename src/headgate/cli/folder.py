@@ -5,15 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.database import postgresql
-from headgate.catalog.database.postgresql import is_postgresql
-from headgate.catalog.embedded import DATABASE, open_catalog, open_shared_catalog
-from headgate.catalog.ports import CommitCatalog
+from headgate.catalog.ports.commits import CommitCatalog
+from headgate.catalog.targets import DATABASE, CatalogTarget, is_postgresql
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
 from headgate.lake.lake import Lake
+from headgate.plugins import catalogs
 from headgate.settings import Settings
 
 
@@ -28,7 +26,9 @@ class OpenedLake:
 @contextmanager
 def opened(place: str) -> Iterator[OpenedLake]:
     """The lake in a folder or database, closed afterwards."""
-    catalog = open_shared_catalog(place) if is_postgresql(place) else _in_folder(Path(place))
+    if not is_postgresql(place):
+        _require_lake(Path(place))
+    catalog = catalogs.open_catalog(CatalogTarget(place))
     try:
         lake_recovery.require_intact(catalog, place)
     except BaseException:
@@ -38,12 +38,7 @@ def opened(place: str) -> Iterator[OpenedLake]:
         yield OpenedLake(lake, catalog)
 
 
-def shown(place: str) -> str:
-    """The place of a lake, for people: without a password."""
-    return postgresql.shown(place) if is_postgresql(place) else place
-
-
-def _in_folder(folder: Path) -> Catalog:
+def _require_lake(folder: Path) -> None:
     if not (folder / DATABASE).is_file():
         lake_recovery.require_database(folder)
         what = "is not a lake" if folder.exists() else "does not exist"
@@ -52,4 +47,3 @@ def _in_folder(folder: Path) -> Catalog:
             f"headgate.connect({str(folder)!r}), or see one built with headgate demo",
             code="HEADGATE_LAKE_NOT_FOUND",
         )
-    return open_catalog(folder)

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from headgate.catalog.ports import TableEntry
+from headgate.catalog import targets
+from headgate.catalog.ports.directory import TableEntry
 from headgate.cli import console, folder, summaries
 from headgate.cli.folder import OpenedLake
 from headgate.cli.options import DEFAULT_LAKE, LakePlace
@@ -23,7 +24,7 @@ def publish(
         for entry in entries:
             console.out().print(f"{entry.name}  {_publish(opened, entry)}")
     if not entries:
-        console.out().print(f"no tables in {folder.shown(lake)}, so nothing to publish")
+        console.out().print(f"no tables in {targets.shown(lake)}, so nothing to publish")
 
 
 def _publish(opened: OpenedLake, entry: TableEntry) -> str:

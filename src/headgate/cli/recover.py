@@ -6,7 +6,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from headgate.cli import console, folder
+from headgate.catalog import targets
+from headgate.cli import console
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.lake import lake_recovery
 from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
@@ -40,7 +41,7 @@ def recover(
     if as_json:
         console.show_json(done)
     else:
-        show(console.out(), done, folder.shown(lake))
+        show(console.out(), done, targets.shown(lake))
     if any(found.may_lack for found in done.tables):
         raise typer.Exit(1)
 

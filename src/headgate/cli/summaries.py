@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports import Inline, Staged, TableEntry, Tail
+from headgate.catalog.ports.commits import Inline, Staged, Tail
+from headgate.catalog.ports.directory import TableEntry
 from headgate.cli import console
 from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from headgate.catalog import targets
 from headgate.cli import console, folder, summaries
 from headgate.cli.console import Column
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
@@ -61,6 +62,6 @@ def _line(table: TableSummary) -> tuple[str, ...]:
 
 
 def _empty(lake: str, schema: str | None) -> str:
-    place = folder.shown(lake)
+    place = targets.shown(lake)
     where = f"{place}, schema {schema}" if schema else place
     return f'no tables in {where} yet: lake.create_table("schema.table", "id BIGINT, …") makes one'

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from headgate.catalog import targets
 from headgate.cli import console, folder, session
 from headgate.cli.options import DEFAULT_LAKE, AsJson
 from headgate.table.maintenance.worker import Deed, Outcome
@@ -49,7 +50,9 @@ def worker(
         stop = threading.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: stop.set())
-        console.out().print(f"tending {folder.shown(lake)} every {every:g} s; stop with Ctrl-C", markup=False)
+        console.out().print(
+            f"tending {targets.shown(lake)} every {every:g} s; stop with Ctrl-C", markup=False
+        )
         tender.run(every=every, stop=stop, tell=_tell)
 
 

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.store.commit_rules import ForeignKey
-from headgate.catalog.store.grant_store import Grant, Privilege
+from headgate.catalog.ports.access import ForeignKey, Grant, Privilege
+from headgate.catalog.ports.catalog import LakeCatalog
 
 
 class Governing:
     """What a lake offers to who decides about others; a method takes MANAGE GRANTS on what it is about."""
 
-    _catalog: Catalog
+    _catalog: LakeCatalog
 
     def grant(self, privilege: Privilege | str, *, on: str | None = None, to: str) -> None:
         """Let a principal do something: ``on`` a table, on all tables of a schema, or without it in the lake.

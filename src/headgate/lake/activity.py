@@ -6,20 +6,21 @@ from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from headgate.catalog.activity import maintenance_permissions
-from headgate.catalog.activity.lease_handle import Lease
-from headgate.catalog.activity.maintenance_permissions import Maintenance
-from headgate.catalog.activity.subscriptions import ALL, Listener
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import TableEntry, TableId, TableName
-from headgate.catalog.store.event_store import Event, Kind
-from headgate.catalog.store.grant_store import OWNER
+from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.access import OWNER
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.events import ALL, Event, Kind
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import InvalidRequest
+from headgate.lake.listener import Listener
 from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.spark.optimize.spark_rearranger import SparkRearranger
+from headgate.table.maintenance.lease_handle import Lease
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
 from headgate.table.maintenance.worker import Worker
 from headgate.table.opened_table import OpenedTable
@@ -30,7 +31,9 @@ _MINUTE = timedelta(minutes=1)
 class Tending:
     """The part of a lake that is about what happens in it."""
 
-    def __init__(self, catalog: Catalog, world: World, opened: Callable[[TableEntry], OpenedTable]) -> None:
+    def __init__(
+        self, catalog: LakeCatalog, world: World, opened: Callable[[TableEntry], OpenedTable]
+    ) -> None:
         self._catalog = catalog
         self._world = world
         self._open_table = opened
@@ -74,7 +77,7 @@ class Tending:
         """
         millis = ttl // timedelta(milliseconds=1)
         wanted = None if version is None else Version(version)
-        leases, principal = self._catalog.leases, self._catalog.granting.principal
+        leases, principal = self._catalog.leases, self._catalog.principal
         holder = f"{OWNER} {getpass.getuser()}" if principal == OWNER else principal
         held = leases.on_version(self._table_id(table), wanted, holder=holder, ttl_ms=millis)
         return Lease(leases, held, ttl_ms=millis)
@@ -86,13 +89,11 @@ class Tending:
         compactions and checksums always are. It is an order to workers too: they do it when it is due. For
         data reorganisation the ``thresholds`` say when that is, in place of those of the worker.
         """
-        self._catalog.permissions.permit(
-            self._table_id(table), maintenance_permissions.kind_of(kind), thresholds
-        )
+        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind), thresholds)
 
     def forbid(self, table: str, kind: str) -> None:
         """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does."""
-        self._catalog.permissions.forbid(self._table_id(table), maintenance_permissions.kind_of(kind))
+        self._catalog.permissions.forbid(self._table_id(table), maintenance.kind_of(kind))
 
     def permissions(self, table: str) -> tuple[str, ...]:
         """Which kinds of maintenance may be done with a table."""

@@ -7,7 +7,8 @@ from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
-from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.errors import TableNotFound, VersionNotFound
 from headgate.lake.create import Making
 from headgate.lake.directory import parse_name

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
-from headgate.catalog.ports import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.lake.directory import Naming, parse_name
 from headgate.lake.table import Table

@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from headgate.catalog.directory import purge
-from headgate.catalog.ports import CommitRecord, TableEntry, TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
 from headgate.lake.activity import Tending
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
+from headgate.table.maintenance import purge
 from headgate.table.maintenance.recovery import Recovery
 
 

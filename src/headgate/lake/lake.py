@@ -5,17 +5,14 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import urlsplit
 
 from typing_extensions import override
 
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.database.postgresql import is_postgresql
-from headgate.catalog.decision import Limits
-from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.ports import LoadedTable, TableEntry
-from headgate.catalog.store import locations
-from headgate.catalog.store.grant_store import OWNER
+from headgate.catalog.ports.access import OWNER
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.serving import LoadedTable
+from headgate.catalog.targets import CatalogTarget
 from headgate.clock import SystemWorld, World
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
@@ -26,12 +23,13 @@ from headgate.lake.path_table import at_path, open_path
 from headgate.lake.pinned import Access, Lately
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
-from headgate.plugins import domain_handlers, policies
+from headgate.plugins import catalogs, domain_handlers, policies
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.commands import convert as converting
 from headgate.spark.session.schema import Columns
 from headgate.spark.streaming.micro_batch import Destination
+from headgate.storage import locations
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table.alter import adoption
 from headgate.table.alter.adoption import Registry
@@ -58,7 +56,7 @@ class Lake(Cloning, Governing):
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
     def __init__(
-        self, catalog: Catalog, *, settings: Settings, world: World, address: Address | None = None
+        self, catalog: LakeCatalog, *, settings: Settings, world: World, address: Address | None = None
     ) -> None:
         super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
         self._settings = settings
@@ -232,20 +230,12 @@ def connect(
     if is_local(place):
         place = local_path(place)
     address = Address(place, settings, principal)
-    limits = Limits(settings.unpublished_commits, settings.unpublished_bytes)
-    if is_postgresql(place):
-        named = None if warehouse is None else str(warehouse)
-        catalog = open_shared_catalog(place, warehouse=named, settings=settings.database, limits=limits)
-    elif not is_local(place):
-        raise InvalidRequest(
-            f"a lake is a folder or a PostgreSQL database, not {urlsplit(place).scheme}://…: connect to a "
-            "folder or to postgresql://…, whose warehouse may be in a bucket"
-        )
-    elif warehouse is not None:
-        raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
-    else:
+    if is_local(place):
+        if warehouse is not None:
+            raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
         lake_recovery.require_database(place)
-        catalog = open_catalog(place, limits=limits)
+    named = None if warehouse is None else str(warehouse)
+    catalog = catalogs.open_catalog(CatalogTarget(place, named, settings))
     try:
         lake_recovery.require_intact(catalog, place)
     except BaseException:

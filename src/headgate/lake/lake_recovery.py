@@ -5,15 +5,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.database.postgresql import is_postgresql, shown
-from headgate.catalog.directory import directory_copy
-from headgate.catalog.directory.directory_copy import CopiedTable
-from headgate.catalog.embedded import DATABASE, WAREHOUSE, open_catalog, open_shared_catalog
-from headgate.catalog.store import locations
+from headgate.catalog.ports import directory_copy
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.directory_copy import CopiedTable
+from headgate.catalog.targets import DATABASE, WAREHOUSE, CatalogTarget, is_postgresql, shown
 from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
-from headgate.settings import DatabaseSettings
-from headgate.storage import location_spelling, make_folder
+from headgate.plugins import catalogs
+from headgate.settings import DatabaseSettings, Settings
+from headgate.storage import location_spelling, locations, make_folder
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
 from headgate.table.maintenance import log_survey, recovery
@@ -56,12 +55,12 @@ def recover(
         )
     if dry_run and not _has_database(folder):
         return recovery.recover(Ground(str(folder / WAREHOUSE), locate), _places(tables), dry_run=True)
-    with closing(open_catalog(folder)) as catalog:
+    with closing(catalogs.open_catalog(CatalogTarget(str(folder)))) as catalog:
         return recover_catalog(catalog, tables, dry_run=dry_run)
 
 
 def recover_catalog(
-    catalog: Catalog, tables: Iterable[str | Path] = (), *, dry_run: bool = False
+    catalog: LakeCatalog, tables: Iterable[str | Path] = (), *, dry_run: bool = False
 ) -> Recovery:
     """The same for a catalog that is open."""
     accept = catalog.accept_version
@@ -76,12 +75,12 @@ def require_database(folder: str | Path) -> None:
         _require_empty(str(root / WAREHOUSE), f"the folder {str(root)!r} has no {DATABASE}", repr(str(root)))
 
 
-def require_intact(catalog: Catalog, target: str) -> None:
+def require_intact(catalog: LakeCatalog, target: str) -> None:
     """Refuse a database that is new, or older, where its tables are not.
 
     What this costs does not depend on how many tables there are.
     """
-    called = repr(shown(target) if is_postgresql(target) else target)
+    called = repr(shown(target))
     if catalog.copies.is_new():
         _require_empty(catalog.warehouse, "the catalog's database is empty", called)
         return
@@ -131,7 +130,7 @@ def _some_table(warehouse: str) -> str | None:
     return None
 
 
-def _behind(catalog: Catalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
+def _behind(catalog: LakeCatalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
     known = {str(table_id): table.latest for table_id, table in catalog.recoveries.known().items()}
     facts = [
         f"{found.name} had version {found.latest}, and "
@@ -148,7 +147,7 @@ def _behind(catalog: Catalog, lost: tuple[CopiedTable, ...], target: str) -> Cat
     )  # fmt: skip
 
 
-def _files(catalog: Catalog, found: CopiedTable) -> Store:
+def _files(catalog: LakeCatalog, found: CopiedTable) -> Store:
     return locate(locations.absolute(found.location, catalog.warehouse))
 
 
@@ -162,7 +161,8 @@ def _recover_shared(
 ) -> Recovery:
     named = None if warehouse is None else str(warehouse)
     try:
-        catalog = open_shared_catalog(url, warehouse=None if dry_run else named, settings=settings)
+        used = Settings(database=settings or DatabaseSettings())
+        catalog = catalogs.open_catalog(CatalogTarget(url, None if dry_run else named, used))
     except InvalidRequest as exc:
         if not dry_run or named is None or exc.code != "HEADGATE_LAKE_NOT_FOUND":
             raise

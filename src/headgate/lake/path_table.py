@@ -8,7 +8,6 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from typing_extensions import Unpack
 
-from headgate.catalog.store import locations
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.lake.table import Table
@@ -22,7 +21,7 @@ from headgate.spark.session import new_table
 from headgate.spark.session.schema import Columns
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
-from headgate.storage import location_spelling
+from headgate.storage import location_spelling, locations
 from headgate.storage.locate import locate
 from headgate.table.alter import coordination
 from headgate.table.alter.create import Definition

@@ -9,8 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headgate.catalog.group_ports import GroupCatalog
-from headgate.catalog.ports import StagingTable, TableEntry, TableId, TableName, Tail
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.groups import GroupCatalog
 from headgate.clock import World
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.plugins import domain_handlers

@@ -8,8 +8,9 @@ from dataclasses import replace as replaced
 from enum import StrEnum
 from types import TracebackType
 
-from headgate.catalog.group_ports import Creation, GroupId
-from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.groups import Creation, GroupId
 from headgate.errors import (
     ConflictError,
     HeadgateError,

@@ -11,16 +11,16 @@ imported only when a table names it, and what the program registers itself comes
 With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 
+import pkgutil
 import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 
-from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.failures import error_of, failed, failure_of
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import Builder, CommitOwner
 from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
+from headgate.catalog.ports.coordinator import Builder, CommitOwner
 from headgate.errors import InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry
 
@@ -41,6 +41,8 @@ __all__ = [
 GROUP = "headgate.commit_owners"
 _LAKE, _BATCH, _COMMITS = "lake", "batch", "commits"
 _STAGED, _PUBLISHED = "staged", "published"
+_OPEN_LEDGER = "headgate.catalog.coordinator.database_ledger:open_ledger"
+"""By name, because it imports a database engine, which nobody needs whose tables have no such owner."""
 
 
 def in_memory(*, batch: int = 1) -> CommitOwner:
@@ -61,7 +63,7 @@ def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
-    owner = LedgerOwner(open_ledger(conf[_LAKE]), int(batch))
+    owner = LedgerOwner(pkgutil.resolve_name(_OPEN_LEDGER)(conf[_LAKE]), int(batch))
     return PublishingOwner(owner) if commits == _PUBLISHED else owner
 
 

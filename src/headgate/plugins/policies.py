@@ -13,7 +13,7 @@ a ``CommitPolicy``. They are asked after the built-in ones, in the order of thei
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 
-from headgate.catalog.access.commit_policies import CommitPolicy, Facts, Refusal, Review
+from headgate.catalog.ports.policies import CommitPolicy, Facts, Refusal, Review
 from headgate.errors import CommitRefused, InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry
 

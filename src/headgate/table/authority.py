@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, InvalidRequest, UserError
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.features import coordinated_commits

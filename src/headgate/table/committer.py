@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from headgate.catalog.ports import KnownChecksum, KnownLog, Outcome, RatifiedCommit, Told
+from headgate.catalog.ports.commits import Outcome, RatifiedCommit, Told
+from headgate.catalog.ports.serving import KnownChecksum, KnownLog
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
 from headgate.protocol.actions import Protocol as TableProtocol
 from headgate.protocol.log.file_names import LogFile

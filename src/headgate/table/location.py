@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.catalog import fresh_file_names
-from headgate.catalog.coordinator.port import FindOwner
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.coordinator import FindOwner
 from headgate.clock import World
 from headgate.protocol.actions import TxnId
+from headgate.protocol.transaction import fresh_file_names
 from headgate.storage.store import Store
 
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
-from headgate.catalog.integrity import BookKeeper
+from headgate.catalog.ports.integrity import TableBooks
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
 from headgate.protocol import table_features
@@ -290,7 +290,7 @@ class OpenedTable:
         return checksum_files.verify(self.store, found.state, found.files)
 
     def check(
-        self, name: str, *, keeper: BookKeeper | None = None, data: bool = True, repair: bool = False
+        self, name: str, *, keeper: TableBooks | None = None, data: bool = True, repair: bool = False
     ) -> Report:
         """Whether the table is whole: its log, its files and, with its ``keeper``, the catalog's books."""
         subject = Subject(name, self.location, self.store, self._committer, self.world, keeper)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from headgate.catalog.ports import Open, Ratified, Unknown
+from headgate.catalog.ports.commits import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.transaction.txn_ids import Proposed

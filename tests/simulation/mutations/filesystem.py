@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from unittest.mock import patch
 
-from headgate.catalog.ports import Lost, Outcome, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Outcome, Ratified, Unknown
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.protocol.actions import Commit
 from headgate.protocol.log import file_names

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
+from headgate.catalog import published_files
 from headgate.catalog.coordinator.ledger import Known, MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedTable
 from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports import Outcome, RatifiedCommit, Staged
-from headgate.catalog.ratification import publication
+from headgate.catalog.ports.commits import Outcome, RatifiedCommit, Staged
+from headgate.catalog.ports.coordinator import OwnedTable
 from headgate.errors import CatalogUnavailable, StorageUnavailable
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.features import coordinated_commits
@@ -97,7 +97,7 @@ def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
 
 def _copy(table: OwnedTable, commit: RatifiedCommit) -> None:
     if isinstance(commit.where, Staged):
-        publication.place(table.store, commit.version, table.store.read(commit.where.path))
+        published_files.place(table.store, commit.version, table.store.read(commit.where.path))
 
 
 def _newest_first() -> AbstractContextManager[object]:

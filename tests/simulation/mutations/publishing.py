@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from unittest.mock import patch
 
-from headgate.catalog.ports import CommitCatalog, TableId
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ratification import publication
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol.actions import Version
@@ -57,7 +58,7 @@ def _newest_first() -> AbstractContextManager[object]:
     def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
-            publication.place(store, commit.version, log_reader.content(store, commit.version, commit))
+            published_files.place(store, commit.version, log_reader.content(store, commit.version, commit))
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         return tail.latest
@@ -69,7 +70,7 @@ def _failed_version_is_skipped() -> AbstractContextManager[object]:
     def skipping(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             with suppress(StorageUnavailable):
-                publication.place(store, version, content)
+                published_files.place(store, version, content)
 
     return patch.object(publication, "place_all", skipping)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.activity.maintenance_permissions import Permission
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableName
-from headgate.catalog.store.event_store import Event
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.events import Event
+from headgate.catalog.ports.maintenance import Permission
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.lake.lake import Lake

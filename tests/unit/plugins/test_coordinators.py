@@ -9,7 +9,7 @@ from pyspark.sql.types import LongType, StructType
 
 import headgate
 from headgate import owners
-from headgate.catalog.coordinator.port import CommitOwner
+from headgate.catalog.ports.coordinator import CommitOwner
 from headgate.errors import InvalidRequest
 from headgate.plugins import registry
 from headgate.protocol.features.coordinated_commits import CURRENT

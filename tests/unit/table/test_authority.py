@@ -8,8 +8,8 @@ import pytest
 from typing_extensions import Buffer
 
 import headgate
-from headgate.catalog.activity.maintenance_permissions import Maintenance
 from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol.actions import EpochMillis, RemoveFile, Version
 from headgate.protocol.log import file_names

@@ -9,10 +9,22 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.ports.access import (
+    LAKE,
+    OWNER,
+    ForeignKey,
+    Grant,
+    On,
+    Principal,
+    Privilege,
+    Scope,
+    named,
+    parsed,
+)
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory_copy import STAGING
 from headgate.catalog.store import commit_rules, commit_store, grant_store, name_store, table_state
-from headgate.catalog.store.commit_rules import ForeignKey
-from headgate.catalog.store.grant_store import LAKE, OWNER, Grant, On, Principal, Privilege, Scope
 from headgate.clock import World
 from headgate.errors import InvalidRequest, SchemaNotFound, TableNotFound
 from headgate.protocol.schema import json as schema_json
@@ -31,7 +43,7 @@ class Granting:
 
     def grant(self, privilege: Privilege | str, on: str | None, to: str) -> None:
         """Let a principal do something with the lake, a schema or a table; nothing happens if it may."""
-        given, place, whom = grant_store.parsed(privilege), self._place(on), grant_store.named(to)
+        given, place, whom = parsed(privilege), self._place(on), named(to)
         if whom == OWNER:
             raise InvalidRequest("the lake's owner may do everything, and needs no grants")
         with self.database.writing() as db:
@@ -40,7 +52,7 @@ class Granting:
 
     def revoke(self, privilege: Privilege | str, on: str | None, from_: str) -> bool:
         """Take back what was granted in the same words; whether it was."""
-        taken, place, whom = grant_store.parsed(privilege), self._place(on), grant_store.named(from_)
+        taken, place, whom = parsed(privilege), self._place(on), named(from_)
         with self.database.writing() as db:
             self._check_manages(db, place)
             return grant_store.revoke(db, (taken, place, whom))
@@ -60,7 +72,7 @@ class Granting:
         with self.database.writing() as db:
             self._check_manages(db, LAKE)
             now = self.world.now_ms()
-            grant_store.limit_unpublished(db, grant_store.named(principal), limit, now_ms=now)
+            grant_store.limit_unpublished(db, named(principal), limit, now_ms=now)
 
     def set_rule(self, rule: str, value: str | int | None, on: str | None) -> None:
         """Let a rule of commits hold for the lake, a schema or a table; None takes it back."""
@@ -142,7 +154,7 @@ class Granting:
         row = name_store.find_row(db, table_id)
         if row is None:
             raise TableNotFound(f"there is no table {table_id}, nor a place for one", name=table_id)
-        is_new = row.state == commit_store.STAGING
+        is_new = row.state == STAGING
         on = On(Scope.SCHEMA, row.schema_name) if is_new else On(Scope.TABLE, table_id)
         needed = Privilege.CREATE if is_new else Privilege.CHANGE_DATA
         grant_store.require(db, self.principal, needed, on, f"clone to {row.schema_name}.{row.table_name}")

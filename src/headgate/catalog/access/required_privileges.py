@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from headgate.catalog.ports import Told
-from headgate.catalog.store.grant_store import Privilege
+from headgate.catalog.ports.access import Privilege
+from headgate.catalog.ports.commits import Told
 from headgate.protocol import property_values
 from headgate.protocol.actions import (
     Action,

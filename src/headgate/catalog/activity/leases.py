@@ -29,14 +29,15 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from headgate.catalog.database import shared_clock
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory_copy import LIVE
+from headgate.catalog.ports.leases import Held, Horizon, lost
 from headgate.catalog.store import commit_store, grant_store, table_not_found
-from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 
-LOST = "HEADGATE_LEASE_LOST"
 TOO_MANY = "HEADGATE_TOO_MANY_LEASES"
 LONGEST_MS = 24 * 60 * 60 * 1000
 MOST_OF_ONE_HOLDER = 1_000
@@ -66,33 +67,6 @@ fences = Table(
     Column("first_version", BigInteger, nullable=False),
     Column("vacuumed_ms", BigInteger, nullable=False),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A lease that was given.
-
-    ``token`` is larger than that of every earlier lease on the same subject: who passes it on to
-    something it writes to can have those refused that come late.
-    """
-
-    lease_id: str
-    subject: str
-    holder: str
-    token: int
-    version: Version | None
-    expires_ms: EpochMillis
-
-
-@dataclass(frozen=True, slots=True)
-class Horizon:
-    """What somebody still needs of a table: the versions from one on, and the files of a moment or later.
-
-    Files count by when they were written or, if a version had them, removed. None where nobody needs any.
-    """
-
-    version: Version | None
-    timestamp: EpochMillis | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +250,6 @@ class Leases:
         return held
 
 
-def lost(held: Held) -> NotAllowed:
-    """The error for a lease that has ended."""
-    return NotAllowed(
-        f"the lease of {held.holder!r} on {held.subject} has ended: it was not renewed in time, and what it "
-        "protected may be gone; begin again with a new one, of a longer ttl if this happens often",
-        code=LOST, subject=held.subject, token=held.token,
-    )  # fmt: skip
-
-
 def _check_ttl(ttl_ms: int) -> None:
     if not 0 < ttl_ms <= LONGEST_MS:
         raise InvalidRequest(
@@ -317,7 +282,7 @@ def _moment(db: Connection, table_id: TableId, version: Version, fence: Row[Any]
     """When a version was committed, if it can be kept."""
     latest = db.scalar(
         select(commit_store.tables.c.latest).where(
-            commit_store.tables.c.table_id == table_id, commit_store.tables.c.state == commit_store.LIVE
+            commit_store.tables.c.table_id == table_id, commit_store.tables.c.state == LIVE
         )
     )
     if latest is None:

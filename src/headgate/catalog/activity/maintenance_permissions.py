@@ -1,81 +1,31 @@
 """May a table be maintained in this way? What the managing catalog allows, kind by kind; denied by default.
 
-Whoever maintains a catalog-managed table asks here first, and this is the only list of kinds there is. The
-owner of a table, or of the lake, permits by asking for it: what is denied by default is what others do, and
-what a worker does unasked.
+The kinds are those of ``ports.maintenance``. The owner of a table, or of the lake, permits by asking for it:
+what is denied by default is what others do, and what a worker does unasked.
 """
 
 import logging
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Any
 
 import msgspec
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.access import OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.maintenance import ALWAYS, Maintenance, Permission, refusal
 from headgate.catalog.store import commit_store, event_store, grant_store, table_not_found
 from headgate.catalog.store.event_store import Happened
-from headgate.catalog.store.grant_store import OWNER, On, Principal, Privilege, Scope
 from headgate.clock import World
-from headgate.errors import InvalidRequest, NotAllowed
+from headgate.errors import InvalidRequest
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
 
 _LOG = logging.getLogger(__name__)
 
 
-class Permission(Enum):
-    """By whose word a table may be maintained."""
-
-    ALWAYS = "always"
-    """It is part of keeping a log, or nobody manages the table."""
-    CATALOG = "lake.permit"
-    OWNER = "the owner's call"
-    """Nothing was permitted beforehand: who asked for it owns the table."""
-
-
-class Maintenance(Enum):
-    """The kinds of maintenance."""
-
-    CHECKPOINT = "checkpoint"
-    LOG_COMPACTION = "log compaction"
-    CHECKSUM = "checksum"
-    REPAIR = "repair"
-    """What a check found damaged is written anew from what is there."""
-    MANIFESTS = "manifests"
-    """GENERATE: lists of files for engines that cannot read the log."""
-    DATA_REORGANISATION = "data reorganisation"
-    """OPTIMIZE, Z-order, clustering, REORG: rows move to other files, none changes."""
-    DATA_CLEANUP = "data cleanup"
-    """VACUUM: files that no readable version needs are deleted."""
-    METADATA_CLEANUP = "metadata cleanup"
-    """Old versions are deleted from the log."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What holds for one kind unless the catalog says otherwise of a table."""
-
-    kind: Maintenance
-    operations: str
-    """What asks for it."""
-    always: bool
-
-
-RULES: tuple[Rule, ...] = (
-    Rule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
-    Rule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
-    Rule(Maintenance.CHECKSUM, "version checksum files", always=True),
-    Rule(Maintenance.REPAIR, "check with repair", always=True),
-    Rule(Maintenance.MANIFESTS, "GENERATE", always=True),
-    Rule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
-    Rule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
-    Rule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),
-)
-ALWAYS = frozenset(rule.kind for rule in RULES if rule.always)
-ON_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
 _REARRANGING = Maintenance.DATA_REORGANISATION
 
 permissions = Table(
@@ -86,25 +36,6 @@ permissions = Table(
     Column("granted_ms", BigInteger, nullable=False),
     Column("thresholds", String),
 )
-
-
-def kind_of(name: str | Maintenance) -> Maintenance:
-    """The kind of that name."""
-    try:
-        return Maintenance(name)
-    except ValueError as exc:
-        known = ", ".join(repr(kind.value) for kind in Maintenance if kind in ON_PERMISSION)
-        raise InvalidRequest(f"{name!r} is no kind of maintenance: choose one of {known}") from exc
-
-
-def refusal(kind: Maintenance, operation: str) -> NotAllowed:
-    """The error for what a catalog did not permit."""
-    return NotAllowed(
-        f"{operation} is {kind.value} of a catalog-managed table, which its catalog has not permitted: ask "
-        f"its owner, who needs no permission, to do it, or those who run it for lake.permit(table, "
-        f"{kind.value!r})",
-        code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION", operation=operation, kind=kind.value,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +116,7 @@ class Permissions:
             details: dict[str, object] = {"kind": kind.value, "permitted": permitted}
             if terms is not None:
                 details["thresholds"] = msgspec.json.decode(terms)
-            event_store.record(
-                db, Happened(event_store.Kind.PERMISSION, table_id, details=details), now_ms=now
-            )
+            event_store.record(db, Happened(Kind.PERMISSION, table_id, details=details), now_ms=now)
         return True
 
 

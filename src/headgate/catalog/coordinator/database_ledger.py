@@ -28,9 +28,9 @@ from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger import Known
 from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Record
 from headgate.catalog.database.engine import Database, open_sqlite
-from headgate.catalog.database.postgresql import is_postgresql, open_postgresql, shown
-from headgate.catalog.embedded import DATABASE
-from headgate.catalog.ports import RatifiedCommit, Staged
+from headgate.catalog.database.postgresql import open_postgresql
+from headgate.catalog.ports.commits import RatifiedCommit, Staged
+from headgate.catalog.targets import DATABASE, is_postgresql, shown
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.settings import DatabaseSettings

@@ -6,7 +6,7 @@ up, and its files be deleted. So a status that has no row is taken for silence.
 
 from dataclasses import dataclass
 
-from headgate.catalog.ports import Lost, RatifiedCommit, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     ConcurrentWrite,

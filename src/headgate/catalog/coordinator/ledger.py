@@ -7,7 +7,7 @@ from typing import Protocol
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports import RatifiedCommit
+from headgate.catalog.ports.commits import RatifiedCommit
 from headgate.protocol.actions import TxnId, Version
 
 

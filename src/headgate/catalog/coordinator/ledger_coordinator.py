@@ -4,13 +4,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from headgate.catalog import published_files
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger import Known, Ledger
-from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.catalog.coordinator.rules import Record
 from headgate.catalog.coordinator.take_over_claims import Claims
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ratification import publication
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import (
     CatalogUnavailable,
@@ -126,7 +126,7 @@ class LedgerOwner:
     def _publish(self, table: OwnedTable, record: Record, version: Version) -> None:
         for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
             if commit.version <= version and isinstance(commit.where, Staged):
-                publication.place(table.store, commit.version, table.store.read(commit.where.path))
+                published_files.place(table.store, commit.version, table.store.read(commit.where.path))
         if version > record.published:
             self.ledger.publish(record.table_id, version)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger_coordinator import TABLE_ID, LedgerOwner
-from headgate.catalog.coordinator.port import OwnedActions, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.coordinator import OwnedActions, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger import Ledger
-from headgate.catalog.coordinator.port import OwnedTable
 from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports import RatifiedCommit, Staged
+from headgate.catalog.ports.commits import RatifiedCommit, Staged
+from headgate.catalog.ports.coordinator import OwnedTable
 from headgate.errors import CatalogUnavailable, ObjectNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names

@@ -8,10 +8,10 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError
 
 from headgate.catalog.database.engine import Database
+from headgate.catalog.targets import shown
 from headgate.errors import InvalidRequest, UnsafeDatabase
 from headgate.settings import DatabaseSettings
 
-SCHEMES = ("postgresql", "postgres")
 SCHEMA = "headgate"
 """Where the catalog's tables are, so that they share a database with other things."""
 
@@ -41,11 +41,6 @@ RISKS: tuple[Risk, ...] = (
 )
 
 
-def is_postgresql(target: str) -> bool:
-    """Whether a lake of this address is behind PostgreSQL."""
-    return target.partition(":")[0] in SCHEMES and "://" in target
-
-
 def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True) -> Database:
     """The database at this address, checked to be durable, and brought to the newest schema if need be.
 
@@ -71,11 +66,6 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
         engine.dispose()
         raise
     return database
-
-
-def shown(url: str) -> str:
-    """The address without its password, for people."""
-    return _parsed(url).set(drivername="postgresql").render_as_string(hide_password=True)
 
 
 def _parsed(url: str) -> URL:

@@ -1,27 +1,26 @@
 """Which tables are there, and by which names? The directory's use cases, a database transaction each."""
 
-import re
 from dataclasses import replace
 
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import RatifiedCommit, StagingTable, TableEntry, TableId, TableName
-from headgate.catalog.ratification import ratify
+from headgate.catalog.ports.access import LAKE, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.ports.commits import RatifiedCommit, TableId, fingerprint
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, checked_name, normal
+from headgate.catalog.ports.events import Kind, operation_name
+from headgate.catalog.ports.recovery import Record
 from headgate.catalog.store import (
     commit_rules,
     commit_store,
     event_store,
     grant_store,
-    locations,
     name_store,
     table_not_found,
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.commit_store import Record
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import LAKE, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.store.event_store import Happened
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import Stamped
 from headgate.clock import World
@@ -29,13 +28,11 @@ from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, Tabl
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.spelling import did_you_mean
-from headgate.storage import conditional_put_probe
+from headgate.storage import conditional_put_probe, locations
 from headgate.storage.locate import Locate
 
 STAGING_MS = 24 * 60 * 60 * 1000
 """For how long a place stays reserved for a table that is being made."""
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 
 
 class Directory:
@@ -51,7 +48,7 @@ class Directory:
         self._world = world
 
     def create_schema(self, schema: str) -> bool:
-        name = _checked(schema)
+        name = checked_name(schema)
         with self._database.writing() as db:
             commit_store.lock_names(db)
             if name_store.schema_exists(db, name):
@@ -116,7 +113,7 @@ class Directory:
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self._database.reading() as db:
-            found = name_store.entries(db, _checked(schema) if schema is not None else None)
+            found = name_store.entries(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
         return tuple(self._resolved(entry) for entry in found)
 
@@ -176,7 +173,7 @@ class Directory:
 
     def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self._database.reading() as db:
-            found = name_store.dropped(db, _checked(schema) if schema is not None else None)
+            found = name_store.dropped(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
         return tuple(self._resolved(entry) for entry in found)
 
@@ -227,8 +224,8 @@ class Directory:
         with self._database.reading() as db:
             validation.check_first(content, commit_rules.sources(db, staging.table_id))
         ratified = RatifiedCommit(zero, txn_id, timestamp, None)
-        said = event_store.operation(first.info)
-        return Record(ratified, len(content), ratify.fingerprint(content), said), first
+        said = operation_name(first.info)
+        return Record(ratified, len(content), fingerprint(content), said), first
 
     def _found(self, db: Connection, name: TableName) -> TableEntry:
         found = name_store.find_table(db, name)
@@ -278,19 +275,6 @@ class Directory:
 
     def _resolved(self, entry: TableEntry) -> TableEntry:
         return replace(entry, location=self._absolute(entry.location))
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise InvalidRequest(
-            f"{name!r} is not a name: use letters, digits and underscores, not starting with a digit"
-        )
-    return name.lower()
-
-
-def normal(name: TableName) -> TableName:
-    """The name as it is kept, after checking that it is one."""
-    return TableName(_checked(name.schema), _checked(name.table))
 
 
 def _shown(db: Connection, table_id: TableId) -> str:

@@ -9,76 +9,32 @@ lag behind the database by what the last seconds brought, and never says what di
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
 from sqlalchemy import Connection, or_, select
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory_copy import (
+    CONDEMNED,
+    DROPPED,
+    LIVE,
+    STAGING,
+    CopiedTable,
+    DirectoryCopy,
+    read,
+    write,
+)
 from headgate.catalog.store import commit_store
-from headgate.errors import HeadgateError, ObjectNotFound
+from headgate.errors import HeadgateError
 from headgate.storage.store import Store
-
-PATH = "_headgate/directory.json"
-"""Where it is, from the root of the warehouse."""
 
 _LOG = logging.getLogger(__name__)
 _RECENT = 200
 _TRIES = 5
 _EVERY_SECONDS = 30.0
-_KEPT = (commit_store.LIVE, commit_store.DROPPED, commit_store.CONDEMNED)
-
-
-class CopiedTable(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A table as the database had it: ``revision`` grows with every name it gets, drop and undrop."""
-
-    table_id: str
-    schema: str
-    table: str
-    location: str
-    latest: int
-    published: int
-    state: str = commit_store.LIVE
-    revision: int = 0
-    dropped_ms: int | None = None
-    shares_log: bool = False
-
-    @property
-    def name(self) -> str:
-        return f"{self.schema}.{self.table}"
-
-
-class DirectoryCopy(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """The schemas, and those tables of which the logs do not tell all, or that were committed to last."""
-
-    schemas: tuple[str, ...] = ()
-    tables: tuple[CopiedTable, ...] = ()
-    forgotten: tuple[str, ...] = ()
-    """Tables that were purged; the files of some stay, and are nobody's."""
-    recovering: bool = False
-    """Whether a recovery has begun that has not ended."""
-
-    @property
-    def by_id(self) -> Mapping[str, CopiedTable]:
-        return {found.table_id: found for found in self.tables}
-
-
-def read(files: Store) -> DirectoryCopy | None:
-    """The copy in a warehouse; None if there is none, or none that can be read."""
-    try:
-        return msgspec.json.decode(files.read(PATH), type=DirectoryCopy)
-    except ObjectNotFound:
-        return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-        _LOG.warning("%s is damaged, and left out of account: %s", PATH, exc)
-        return None
-
-
-def write(files: Store, copy: DirectoryCopy) -> None:
-    """Put the copy in its place."""
-    files.put(PATH, msgspec.json.format(msgspec.json.encode(copy), indent=1))
+_KEPT = (LIVE, DROPPED, CONDEMNED)
 
 
 def lacking(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
@@ -88,7 +44,7 @@ def lacking(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
         found
         for found in copy.tables
         if found.table_id not in copy.forgotten
-        and found.state != commit_store.CONDEMNED
+        and found.state != CONDEMNED
         and latest.get(found.table_id, -1) < found.latest
     )
 
@@ -168,7 +124,7 @@ class DirectoryCopies:
             )
             told = or_(
                 tables.c.revision > 0,
-                tables.c.state != commit_store.LIVE,
+                tables.c.state != LIVE,
                 tables.c.location != tables.c.table_id,
                 tables.c.shares_log == 1,
             )
@@ -223,5 +179,5 @@ def _latest(db: Connection, table_ids: list[str]) -> dict[str, int]:
             commit_store.tables.c.table_id, commit_store.tables.c.latest, commit_store.tables.c.state
         )
         for row in db.execute(query.where(commit_store.tables.c.table_id.in_(some))):
-            found[row.table_id] = -1 if row.state == commit_store.STAGING else row.latest
+            found[row.table_id] = -1 if row.state == STAGING else row.latest
     return found

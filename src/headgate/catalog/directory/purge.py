@@ -1,26 +1,25 @@
-"""How does a table go for good? In three steps, each of which can be repeated after a crash.
+"""When may a table go for good? The first and the last step of it, ``TableDisposal``, over rows.
 
-First it is condemned: nobody can have it back. Then its files are deleted. Last goes what the catalog
+First it is condemned: nobody can have it back. Then somebody deletes its files. Last goes what the catalog
 knows of it, so that what a crash leaves behind is always known to somebody.
 """
 
 import copy
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import StagingTable, TableEntry, TableId, TableName
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import StagingTable, TableName, never_dropped
+from headgate.catalog.ports.directory_copy import CONDEMNED, DROPPED, STAGING
+from headgate.catalog.ports.events import Kind
 from headgate.catalog.store import commit_store, event_store, grant_store, name_store, transfer_store
-from headgate.catalog.store.commit_store import CONDEMNED, DROPPED, STAGING
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
+from headgate.catalog.store.event_store import Happened
 from headgate.clock import World
-from headgate.errors import InvalidRequest, NotAllowed, TableNotFound
-from headgate.protocol.log import file_names
-from headgate.storage.locate import Locate
-from headgate.storage.store import Store
+from headgate.errors import InvalidRequest, NotAllowed
 
 Objection = Callable[[Connection, TableId], str | None]
 """Why a table must not go yet, if there is a reason."""
@@ -90,7 +89,7 @@ class Disposal:
         commit_store.hold(db, table_id)
         row = name_store.find_row(db, table_id)
         if row is None or not self._may_drop(db, table_id):
-            raise _unknown(table_id)
+            raise never_dropped(table_id)
         return row
 
     def _may_drop(self, db: Connection, table_id: TableId) -> bool:
@@ -130,52 +129,3 @@ class Disposal:
         for objection in self._objections:
             if reason := objection(db, TableId(row.table_id)):
                 raise NotAllowed(f"the table {name} cannot be purged yet: {reason}", operation="purge")
-
-
-class Keeps(Protocol):
-    """A catalog as far as a purge needs it."""
-
-    disposal: Disposal
-
-    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]: ...
-
-    def check_may_purge(self, table_id: TableId) -> None: ...
-
-
-def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> TableId:
-    """Get rid of the table of that name that was dropped last, or of the one with that id; its id.
-
-    With ``files``, who knows where they are, these go too; what an earlier call left of that is finished.
-    """
-    wanted = TableName(name.schema.lower(), name.table.lower())
-    dropped = [entry.table_id for entry in catalog.dropped(name.schema) if entry.name == wanted]
-    unfinished = () if files is None else catalog.disposal.condemned(wanted)
-    found = [each for each in (*dropped, *unfinished) if table_id in (None, each)]
-    if not found:
-        raise _unknown(name if table_id is None else table_id)
-    catalog.check_may_purge(found[0])
-    if files is None:
-        catalog.disposal.strike_out(found[0])
-        return found[0]
-    condemned = catalog.disposal.condemn(found[0])
-    delete_files(files(condemned.location))
-    catalog.disposal.forget(condemned.table_id)
-    return found[0]
-
-
-def delete_files(files: Store) -> int:
-    """Delete everything below a table's location; how many files.
-
-    The log goes last, its beginning last of all: until then, who finds the folder sees what it was.
-    """
-    found = [meta.path for meta in files.list_from("")]
-    log = [path for path in found if path.startswith(file_names.LOG)]
-    for path in (*(path for path in found if not path.startswith(file_names.LOG)), *reversed(log)):
-        files.delete(path)
-    return len(found)
-
-
-def _unknown(table: TableName | str) -> TableNotFound:
-    return TableNotFound(
-        f"no table {table} was dropped: lake.dropped() lists what can be purged", name=str(table)
-    )

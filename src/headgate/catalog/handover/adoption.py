@@ -10,39 +10,30 @@ gone on without it, so that even a file which comes late finds a catalog that kn
 """
 
 from dataclasses import replace
-from enum import Enum, auto
 
 from sqlalchemy import Connection
 
-from headgate.catalog.directory.directory import normal
 from headgate.catalog.handover.context import CLAIM_MS, Handover, record
-from headgate.catalog.ports import TableEntry, TableId, TableName
+from headgate.catalog.ports.access import Principal
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName, normal
+from headgate.catalog.ports.directory_copy import DROPPED
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.handover import Coming, Phase, Transfer
 from headgate.catalog.store import (
     commit_store,
     event_store,
     grant_store,
-    locations,
     name_store,
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import Principal
-from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.catalog.store.event_store import Happened
 from headgate.errors import NotAllowed, SchemaNotFound, TableExists
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec
 from headgate.protocol.metadata.alter_properties import TABLE_ID
-
-
-class Coming(Enum):
-    """What became of a claim."""
-
-    OPEN = auto()
-    """Nothing yet."""
-    ADOPTED = auto()
-    ABANDONED = auto()
-    """The version with which the table would have come went to somebody else."""
+from headgate.storage import locations
 
 
 class Adoptions:
@@ -109,7 +100,7 @@ class Adoptions:
             if found is None or locations.canonical(self._handover.place(found.location)) != place:
                 return None
             name = TableName(found.schema_name, found.table_name)
-            if found.state == commit_store.DROPPED:
+            if found.state == DROPPED:
                 raise TableExists(
                     f"the table at {place!r} is {name} of this lake, which was dropped: bring it back with "
                     f"lake.undrop({str(name)!r}, table_id={found.table_id!r})",

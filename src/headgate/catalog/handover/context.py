@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import RatifiedCommit, TableEntry
-from headgate.catalog.ratification import ratify
-from headgate.catalog.store import event_store, grant_store, locations
-from headgate.catalog.store.commit_store import Record
-from headgate.catalog.store.grant_store import On, Principal, Privilege, Scope
-from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.catalog.ports.access import On, Principal, Privilege, Scope
+from headgate.catalog.ports.commits import RatifiedCommit, fingerprint
+from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.events import operation_name
+from headgate.catalog.ports.handover import Phase, Transfer
+from headgate.catalog.ports.recovery import Record
+from headgate.catalog.store import grant_store
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol.actions import Commit, EpochMillis
 from headgate.protocol.log import file_names
+from headgate.storage import locations
 from headgate.storage.locate import Locate
 from headgate.storage.store import Store
 
@@ -96,4 +98,4 @@ def record(commit: Commit, content: bytes) -> Record:
             f"version {commit.version} must have a commitInfo with a txnId and an inCommitTimestamp"
         )
     ratified = RatifiedCommit(commit.version, info.txn_id, info.in_commit_timestamp, None)
-    return Record(ratified, len(content), ratify.fingerprint(content), event_store.operation(info))
+    return Record(ratified, len(content), fingerprint(content), operation_name(info))

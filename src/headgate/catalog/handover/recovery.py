@@ -4,15 +4,17 @@ What is in the database is never overwritten: a table that is known stays as it 
 knows that there was to be one. What a log cannot say (who may do what, who follows) is not made up.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, insert, select, update
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.directory.directory_copy import CopiedTable
-from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.directory_copy import DROPPED, LIVE, STAGING, CopiedTable
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.recovery import Entry, KnownTable, ProvenTable
 from headgate.catalog.store import (
     commit_rules,
     commit_store,
@@ -21,66 +23,12 @@ from headgate.catalog.store import (
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.commit_store import Record
-from headgate.catalog.store.event_store import Happened, Kind
+from headgate.catalog.store.event_store import Happened
 from headgate.clock import World
-from headgate.protocol.actions import Commit, EpochMillis, Version
+from headgate.protocol.actions import Version
 
 CODE = "HEADGATE_RECOVERED"
 _BEFORE_ALL = Version(-1)
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTable:
-    """A table as the database has it, whatever its state."""
-
-    name: TableName
-    location: str
-    """As it is written down."""
-    state: str
-    latest: Version
-    published: Version
-    revision: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProvenTable:
-    """A table as its published log, and what is left of the directory, prove it."""
-
-    table_id: TableId
-    name: TableName
-    location: str
-    """As it is to be written down."""
-    summary: Commit
-    """All that its commits say besides files, as if the last one did."""
-    timestamp: EpochMillis
-    created_ms: EpochMillis
-    records: tuple[Record, ...]
-    """The last versions, as far as each is a commit of a catalog, up to the latest."""
-    sources: tuple[str, ...] = ()
-    """The places beside its own where it has files."""
-    is_live: bool = True
-    dropped_ms: int | None = None
-    revision: int = 0
-    shares_log: bool = False
-    details: Mapping[str, object] = field(default_factory=dict)
-    """What is told of it."""
-
-    @property
-    def version(self) -> Version:
-        return self.summary.version
-
-
-class Entry(Enum):
-    """What became of a table that was to be written down."""
-
-    LIVE = "live"
-    DROPPED = "dropped"
-    """Its name is in use, or it was dropped before: ``undrop`` brings it back."""
-    KNOWN = "known"
-    """It was there already."""
-    OVERLAPS = "overlaps"
-    """It is where another table of the catalog has its files, so it was not written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +70,7 @@ class Recoveries:
         with self.database.writing() as db:
             commit_store.lock_names(db)
             row = name_store.find_row(db, proven.table_id)
-            if row is not None and row.state != commit_store.STAGING:
+            if row is not None and row.state != STAGING:
                 return Entry.KNOWN
             if row is None and transfer_store.places_near(db, proven.location):
                 return Entry.OVERLAPS
@@ -146,7 +94,7 @@ class Recoveries:
             "schema_name": proven.name.schema,
             "table_name": proven.name.table,
             "location": proven.location,
-            "state": commit_store.LIVE if is_live else commit_store.DROPPED,
+            "state": LIVE if is_live else DROPPED,
             "created_ms": proven.created_ms,
             "dropped_ms": dropped_ms,
             "latest": proven.version,
@@ -180,13 +128,13 @@ class Recoveries:
             commit_store.lock_names(db)
             commit_store.hold(db, table_id)
             row = name_store.find_row(db, table_id)
-            if row is None or row.state not in (commit_store.LIVE, commit_store.DROPPED):
+            if row is None or row.state not in (LIVE, DROPPED):
                 return False
             if row.revision >= copied.revision:  # another recovery gave it the name, or somebody a later one
                 had = (row.schema_name, row.table_name, row.state)
                 return had == (name.schema, name.table, copied.state)
             taken = name_store.find_table(db, name)
-            if copied.state == commit_store.LIVE and taken is not None and taken.table_id != table_id:
+            if copied.state == LIVE and taken is not None and taken.table_id != table_id:
                 return False
             db.execute(
                 update(commit_store.tables)

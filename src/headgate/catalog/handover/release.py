@@ -12,15 +12,15 @@ was to be the last.
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from enum import Enum, auto
 
 from sqlalchemy import Connection
 
 from headgate.catalog.handover.context import FREEZE_MS, Handover, record
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.handover import Leaving, Phase, Transfer
 from headgate.catalog.store import commit_store, event_store, transfer_store
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.catalog.store.event_store import Happened
 from headgate.errors import ConcurrentWrite, InvalidRequest, ObjectExists, StorageUnavailable
 from headgate.protocol.actions import CommitInfo, TxnId
 from headgate.protocol.log import codec, file_names
@@ -28,16 +28,6 @@ from headgate.protocol.log.timestamps import next_in_commit_timestamp
 
 WITHDRAWN = "RELEASE WITHDRAWN"
 _LOOKS = 3
-
-
-class Leaving(Enum):
-    """What became of a release."""
-
-    OPEN = auto()
-    """Nothing yet."""
-    RELEASED = auto()
-    STAYED = auto()
-    """The table takes commits again."""
 
 
 class Releases:

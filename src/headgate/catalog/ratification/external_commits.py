@@ -23,17 +23,19 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog.access.commit_policies import CommitPolicy, Standing
+from headgate.catalog.access.commit_policies import Standing
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import Limits
-from headgate.catalog.ports import Inline, Lost, Ratified, RatifiedCommit, TableId, Unknown
+from headgate.catalog.ports.access import EXTERNAL
+from headgate.catalog.ports.commits import Inline, Lost, Ratified, RatifiedCommit, TableId, Unknown
+from headgate.catalog.ports.policies import CommitPolicy
+from headgate.catalog.ports.recovery import Record
 from headgate.catalog.ratification import external_review, ratify
 from headgate.catalog.ratification.external_review import Externals, Origin
 from headgate.catalog.ratification.partitioning_cache import Partitionings
 from headgate.catalog.ratification.ratify import Answer, Candidate, Losing, TakenUnseen, Terms
 from headgate.catalog.store import commit_store, table_not_found
-from headgate.catalog.store.commit_store import KnownTable, Record
-from headgate.catalog.store.grant_store import EXTERNAL
+from headgate.catalog.store.commit_store import KnownTable
 from headgate.clock import World
 from headgate.errors import (
     CatalogError,

@@ -13,24 +13,26 @@ from sqlalchemy import Connection
 
 from headgate.catalog.access.commit_policies import Standing
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import Inline, Proposal, RatifiedCommit, TableId
+from headgate.catalog.ports.access import EXTERNAL, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.ports.commits import Inline, Proposal, RatifiedCommit, TableId, fingerprint
+from headgate.catalog.ports.events import Kind, operation_name
+from headgate.catalog.ports.recovery import Record
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.partitioning_cache import Partitionings
 from headgate.catalog.ratification.ratify import Candidate
 from headgate.catalog.store import commit_store, event_store, grant_store, table_not_found, table_state
-from headgate.catalog.store.commit_store import KnownTable, Record
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import EXTERNAL, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.store.commit_store import KnownTable
+from headgate.catalog.store.event_store import Happened
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import Stamped
 from headgate.clock import World
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
+from headgate.protocol.log.file_names import SET_ASIDE
 from headgate.storage.store import Store
 
 CODE = "HEADGATE_EXTERNAL_VERSION"
-SET_ASIDE = f"{file_names.LOG}_set_aside/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,8 @@ class Externals:
         record = Record(
             RatifiedCommit(version, proposal.txn_id, checked.timestamp, where),
             len(found.content),
-            ratify.fingerprint(found.content),
-            event_store.operation(checked.commit.info),
+            fingerprint(found.content),
+            operation_name(checked.commit.info),
             None if origin.principal == OWNER else origin.principal,
         )
         latest_change = version if checked.changes_table else head.latest_change
@@ -140,7 +142,7 @@ class Externals:
             "by": str(refused.fields.get("policy") or refused.fields.get("rule")),
         }  # fmt: skip
         told = Happened(Kind.INCIDENT, proposal.table_id, txn_id=proposal.txn_id, details=details)
-        incident = f"{CODE}/{proposal.table_id}/{proposal.target}/{ratify.fingerprint(found.content)}"
+        incident = f"{CODE}/{proposal.table_id}/{proposal.target}/{fingerprint(found.content)}"
         with self.database.writing() as db:
             event_store.record_once(db, incident, told, now_ms=self.world.now_ms())
 
@@ -176,7 +178,7 @@ def _check_no_version(db: Connection, table_id: TableId, version: Version, conte
     if known is None:
         raise table_not_found.no_table(table_id)
     ratified = commit_store.digests(db, table_id, Version(version - 1), version).get(version)
-    if version <= known.head.published or ratified == ratify.fingerprint(content):
+    if version <= known.head.published or ratified == fingerprint(content):
         raise InvalidRequest(
             f"{file_names.published(version)} is version {version} of the table, as it was ratified: it stays"
         )

@@ -10,13 +10,13 @@ from dataclasses import replace
 from sqlalchemy import Connection, bindparam, select
 
 from headgate.catalog.access import commit_policies
-from headgate.catalog.access.commit_policies import Review, Standing
-from headgate.catalog.ports import Proposal, TableId, Told
+from headgate.catalog.access.commit_policies import Standing
+from headgate.catalog.ports.access import OWNER, ForeignKey, Principal, Privilege
+from headgate.catalog.ports.commits import Proposal, TableId, Told
+from headgate.catalog.ports.policies import Review
 from headgate.catalog.ratification.partitioning_cache import Partitionings
 from headgate.catalog.store import commit_rules, commit_store, grant_store, table_state
-from headgate.catalog.store.commit_rules import ForeignKey
 from headgate.catalog.store.commit_store import KnownTable
-from headgate.catalog.store.grant_store import OWNER, Principal, Privilege
 from headgate.catalog.validation import path_containment, validation
 from headgate.catalog.validation.validation import Checked
 from headgate.errors import CommitRefused, HeadgateError, TooManyUnpublished, UserError

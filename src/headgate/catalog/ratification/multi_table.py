@@ -32,22 +32,13 @@ from sqlalchemy import (
 from headgate.catalog import decision
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import Decision
-from headgate.catalog.group_ports import Creation, Group, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ports import (
-    Open,
-    Proposal,
-    Ratified,
-    RatifiedCommit,
-    StagingTable,
-    TableId,
-    TableName,
-    Tail,
-    Unknown,
-)
+from headgate.catalog.ports.commits import Open, Proposal, Ratified, RatifiedCommit, TableId, Tail, Unknown
+from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.groups import Creation, Group, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports.recovery import Record
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Candidate, Losing, Plan, Terms
 from headgate.catalog.store import commit_store, loading, table_not_found
-from headgate.catalog.store.commit_store import Record
 from headgate.errors import (
     CommitUnknown,
     CorruptLog,

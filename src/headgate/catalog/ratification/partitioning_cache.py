@@ -8,7 +8,7 @@ the table itself, so nothing is refused for what is remembered.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headgate.catalog.ports import TableId, Told
+from headgate.catalog.ports.commits import TableId, Told
 from headgate.protocol.actions import AddFile, Version
 from headgate.protocol.schema import partitioning
 from headgate.protocol.schema.partitioning import Partitioning

@@ -1,77 +1,28 @@
-"""Is a version in ``_delta_log`` exactly what was ratified? Placing it there, and believing that it is.
+"""How far is a table published? As far as the catalog has seen itself that the files are what it ratified.
 
-Nothing that is there is ever overwritten, and nobody's word counts: what a file is, is read and hashed.
+Nobody's word counts: what a file is, is read and hashed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import select
 
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import RatifiedCommit, Staged, TableId
-from headgate.catalog.ratification import ratify
+from headgate.catalog.ports.access import OWNER, Principal
+from headgate.catalog.ports.commits import Staged, TableId, fingerprint
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.published_files import STRAY
 from headgate.catalog.store import commit_store, grant_store, transfer_store
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import OWNER, Principal
-from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
+from headgate.catalog.store.event_store import Happened
+from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
 
 _AT_ONCE = 500
-STRAY = "DELTA_TXN_LOG_FAILED_INTEGRITY"
-"""The code of every error that says: this file is not what was ratified."""
-
-
-def place(files: Store, version: Version, content: bytes) -> None:
-    """Make ``content`` the published file of its version, or see that it is; ``CorruptLog`` if another is."""
-    path = file_names.published(version)
-    try:
-        files.put_if_absent(path, content)
-    except ObjectExists as exc:
-        if files.read(path) != content:
-            raise _differs(version) from exc
-
-
-def place_all(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
-    """Place versions in their order; it stops at the first that fails, so no gap can arise (I3)."""
-    if not isinstance(files, parallel_reads.PutsInOrder):
-        for version, content in contents:
-            place(files, version, content)
-        return
-    versions = {file_names.published(version): (version, content) for version, content in contents}
-    try:
-        files.put_in_order([(path, content) for path, (_, content) in versions.items()])
-    except ObjectExists as exc:
-        raise _differs(versions[str(exc.fields["path"])][0]) from exc
-
-
-def _differs(version: Version) -> CorruptLog:
-    path = file_names.published(version)
-    return CorruptLog(
-        f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
-        "find out who wrote it, move it away and publish again",
-        code=STRAY, version=version,
-    )  # fmt: skip
-
-
-def check_content(commit: RatifiedCommit, content: bytes) -> bytes:
-    """The content of a commit that lies where others may write, if it is what was ratified (T5)."""
-    if commit.sha256 is not None and ratify.fingerprint(content) != commit.sha256:
-        raise CorruptLog(
-            f"the staged file {_path(commit)} of version {commit.version}, of {len(content)} bytes, is no "
-            "longer what was ratified; nothing else is read in its place: restore it from a backup, and find "
-            "out who may write to the log",
-            code=STRAY, version=commit.version, path=_path(commit),
-        )  # fmt: skip
-    return content
-
-
-def _path(commit: RatifiedCommit) -> str:
-    return commit.where.path if isinstance(commit.where, Staged) else file_names.published(commit.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +94,7 @@ class Publications:
         if not isinstance(commit.where, Staged):
             return None
         try:
-            found = ratify.fingerprint(files.read(commit.where.path))
+            found = fingerprint(files.read(commit.where.path))
         except ObjectNotFound:
             found = "gone"
         if found == digests[version]:
@@ -182,7 +133,7 @@ def _believed(files: Store, digests: Mapping[Version, str]) -> tuple[Version | N
 
 def _fingerprint(files: Store, version: Version) -> str | None:
     try:
-        return ratify.fingerprint(files.read(file_names.published(version)))
+        return fingerprint(files.read(file_names.published(version)))
     except ObjectNotFound:
         return None
 
@@ -194,19 +145,3 @@ def _stray(version: Version, found: str) -> CorruptLog:
         "copy and readers use that: remove the stray file and publish again",
         code=STRAY, version=version, path=path, found=found,
     )  # fmt: skip
-
-
-def batches(
-    contents: Iterable[tuple[Version, bytes]], *, count: int, size: int
-) -> Iterator[list[tuple[Version, bytes]]]:
-    """Consecutive versions, as many at a time as this, or as many bytes."""
-    batch: list[tuple[Version, bytes]] = []
-    weight = 0
-    for item in contents:
-        batch.append(item)
-        weight += len(item[1])
-        if len(batch) == count or weight >= size:
-            yield batch
-            batch, weight = [], 0
-    if batch:
-        yield batch

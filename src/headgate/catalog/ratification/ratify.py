@@ -12,7 +12,6 @@ Three proposals of one table, which is at version 8, wait at the same moment. In
 and two rows are inserted. C is told of 9 and 10 only because they are ratified by then.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -22,12 +21,23 @@ from headgate.catalog import decision
 from headgate.catalog.access.commit_policies import OWNERS, Standing
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import LIMITS, Decision, Head, Limits
-from headgate.catalog.ports import Inline, Lost, Proposal, Ratified, RatifiedCommit, TableId, Unknown
+from headgate.catalog.ports.access import OWNER
+from headgate.catalog.ports.commits import (
+    Inline,
+    Lost,
+    Proposal,
+    Ratified,
+    RatifiedCommit,
+    TableId,
+    Unknown,
+    fingerprint,
+)
+from headgate.catalog.ports.events import operation_name
+from headgate.catalog.ports.recovery import Record
 from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
 from headgate.catalog.ratification.partitioning_cache import Partitionings
-from headgate.catalog.store import commit_store, event_store, table_state, transfer_store
-from headgate.catalog.store.commit_store import KnownTable, Record
-from headgate.catalog.store.grant_store import OWNER
+from headgate.catalog.store import commit_store, table_state, transfer_store
+from headgate.catalog.store.commit_store import KnownTable
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import Stamped
 from headgate.catalog.validation.validation import Checked
@@ -279,7 +289,7 @@ def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, cont
         commit,
         len(content),
         fingerprint(content),
-        event_store.operation(info),
+        operation_name(info),
         None if principal == OWNER else principal,
     )
 
@@ -292,11 +302,6 @@ def _publish_first(head: Head, limits: Limits) -> TooManyUnpublished:
         "and try again. Settings(unpublished_commits=…, unpublished_bytes=…) is the limit",
         latest=head.latest, published=head.published, limit=limits.commits,
     )  # fmt: skip
-
-
-def fingerprint(content: bytes) -> str:
-    """By what a commit's content is known again."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def _again(exc: CatalogUnavailable) -> CatalogUnavailable:

@@ -3,9 +3,10 @@
 import logging
 
 from headgate.catalog.activity.subscriptions import EventLog
-from headgate.catalog.ports import Proposal
-from headgate.catalog.store.event_store import Happened, Kind
-from headgate.catalog.store.grant_store import Principal
+from headgate.catalog.ports.access import Principal
+from headgate.catalog.ports.commits import Proposal
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.store.event_store import Happened
 from headgate.errors import CommitRefused, HeadgateError
 
 _LOG = logging.getLogger(__name__)

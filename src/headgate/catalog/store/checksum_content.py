@@ -8,7 +8,8 @@ there are, and how large, only the log knows: who wants to be sure of that asks 
 from sqlalchemy import Connection, select
 
 from headgate.catalog.decision import Head
-from headgate.catalog.ports import KnownChecksum, TableId
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.serving import KnownChecksum
 from headgate.catalog.store import table_state
 from headgate.catalog.store.commit_store import commits
 from headgate.protocol.actions import EpochMillis, TxnId

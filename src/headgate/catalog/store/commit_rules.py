@@ -11,9 +11,10 @@ import msgspec
 from sqlalchemy import Column, Connection, Index, String, Table, delete, insert, or_, select
 from sqlalchemy import ForeignKey as References
 
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.access import ForeignKey, On, Scope
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory_copy import LIVE
 from headgate.catalog.store import commit_store, linear_patterns
-from headgate.catalog.store.grant_store import On, Scope
 from headgate.errors import InvalidRequest
 
 commit_rules = Table(
@@ -78,16 +79,6 @@ TERMS: tuple[Term, ...] = (
     Term(FREEZE, "nobody changes schema, properties, domains or protocol", f"`{FROZEN}`", FROZEN.__eq__),
 )  # fmt: skip
 _BY_NAME = {term.name: term for term in TERMS}
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignKey:
-    """Rows of one table refer to rows of another by these columns."""
-
-    child_id: TableId
-    child_columns: tuple[str, ...]
-    parent_id: TableId
-    parent_columns: tuple[str, ...]
 
 
 def set_term(db: Connection, on: On, name: str, value: str | None) -> None:
@@ -172,7 +163,7 @@ def keys(db: Connection, table_id: TableId) -> tuple[ForeignKey, ...]:
         .join(child, child.c.table_id == foreign_keys.c.child_id)
         .where(
             or_(foreign_keys.c.child_id == table_id, foreign_keys.c.parent_id == table_id),
-            child.c.state == commit_store.LIVE,
+            child.c.state == LIVE,
         )
         .order_by(foreign_keys.c.child_id, foreign_keys.c.child_columns)
     )

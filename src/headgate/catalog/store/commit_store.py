@@ -30,10 +30,10 @@ from sqlalchemy import (
 
 from headgate.catalog.database.prepared_statements import Prepared
 from headgate.catalog.decision import Head
-from headgate.catalog.ports import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.ports.directory_copy import LIVE
+from headgate.catalog.ports.recovery import Record
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
-
-STAGING, LIVE, DROPPED, CONDEMNED = "staging", "live", "dropped", "condemned"
 
 metadata = MetaData()
 
@@ -269,18 +269,6 @@ def commits_from(
     """The ratified commits from ``start`` to the latest, oldest first."""
     rows = db.execute(_COMMITS, {"id": table_id, "start": start})
     return tuple(_commit(row, published) for row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A commit as it is written down, with the fingerprint of its content."""
-
-    commit: RatifiedCommit
-    size: int
-    sha256: str
-    operation: str | None = None
-    principal: str | None = None
-    """For whom it was ratified; None for the lake's owner."""
 
 
 def insert_commits(

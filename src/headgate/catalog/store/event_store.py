@@ -9,7 +9,6 @@ place later has a later one, and nothing is ever skipped. Writers neither wait n
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 import msgspec
@@ -35,29 +34,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory_copy import STAGING
+from headgate.catalog.ports.events import Event, Kind
 from headgate.catalog.store import commit_store
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
-
-
-class Kind(Enum):
-    """What can happen."""
-
-    COMMIT = "commit"
-    CREATE = "create"
-    DROP = "drop"
-    UNDROP = "undrop"
-    PURGE = "purge"
-    RENAME = "rename"
-    ADOPT = "adopt"
-    RELEASE = "release"
-    REFUSAL = "refusal"
-    """A proposal was refused by a rule or a policy; nothing changed."""
-    INCIDENT = "incident"
-    """Something is there that nobody who keeps the rules put there; somebody should look."""
-    PERMISSION = "permission"
-    """A kind of maintenance was permitted, or no longer is."""
+from headgate.protocol.actions import EpochMillis, TxnId, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +55,8 @@ class Happened:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """What happened; ``cursor`` is its place in the one order of all events of a lake.
-
-    The events of a table come in the order of its versions; ``version`` is the one committed or, for
-    other kinds, the latest at that moment.
-    """
-
-    cursor: int
-    kind: Kind
-    table: str | None
-    table_id: TableId | None
-    version: Version | None
-    txn_id: TxnId | None
-    operation: str | None
-    timestamp: EpochMillis
-    details: Mapping[str, Any]
-
-
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 _BATCH = 5_000
-_LONGEST_OPERATION = 255
 _NO_VERSION = -1
 
 
@@ -181,12 +143,6 @@ def record_once(db: Connection, incident: str, happened: Happened, *, now_ms: in
     return True
 
 
-def operation(info: CommitInfo | None) -> str | None:
-    """What a commit calls itself, as far as a database can hold it."""
-    said = None if info is None else info.operation
-    return None if said is None else said.replace("\0", "")[:_LONGEST_OPERATION]
-
-
 _LATEST_LISTED = func.coalesce(event_marks.c.version, _NO_VERSION)
 _BEHIND = commit_store.tables.outerjoin(event_marks, event_marks.c.table_id == commit_store.tables.c.table_id)
 _IS_BEHIND = commit_store.tables.c.latest > _LATEST_LISTED
@@ -197,7 +153,7 @@ _PENDING = select(
         exists(
             select(commit_store.tables.c.table_id)
             .select_from(_BEHIND)
-            .where(_IS_BEHIND, commit_store.tables.c.state != commit_store.STAGING)
+            .where(_IS_BEHIND, commit_store.tables.c.state != STAGING)
         ),
     )
 )

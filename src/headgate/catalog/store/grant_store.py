@@ -1,13 +1,10 @@
-"""Who may do what? Principals, their privileges on the lake, a schema or a table, and the queries over them.
+"""What was granted to whom? The rows of principals and grants, and the queries over them.
 
-Who connects without a name is the lake's owner and may do everything. Who made a table owns it, and may
-do everything with it. Anybody else may do what was granted, on the table itself or on what it is in.
+Every function runs inside the caller's transaction; the rules are those of ``ports.access``.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, NewType
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -23,83 +20,23 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.ports import TableId, TableName
+from headgate.catalog.ports.access import (
+    EXTERNAL,
+    IMPLIED,
+    LAKE,
+    OWNER,
+    Grant,
+    On,
+    Principal,
+    Privilege,
+    Scope,
+)
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.directory_copy import LIVE
 from headgate.catalog.store import commit_store, table_not_found
-from headgate.errors import InvalidRequest, NotAllowed
+from headgate.errors import NotAllowed
 from headgate.protocol.actions import Version
-
-Principal = NewType("Principal", str)
-
-OWNER = Principal("owner")
-"""The lake's owner, who needs no grants."""
-
-EXTERNAL = Principal("external")
-"""Whoever published a version without the catalog. Nobody acts under this name, but it can be granted to."""
-
-_LONGEST_NAME = 255
-
-
-class Privilege(Enum):
-    """What can be granted."""
-
-    READ = "READ"
-    """To find a table by its name; whoever may do anything else with it may do this too."""
-    APPEND = "APPEND"
-    CHANGE_DATA = "CHANGE DATA"
-    """To delete and replace rows too, and so to append."""
-    ALTER_SCHEMA = "ALTER SCHEMA"
-    ALTER_PROPERTIES = "ALTER PROPERTIES"
-    """Properties, the comment, metadata domains."""
-    ALTER_PROTOCOL = "ALTER PROTOCOL"
-    """To add and drop table features."""
-    MAINTAIN = "MAINTAIN"
-    """To rewrite files without changing rows."""
-    CREATE = "CREATE"
-    """On a schema: to make tables in it. On the lake: to make schemas too."""
-    DROP = "DROP"
-    MANAGE_GRANTS = "MANAGE GRANTS"
-
-
-IMPLIED: dict[Privilege, frozenset[Privilege]] = {
-    Privilege.CHANGE_DATA: frozenset({Privilege.APPEND, Privilege.READ}),
-    **{
-        privilege: frozenset({Privilege.READ})
-        for privilege in Privilege
-        if privilege not in (Privilege.READ, Privilege.CHANGE_DATA, Privilege.CREATE)
-    },
-}
-"""What a privilege brings with it."""
-
-
-class Scope(Enum):
-    """On what a privilege is granted."""
-
-    LAKE = "lake"
-    SCHEMA = "schema"
-    TABLE = "table"
-
-
-@dataclass(frozen=True, slots=True)
-class On:
-    """The lake, one schema by its name, or one table by its id."""
-
-    scope: Scope
-    object: str = ""
-
-
-LAKE = On(Scope.LAKE)
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """One privilege of one principal."""
-
-    principal: Principal
-    privilege: Privilege
-    on: str
-    """``lake``, the name of a schema, or that of a table."""
-    granted_by: Principal
-
 
 principals = Table(
     "principals",
@@ -119,35 +56,6 @@ grants = Table(
     Column("granted_by", String, nullable=False),
     Column("granted_ms", BigInteger, nullable=False),
 )
-
-
-def named(name: str) -> Principal:
-    """A principal by name; refused if it cannot be one."""
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
-    return Principal(name)
-
-
-def acting(name: str) -> Principal:
-    """A principal on whose behalf something is done; refused if nobody can be that one."""
-    if name == EXTERNAL:
-        raise InvalidRequest(
-            f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
-            "another name"
-        )
-    return named(name)
-
-
-def parsed(privilege: Privilege | str) -> Privilege:
-    """A privilege by its name, in any case."""
-    if isinstance(privilege, Privilege):
-        return privilege
-    wanted = privilege.upper().replace("_", " ")
-    found = next((each for each in Privilege if each.value == wanted), None)
-    if found is None:
-        known = ", ".join(each.value for each in Privilege)
-        raise InvalidRequest(f"there is no privilege {privilege!r}: choose one of {known}")
-    return found
 
 
 def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
@@ -250,7 +158,7 @@ def all_grants(db: Connection) -> tuple[Grant, ...]:
             commit_store.tables,
             (grants.c.scope == Scope.TABLE.value)
             & (tables.table_id == grants.c.object)
-            & (tables.state == commit_store.LIVE),
+            & (tables.state == LIVE),
         )
         .order_by(grants.c.principal, grants.c.scope, grants.c.object, grants.c.privilege)
     )

@@ -20,7 +20,8 @@ from sqlalchemy import (
 )
 
 from headgate.catalog.decision import Head
-from headgate.catalog.ports import CommitRecord, KnownChecksum, KnownLog, TableId, Tail
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.serving import CommitRecord, KnownChecksum, KnownLog
 from headgate.catalog.store import commit_store, table_state
 from headgate.catalog.store.commit_store import commits
 from headgate.protocol.actions import EpochMillis, TxnId, Version

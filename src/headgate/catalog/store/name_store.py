@@ -4,8 +4,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, or_, select, update
 
-from headgate.catalog.ports import StagingTable, TableEntry, TableId, TableName
-from headgate.catalog.store.commit_store import CONDEMNED, DROPPED, LIVE, STAGING, metadata, schemas, tables
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory_copy import CONDEMNED, DROPPED, LIVE, STAGING
+from headgate.catalog.store.commit_store import metadata, schemas, tables
 from headgate.protocol.actions import EpochMillis
 
 _BY_NAME = select(

@@ -1,6 +1,6 @@
 """What is said of a table that the catalog does not have, or has no longer?"""
 
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
 from headgate.errors import TableNotFound
 
 

@@ -30,9 +30,9 @@ from sqlalchemy import (
     union_all,
 )
 
-from headgate.catalog.ports import TableId, Told
+from headgate.catalog.ports.access import OWNER, Principal
+from headgate.catalog.ports.commits import TableId, Told
 from headgate.catalog.store import commit_store
-from headgate.catalog.store.grant_store import OWNER, Principal
 from headgate.protocol.actions import Action, AppTransaction, Commit, DomainMetadata, Version
 
 ActionT = TypeVar("ActionT", bound=Action)

@@ -5,8 +5,6 @@ table's id, the catalog has the table from then on. So it is forgotten only once
 row of a table that leaves says from which version on nothing is ratified, and stays as a forwarding address.
 """
 
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from sqlalchemy import (
@@ -24,47 +22,17 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.ports import TableEntry, TableId, TableName
-from headgate.catalog.store import commit_store, locations, name_store, table_not_found
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory_copy import LIVE
+from headgate.catalog.ports.handover import Phase, Transfer
+from headgate.catalog.store import commit_store, name_store, table_not_found
 from headgate.errors import TableFrozen, TableNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.storage import locations
 
 RELEASED = "released"
 """The state of a table that was given back; its row stays, because its commits do."""
-
-
-class Phase(Enum):
-    """How far a table has come."""
-
-    CLAIMED = "claimed"
-    """Coming: the version after the base is the next step."""
-    FROZEN = "frozen"
-    """Leaving: nothing is ratified, what is ratified gets published."""
-    LEAVING = "leaving"
-    """Leaving: all is published, and the version after the base may appear in the log at any moment."""
-    GONE = "gone"
-    """Given back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transfer:
-    """A table on its way."""
-
-    table_id: TableId
-    phase: Phase
-    name: TableName
-    location: str
-    """As the catalog writes it down; of a table that is gone, where it is."""
-    base: Version
-    txn_id: TxnId
-    """Of the commit that is version ``base + 1`` if the table changes hands."""
-    proposer: str
-    expires_ms: EpochMillis
-
-    @property
-    def target(self) -> Version:
-        """The version with which the table changes hands."""
-        return Version(self.base + 1)
 
 
 transfers = Table(
@@ -164,7 +132,7 @@ def freeze(db: Connection, table_id: TableId, since_ms: int | None) -> None:
 def live(db: Connection, table_id: TableId) -> TableEntry | None:
     """The live table of that id."""
     row = name_store.find_row(db, table_id)
-    if row is None or row.state != commit_store.LIVE:
+    if row is None or row.state != LIVE:
         return None
     return name_store.find_table(db, TableName(row.schema_name, row.table_name))
 
@@ -195,7 +163,7 @@ def enter(db: Connection, transfer: Transfer, name: TableName, now_ms: int) -> N
             "schema_name": name.schema,
             "table_name": name.table,
             "location": transfer.location,
-            "state": commit_store.LIVE,
+            "state": LIVE,
             "created_ms": now_ms,
             "latest": transfer.base,
             "published": transfer.base,

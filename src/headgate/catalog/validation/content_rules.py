@@ -10,7 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from headgate.catalog.ports import Told
+from headgate.catalog.ports.commits import Told
 from headgate.catalog.validation import path_containment, system_domain_rules
 from headgate.catalog.validation.number_ranges import LAST_MOMENT, out_of_range
 from headgate.errors import CorruptLog, HeadgateError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headgate import redaction
-from headgate.catalog.ports import Inline, Proposal, Staged, Told
+from headgate.catalog.ports.commits import Inline, Proposal, Staged, Told
 from headgate.catalog.validation import content_rules, path_containment, table_rules, text_rules
 from headgate.catalog.validation.content_rules import MALFORMED, Proposed, Rule, first_breach
 from headgate.errors import InvalidRequest

@@ -12,13 +12,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from headgate.catalog.embedded import open_catalog
+from headgate.catalog.targets import CatalogTarget
 from headgate.cli import console, session, summaries
 from headgate.cli import tables as tables_command
 from headgate.cli.demo import place, scene, story
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.options import DEFAULT_LAKE, LakeFolder
 from headgate.cli.summaries import TableSummary
+from headgate.plugins import catalogs
 
 _SNIPPET = """\
 import headgate
@@ -56,7 +57,7 @@ def _tell(say: Narrator, folder: Path, *, rows: int, seed: int) -> tuple[tuple[T
         with say.work("Spark started on this machine"):
             spark = stack.enter_context(session.started())
         start = time.monotonic()
-        catalog = stack.enter_context(closing(open_catalog(folder)))
+        catalog = stack.enter_context(closing(catalogs.open_catalog(CatalogTarget(str(folder)))))
         stage = scene.build(spark, catalog, say, rows=rows, seed=seed)
         story.tell(stage)
         return summaries.of_tables(stage.opened), time.monotonic() - start

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from headgate.catalog.embedded import DATABASE, WAREHOUSE
+from headgate.catalog.targets import DATABASE, WAREHOUSE
 from headgate.errors import InvalidRequest
 
 MARKER = ".headgate-demo"

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.cli.demo import retail
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.demo.retail import Day
@@ -46,7 +46,7 @@ class Scene:
         return self.read(table, **when).count()
 
 
-def build(spark: SparkSession, catalog: Catalog, say: Narrator, *, rows: int, seed: int) -> Scene:
+def build(spark: SparkSession, catalog: LakeCatalog, say: Narrator, *, rows: int, seed: int) -> Scene:
     """Make the tables, or go on with those of an earlier run and its next day."""
     lake = Lake(catalog, settings=_INLINE, world=SystemWorld())
     reporting = Lake(catalog, settings=_STAGED, world=SystemWorld())

@@ -13,6 +13,8 @@ from headgate.protocol.actions import Version
 LOG = "_delta_log/"
 STAGED = "_delta_log/_staged_commits/"
 LEGACY_STAGED = "_delta_log/_commits/"
+SET_ASIDE = "_delta_log/_set_aside/"
+"""Where files are kept that were in the place of a version and are none."""
 """Where staged commits were before, and still are for tables that a commit owner was given then."""
 SIDECARS = "_delta_log/_sidecars/"
 PROBE = "_delta_log/_headgate_probe/"

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from headgate.catalog.coordinator.port import FindOwner
+from headgate.catalog.ports.coordinator import FindOwner
 from headgate.clock import World
 from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.protocol.actions import AddFile, EpochMillis

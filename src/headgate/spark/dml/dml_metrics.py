@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 from pyspark.sql import Column
 
-from headgate.catalog.activity.maintenance_permissions import Permission
+from headgate.catalog.ports.maintenance import Permission
 from headgate.clock import World
 from headgate.protocol.actions import AddFile
 from headgate.spark.dml.rewrite import Done

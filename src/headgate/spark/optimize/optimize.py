@@ -6,7 +6,7 @@ from dataclasses import replace
 import msgspec
 from pyspark.sql import Column, SparkSession
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings

@@ -12,7 +12,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import ConflictError, HeadgateError, UserError
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains import lifecycle

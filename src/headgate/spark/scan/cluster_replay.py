@@ -25,7 +25,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, MapType, StringType, StructField, StructType
 
-from headgate.catalog.ports import Inline, Staged
+from headgate.catalog.ports.commits import Inline, Staged
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UnsupportedFeature
 from headgate.protocol import file_key
 from headgate.protocol.actions import Commit, Version, sort

@@ -12,10 +12,9 @@ from typing import TypeVar
 
 import msgspec
 
-from headgate.catalog.handover.adoption import Adoptions, Coming
-from headgate.catalog.handover.release import Leaving, Releases
-from headgate.catalog.ports import TableEntry, TableId, TableName
-from headgate.catalog.store.transfer_store import Phase, Transfer
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.handover import Coming, Leaving, Phase, TableAdoptions, TableReleases, Transfer
 from headgate.clock import World
 from headgate.errors import (
     CatalogUnavailable,
@@ -59,8 +58,8 @@ Answer = TypeVar("Answer")
 class Registry:
     """The catalog, and who asks it."""
 
-    adoptions: Adoptions
-    releases: Releases
+    adoptions: TableAdoptions
+    releases: TableReleases
     proposer: str
     world: World
 

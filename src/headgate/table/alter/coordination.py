@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import msgspec
 
-from headgate.catalog.coordinator.port import CommitOwner, FindOwner, OwnedTable, SettlesTakeOver
-from headgate.catalog.ports import Staged, Told
+from headgate.catalog.ports.commits import Staged, Told
+from headgate.catalog.ports.coordinator import CommitOwner, FindOwner, OwnedTable, SettlesTakeOver
 from headgate.clock import World
 from headgate.errors import ConcurrentWrite, ConflictError, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol import table_features

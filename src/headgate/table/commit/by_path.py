@@ -6,8 +6,8 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from headgate.catalog.coordinator.port import FindOwner, OwnedTable
-from headgate.catalog.ports import Outcome, Ratified
+from headgate.catalog.ports.commits import Outcome, Ratified
+from headgate.catalog.ports.coordinator import FindOwner, OwnedTable
 from headgate.clock import World
 from headgate.errors import (
     CatalogUnavailable,

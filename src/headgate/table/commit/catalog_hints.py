@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from headgate.catalog.ports import KnownChecksum, KnownLog, LoadedTable, TableId, TableServing, Tail
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.serving import KnownChecksum, KnownLog, LoadedTable, TableServing
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Inline,
-    KnownLog,
     Lost,
     Open,
     Outcome,
@@ -26,6 +25,7 @@ from headgate.catalog.ports import (
     Tail,
     Unknown,
 )
+from headgate.catalog.ports.serving import KnownLog
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version

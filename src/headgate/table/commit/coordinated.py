@@ -12,7 +12,18 @@ to ``_delta_log/00000000000000000008.json``.
 from collections.abc import Callable
 from contextlib import suppress
 
-from headgate.catalog.coordinator.port import (
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import (
+    Lost,
+    Open,
+    Outcome,
+    Ratified,
+    RatifiedCommit,
+    Staged,
+    Told,
+    Unknown,
+)
+from headgate.catalog.ports.coordinator import (
     CommitOwner,
     OwnedActions,
     OwnedCommits,
@@ -20,8 +31,6 @@ from headgate.catalog.coordinator.port import (
     OwnedTable,
     WritesCommits,
 )
-from headgate.catalog.ports import Lost, Open, Outcome, Ratified, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ratification import publication
 from headgate.clock import World
 from headgate.errors import (
     CatalogError,
@@ -136,7 +145,9 @@ class CoordinatedCommitter:
             told = self._known
         left = sorted(version for version in told if version <= released)
         for version in left:
-            publication.place(self._store, version, log_reader.content(self._store, version, told[version]))
+            published_files.place(
+                self._store, version, log_reader.content(self._store, version, told[version])
+            )
         if left:
             with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
                 self._owner.backfill_to(self._table, released)

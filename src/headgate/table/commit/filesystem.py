@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from headgate.catalog.ports import Lost, Open, Outcome, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Open, Outcome, Ratified, Unknown
 from headgate.errors import (
     CorruptLog,
     InvalidRequest,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from headgate.catalog.ports import Lost, Open, Outcome, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Open, Outcome, Ratified, Unknown
 from headgate.clock import World
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
 from headgate.protocol.actions import Commit, Version

@@ -8,8 +8,8 @@ published, 7 becomes an incident, and 8 is not written; readers get 7 and 8 from
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from headgate.catalog.ports import CommitCatalog, RatifiedCommit, TableId
-from headgate.catalog.ratification import publication
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import CommitCatalog, RatifiedCommit, TableId
 from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol.actions import Version
 from headgate.storage import parallel_reads
@@ -28,9 +28,9 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     """
     told = catalog_tail.ask(catalog, table_id)
     reading = _Reading(store, told.commits)
-    for batch in publication.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+    for batch in published_files.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
         try:
-            publication.place_all(store, batch)
+            published_files.place_all(store, batch)
         except CorruptLog as exc:
             _show(catalog, table_id, exc)
             raise

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from headgate.catalog import integrity as catalog_integrity
-from headgate.catalog.activity.maintenance_permissions import Maintenance
-from headgate.catalog.integrity import BookKeeper, Books
+from headgate.catalog.ports import integrity
+from headgate.catalog.ports.integrity import BOOKS, Books, TableBooks
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Version
@@ -47,7 +47,7 @@ class Subject:
     store: Store
     committer: Committer
     world: World
-    keeper: BookKeeper | None = None
+    keeper: TableBooks | None = None
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ def check(subject: Subject, *, data: bool = True) -> Report:
     files = data_files.check(walk) if data and reached is not None else _NOT_LOOKED
     books = evidence.books
     findings = [
-        *(catalog_integrity.check(books) if books is not None else ()),
+        *(integrity.check(books) if books is not None else ()),
         *(_published(evidence, books) if books is not None else ()),
         *walk.findings,
         *replay.check_latest(walk),
@@ -203,9 +203,7 @@ def _managed(walk: Walk) -> Iterator[Finding]:
         yield found("not-managed", file_names.published(state.version), problem, version=state.version)
     for what in _description_differences(books, state):
         problem = f"its {what} at version {state.version} is another one in the log"
-        yield found(
-            "description-differs", catalog_integrity.BOOKS, problem, version=state.version, repairable=True
-        )
+        yield found("description-differs", BOOKS, problem, version=state.version, repairable=True)
 
 
 def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:

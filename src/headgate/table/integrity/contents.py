@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate.catalog.integrity import BOOKS, Books, Row
-from headgate.catalog.ports import RatifiedCommit, Staged
+from headgate.catalog.ports.commits import RatifiedCommit, Staged
+from headgate.catalog.ports.integrity import BOOKS, Books, Row
 from headgate.errors import CorruptLog, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.integrity_findings import Finding, found

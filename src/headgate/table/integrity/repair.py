@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import structs
 
-from headgate.catalog.ports import Staged
+from headgate.catalog.ports.commits import Staged
 from headgate.errors import HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol import table_features
 from headgate.protocol.actions import EpochMillis, Version

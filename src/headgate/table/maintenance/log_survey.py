@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from headgate.catalog.ports import RatifiedCommit
-from headgate.catalog.ratification import ratify
-from headgate.catalog.ratification.external_review import SET_ASIDE
-from headgate.catalog.store import event_store
-from headgate.catalog.store.commit_store import Record
-from headgate.catalog.store.grant_store import EXTERNAL
+from headgate.catalog.ports.access import EXTERNAL
+from headgate.catalog.ports.commits import RatifiedCommit, fingerprint
+from headgate.catalog.ports.events import operation_name
+from headgate.catalog.ports.recovery import Record
 from headgate.errors import CorruptLog, ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import SET_ASIDE, Kind, LogFile
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata.alter_properties import TABLE_ID, TABLE_NAME
 from headgate.storage import parallel_reads
@@ -149,8 +147,8 @@ def _record(store: Store, version: Version) -> Record | None:
         info = codec.commit_info(version, content) or codec.small(version, content).info
         if info is not None and info.txn_id is not None and info.in_commit_timestamp is not None:
             ratified = RatifiedCommit(version, info.txn_id, info.in_commit_timestamp, None)
-            digest = ratify.fingerprint(content)
-            return Record(ratified, len(content), digest, event_store.operation(info), EXTERNAL)
+            digest = fingerprint(content)
+            return Record(ratified, len(content), digest, operation_name(info), EXTERNAL)
     return None
 
 

@@ -10,9 +10,10 @@ from datetime import timedelta
 
 import pyarrow.compute as pc
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
-from headgate.catalog.ports import KnownLog, TableId, Tail
-from headgate.catalog.ratification.publication import Publications
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.external_versions import StagedFiles
+from headgate.catalog.ports.maintenance import Maintenance
+from headgate.catalog.ports.serving import KnownLog
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import DEFAULTS, Thresholds
@@ -58,7 +59,7 @@ class Chores:
     table_id: TableId
     table: OpenedTable
     tail: Callable[[], Tail]
-    publications: Publications
+    publications: StagedFiles
     vacuumed: Callable[[], EpochMillis]
     note_log: Callable[[KnownLog], None]
     policy: WorkerPolicy

@@ -7,21 +7,29 @@ versions that cannot be reached is moved aside.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import msgspec
 
-from headgate.catalog.directory import directory_copy
-from headgate.catalog.directory.directory import normal
-from headgate.catalog.directory.directory_copy import CopiedTable, DirectoryCopies, DirectoryCopy
-from headgate.catalog.handover.recovery import Entry, KnownTable, ProvenTable, Recoveries
-from headgate.catalog.ports import TableId, TableName
-from headgate.catalog.store import commit_store, locations
+from headgate.catalog.ports import directory_copy
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableName, normal
+from headgate.catalog.ports.directory_copy import (
+    CONDEMNED,
+    DROPPED,
+    LIVE,
+    STAGING,
+    CopiedTable,
+    DirectoryCopy,
+    DirectoryCopying,
+)
+from headgate.catalog.ports.recovery import CatalogRecovery, Entry, KnownTable, ProvenTable
+from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.storage import make_folder
+from headgate.storage import locations, make_folder
 from headgate.storage.locate import Locate
 from headgate.table.maintenance import log_survey
 from headgate.table.maintenance.log_survey import Survey
@@ -84,11 +92,12 @@ class Ground:
 
     warehouse: str
     locate: Locate
-    recoveries: Recoveries | None = None
+    recoveries: CatalogRecovery | None = None
     """None if there is no database, and none is to be made."""
-    copies: DirectoryCopies | None = None
+    copies: DirectoryCopying | None = None
     accept: Callable[[TableName, Version], Version] | None = None
     """Takes in what was published up to a version, on behalf of who asks."""
+    world: World = field(default_factory=SystemWorld)
 
 
 def recover(ground: Ground, places: Iterable[str] = (), *, dry_run: bool = False) -> Recovery:
@@ -124,12 +133,12 @@ class _Work:
     """One recovery."""
 
     def __init__(
-        self, ground: Ground, copy: DirectoryCopy, known: dict[TableId, KnownTable], *, dry_run: bool
+        self, ground: Ground, copy: DirectoryCopy, known: Mapping[TableId, KnownTable], *, dry_run: bool
     ) -> None:
         self._ground = ground
         self._copy = copy
         self._known = known
-        self._taken = {table.name for table in known.values() if table.state == commit_store.LIVE}
+        self._taken = {table.name for table in known.values() if table.state == LIVE}
         self.dry_run = dry_run
 
     def surveys(self, places: Iterable[str]) -> Iterator["_Found | RecoveredTable"]:
@@ -166,9 +175,9 @@ class _Work:
     def recover(self, found: _Found) -> RecoveredTable:
         """Bring the catalog as far as the table's files prove."""
         known = self._known.get(found.table_id)
-        if known is not None and known.state == commit_store.STAGING and not _is_registered(found):
+        if known is not None and known.state == STAGING and not _is_registered(found):
             return self._left(found, "it is being made, or was and never got its name", known.name)
-        if known is None or known.state == commit_store.STAGING:
+        if known is None or known.state == STAGING:
             return self._rebuild(found)
         if self._place(known.location) != self._place(found.location):
             return self._left(
@@ -179,7 +188,7 @@ class _Work:
     def _rebuild(self, found: _Found) -> RecoveredTable:
         name = self.name_of(found) or TableName(NAMELESS, "t")
         copied, survey = found.copied, found.survey
-        if found.table_id in self._copy.forgotten or (copied and copied.state == commit_store.CONDEMNED):
+        if found.table_id in self._copy.forgotten or (copied and copied.state == CONDEMNED):
             return self._left(found, "it was purged, so its files are nobody's: delete them, or keep them")
         entry = self._enter(found, name)
         if entry is Entry.OVERLAPS:
@@ -234,14 +243,14 @@ class _Work:
         name, latest, notes = known.name, known.latest, list[str]()
         copied, recoveries = found.copied, self._ground.recoveries
         outcome = Outcome.UNCHANGED
-        if copied is not None and copied.revision > known.revision and copied.state != commit_store.CONDEMNED:
+        if copied is not None and copied.revision > known.revision and copied.state != CONDEMNED:
             renamed = self.dry_run or (recoveries is not None and recoveries.rename(copied))
             name = TableName(copied.schema, copied.table) if renamed else name
             known = replace(known, state=copied.state) if renamed else known
             outcome = Outcome.CAUGHT_UP if renamed else outcome
             if not renamed:
                 notes.append(f"it was called {copied.name} later, which is the name of another table")
-        if found.survey.version > latest and known.state == commit_store.LIVE:
+        if found.survey.version > latest and known.state == LIVE:
             try:
                 accept = self._ground.accept
                 published = found.survey.version
@@ -268,7 +277,7 @@ class _Work:
         if latest is None:
             return
         gone = (file for file in left if file.version > latest)
-        for place in log_survey.set_aside(files, gone, recoveries.world.uuid):
+        for place in log_survey.set_aside(files, gone, self._ground.world.uuid):
             yield f"kept as {place}, out of the way of the version that is to come"
 
     def _told(
@@ -292,11 +301,7 @@ class _Work:
             name for name in make_folder.names(self._ground.locate(warehouse)) if not name.startswith("_")
         ]
         kept = [*here, *(table.location for table in self._copy.tables)]
-        kept += (
-            table.location
-            for table in self._known.values()
-            if table.state in (commit_store.LIVE, commit_store.DROPPED)
-        )
+        kept += (table.location for table in self._known.values() if table.state in (LIVE, DROPPED))
         places = [*(locations.absolute(location, warehouse) for location in kept), *given]
         yield from dict.fromkeys(map(locations.canonical, places))
 
@@ -308,7 +313,7 @@ class _Work:
         try:
             return log_survey.survey(self._ground.locate(place), place)
         except TableNotFound as exc:
-            if expected is None or expected.state == commit_store.CONDEMNED:
+            if expected is None or expected.state == CONDEMNED:
                 return None  # a folder of something else
             lost = (0, expected.latest)
             why = f"its log is gone: {exc.message}"
@@ -324,7 +329,7 @@ class _Work:
 def _claim(found: _Found) -> tuple[bool, bool, int, int, str]:
     """Which of two tables that say the same name has it: who was last known to, then the later one."""
     copied = found.copied
-    is_named = copied is not None and copied.state == commit_store.LIVE
+    is_named = copied is not None and copied.state == LIVE
     survey = found.survey
     return is_named, survey.version > 0, survey.timestamp, survey.version, found.table_id
 
@@ -335,4 +340,4 @@ def _is_registered(found: _Found) -> bool:
 
 
 def _was_dropped(copied: CopiedTable | None) -> bool:
-    return copied is not None and copied.state == commit_store.DROPPED
+    return copied is not None and copied.state == DROPPED

@@ -6,7 +6,7 @@ work is left.
 
 from functools import partial
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import rearrangement

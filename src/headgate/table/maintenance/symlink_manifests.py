@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.schema import column_mapping

@@ -13,7 +13,7 @@ from itertools import chain
 
 import pyarrow.compute as pc
 
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version

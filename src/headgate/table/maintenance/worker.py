@@ -13,13 +13,13 @@ from enum import Enum
 from functools import partial
 
 from headgate.calls.boundary import PLAIN
-from headgate.catalog.activity.lease_handle import Lease
-from headgate.catalog.catalog import Catalog
-from headgate.catalog.directory import purge
-from headgate.catalog.ports import TableEntry
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.directory import TableEntry
 from headgate.clock import World
 from headgate.errors import ConflictError, HeadgateError, TableNotFound
 from headgate.storage.locate import locate
+from headgate.table.maintenance import purge
+from headgate.table.maintenance.lease_handle import Lease
 from headgate.table.maintenance.maintenance_tasks import CHORES, Chore, Chores, WorkerPolicy
 from headgate.table.maintenance.rearranger import Rearranger
 from headgate.table.maintenance.row_tasks import ROW_CHORES
@@ -60,7 +60,7 @@ class Deed:
 class Worker:
     """Tends the tables of one lake; safe to share between threads."""
 
-    catalog: Catalog
+    catalog: LakeCatalog
     open: Callable[[TableEntry], OpenedTable]
     world: World
     holder: str

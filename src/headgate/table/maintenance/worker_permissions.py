@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from headgate.catalog.activity.lease_handle import Lease
-from headgate.catalog.activity.leases import Horizon
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
+from headgate.catalog.ports.leases import Horizon
+from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.protocol.actions import EpochMillis, Version
+from headgate.table.maintenance.lease_handle import Lease
 from headgate.table.upkeep.permissions import CatalogGuard
 
 

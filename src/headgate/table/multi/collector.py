@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from headgate.catalog.activity.leases import Horizon
-from headgate.catalog.activity.maintenance_permissions import Maintenance, Permission
-from headgate.catalog.ports import Inline, Lost, Open, Outcome, Ratified, RatifiedCommit
+from headgate.catalog.ports.commits import Inline, Lost, Open, Outcome, Ratified, RatifiedCommit
+from headgate.catalog.ports.leases import Horizon
+from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.clock import World
 from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature, UserError
 from headgate.protocol.actions import (

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from headgate.catalog.group_ports import (
+from headgate.catalog.ports.commits import Open, RatifiedCommit, TableId, Unknown
+from headgate.catalog.ports.groups import (
     Creation,
     Group,
     GroupCatalog,
@@ -18,7 +19,6 @@ from headgate.catalog.group_ports import (
     GroupOutcome,
     GroupRatified,
 )
-from headgate.catalog.ports import Open, RatifiedCommit, TableId, Unknown
 from headgate.clock import World
 from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
 from headgate.protocol.actions import Commit, Version

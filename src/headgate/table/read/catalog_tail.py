@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from headgate.catalog.ports import CommitCatalog, TableId, Tail
+from headgate.catalog.ports.commits import CommitCatalog, TableId, Tail
 from headgate.errors import CorruptLog
 
 

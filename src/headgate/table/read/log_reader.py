@@ -15,8 +15,8 @@ from itertools import chain
 
 import msgspec
 
-from headgate.catalog.ports import Inline, RatifiedCommit, Staged
-from headgate.catalog.ratification import publication
+from headgate.catalog import published_files
+from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol.actions import Commit, CommitInfo, Version
 from headgate.protocol.log import codec, file_names, log_compaction, log_segment
@@ -43,7 +43,7 @@ def content(store: Store, version: Version, held: RatifiedCommit | None) -> byte
         case Inline(inline):
             return inline
         case Staged() as staged:
-            return publication.check_content(held, _staged(store, version, staged))
+            return published_files.check_content(held, _staged(store, version, staged))
         case None:
             return store.read(file_names.published(version))
 

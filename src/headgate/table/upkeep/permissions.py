@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from headgate.catalog.activity import maintenance_permissions
-from headgate.catalog.activity.leases import Horizon, Leases
-from headgate.catalog.activity.maintenance_permissions import ALWAYS, Maintenance, Permission, Permissions
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports import maintenance
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.leases import Horizon, LeaseHorizon
+from headgate.catalog.ports.maintenance import ALWAYS, Maintenance, MaintenancePermissions, Permission
 from headgate.clock import World
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
@@ -52,8 +52,8 @@ class Guard(Protocol):
 class CatalogGuard:
     """The word of the catalog that manages the table."""
 
-    permissions: Permissions
-    leases: Leases
+    permissions: MaintenancePermissions
+    leases: LeaseHorizon
     table_id: TableId
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
@@ -79,7 +79,7 @@ class Unguarded:
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
         if kind not in ALWAYS and self.committer.frontier().managed:
-            raise maintenance_permissions.refusal(kind, operation)
+            raise maintenance.refusal(kind, operation)
         return Permission.ALWAYS
 
     def now_ms(self) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.embedded import DATABASE, open_catalog
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.targets import DATABASE
 from tests.support.proposals import inline
 from tests.support.tables import create_managed
 

@@ -17,8 +17,9 @@ from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import Decision, Head, decide
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import TableEntry, TableId, TableName
-from headgate.catalog.store import locations, transfer_store
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.store import transfer_store
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,
@@ -30,6 +31,7 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import codec, file_names
+from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption, coordination
 from headgate.table.opened_table import OpenedTable

@@ -12,18 +12,16 @@ from pyspark.sql.types import LongType, StructField, StructType
 from typing_extensions import override
 
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Lost,
     Proposal,
     Ratified,
     RatifiedCommit,
     Staged,
-    StagingTable,
-    TableEntry,
-    TableName,
     Unknown,
 )
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.clock import SystemWorld
 from headgate.errors import (
     CatalogUnavailable,

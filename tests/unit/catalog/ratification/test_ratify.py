@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports import Inline, Lost, Proposal, Ratified, TableId, TableName, Unknown
+from headgate.catalog.ports.commits import Inline, Lost, Proposal, Ratified, TableId, Unknown
+from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Answer, Candidate
 from headgate.catalog.store import commit_store

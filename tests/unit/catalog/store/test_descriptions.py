@@ -12,9 +12,11 @@ from alembic.config import Config
 from sqlalchemy import create_engine
 
 from headgate.catalog import migrations
-from headgate.catalog.activity.maintenance_permissions import Maintenance
-from headgate.catalog.embedded import DATABASE, open_catalog
-from headgate.catalog.ports import KnownLog, Told
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.maintenance import Maintenance
+from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.targets import DATABASE
 from headgate.errors import UnsupportedFeature
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId, Version
 from headgate.protocol.features.rearrangement import Thresholds

@@ -9,11 +9,11 @@ import pytest
 
 from headgate import redaction
 from headgate.catalog.access import commit_policies, required_privileges
-from headgate.catalog.access.commit_policies import BuiltIn, Review
-from headgate.catalog.ports import TableId, Told
+from headgate.catalog.access.commit_policies import BuiltIn
+from headgate.catalog.ports.access import ForeignKey, Principal, Privilege
+from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.policies import Review
 from headgate.catalog.store import linear_patterns
-from headgate.catalog.store.commit_rules import ForeignKey
-from headgate.catalog.store.grant_store import Principal, Privilege
 from headgate.catalog.validation import content_rules, table_rules, text_rules
 from headgate.catalog.validation.content_rules import Proposed, Rule, first_breach
 from headgate.errors import InvalidRequest

@@ -11,7 +11,7 @@ import pytest
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import Outcome, Ratified, Unknown
+from headgate.catalog.ports.commits import Outcome, Ratified, Unknown
 from headgate.clock import SystemWorld
 from headgate.errors import DomainConflict, HeadgateError, InvalidRequest, ProtocolChanged
 from headgate.protocol import protocol_upgrade

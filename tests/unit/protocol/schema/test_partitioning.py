@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.ports import TableId, Told
+from headgate.catalog.ports.commits import TableId, Told
 from headgate.catalog.ratification.partitioning_cache import Partitionings
 from headgate.protocol.actions import AddFile, Metadata, Version
 from headgate.protocol.schema import json as schema_json

@@ -5,8 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.catalog.coordinator.port import OwnedProposal, OwnedTable
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Unknown
+from headgate.catalog.ports.coordinator import OwnedProposal, OwnedTable
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names

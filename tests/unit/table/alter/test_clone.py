@@ -13,7 +13,9 @@ from sqlalchemy import event
 
 import headgate
 from headgate import Lake, Table
-from headgate.catalog.ports import TableName, Unknown
+from headgate.catalog.catalog import Catalog
+from headgate.catalog.ports.commits import Unknown
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import (
     CommitUnknown,
     ConcurrentWrite,
@@ -347,7 +349,9 @@ def dying(lake: Lake, monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[None
 
         return called
 
-    engine = lake._catalog._database._engine
+    catalog = lake._catalog
+    assert isinstance(catalog, Catalog)
+    engine = catalog._database._engine
     with monkeypatch.context() as patched:
         for name in ("put", "put_if_absent", "put_parts", "delete"):
             patched.setattr(LocalStore, name, after_step(getattr(LocalStore, name)))

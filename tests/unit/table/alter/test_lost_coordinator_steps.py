@@ -12,8 +12,8 @@ import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
-from headgate.catalog.ports import Told, Unknown
+from headgate.catalog.ports.commits import Told, Unknown
+from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import CatalogUnavailable, HeadgateError, StaleRead
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

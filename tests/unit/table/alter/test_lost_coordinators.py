@@ -8,8 +8,8 @@ import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import CommitOwner, OwnedCommits, OwnedTable
-from headgate.catalog.ports import RatifiedCommit
+from headgate.catalog.ports.commits import RatifiedCommit
+from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedTable
 from headgate.errors import (
     CatalogUnavailable,
     ConcurrentWrite,

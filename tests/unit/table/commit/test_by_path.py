@@ -7,7 +7,7 @@ import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports import Lost, Open, Ratified, Told
+from headgate.catalog.ports.commits import Lost, Open, Ratified, Told
 from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.features import coordinated_commits

@@ -6,7 +6,7 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports import KnownLog
+from headgate.catalog.ports.serving import KnownLog
 from headgate.clock import SystemWorld
 from headgate.errors import TooManyUnpublished
 from headgate.protocol.actions import Version

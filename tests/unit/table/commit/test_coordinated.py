@@ -10,8 +10,8 @@ from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedCommits, OwnedProposal, OwnedTable
-from headgate.catalog.ports import Lost, RatifiedCommit, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Told, Unknown
+from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -4,8 +4,8 @@ import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.port import OwnedTable
-from headgate.catalog.ports import Lost, Open, Ratified, Staged, Unknown
+from headgate.catalog.ports.commits import Lost, Open, Ratified, Staged, Unknown
+from headgate.catalog.ports.coordinator import OwnedTable
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, StorageUnavailable, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits

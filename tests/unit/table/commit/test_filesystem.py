@@ -3,7 +3,7 @@
 import pytest
 from typing_extensions import Buffer, override
 
-from headgate.catalog.ports import Lost, Open, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Open, Ratified, Unknown
 from headgate.errors import AccessDenied, StorageError, StorageUnavailable, UnsafeStore, UnsupportedFeature
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names

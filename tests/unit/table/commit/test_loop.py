@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from headgate.catalog.ports import Lost, Open, Outcome, Ratified, Unknown
+from headgate.catalog.ports.commits import Lost, Open, Outcome, Ratified, Unknown
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import Staged
-from headgate.catalog.store.event_store import Kind
+from headgate.catalog.ports.commits import Staged
+from headgate.catalog.ports.events import Kind
 from headgate.errors import CorruptLog, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from headgate.catalog.ports import Open, Ratified, TableId
+from headgate.catalog.ports.commits import Open, Ratified, TableId
 from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata, TxnId, Version

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headgate.catalog.activity.leases import Held
-from headgate.catalog.activity.maintenance_permissions import Maintenance
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database import shared_clock
-from headgate.catalog.embedded import DATABASE, open_catalog
-from headgate.catalog.ports import TableName
+from headgate.catalog.embedded import open_catalog
+from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.leases import Held
+from headgate.catalog.ports.maintenance import Maintenance
+from headgate.catalog.targets import DATABASE
 from headgate.errors import HeadgateError, InvalidRequest
 from headgate.protocol.actions import AppTransaction, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from typing_extensions import Buffer
 
-from headgate.catalog.activity.leases import Horizon
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.leases import Horizon
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound, UnsupportedFeature
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, RemoveFile, Version

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import pytest
 
-from headgate.catalog.activity.maintenance_permissions import ON_PERMISSION, Maintenance, Permission
-from headgate.catalog.ports import TableEntry, TableName
-from headgate.catalog.store.event_store import Kind
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.maintenance import ON_PERMISSION, Maintenance, Permission
 from headgate.errors import CatalogUnavailable, NotAllowed, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headgate import Thresholds
-from headgate.catalog.activity.maintenance_permissions import Maintenance
+from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import InvalidRequest, TableNotFound
 from headgate.lake.lake import Lake
 from headgate.settings import Settings

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.catalog.group_ports import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ports import Inline, Open, RatifiedCommit, TableId, Tail, Unknown
+from headgate.catalog.ports.commits import Inline, Open, RatifiedCommit, TableId, Tail, Unknown
+from headgate.catalog.ports.groups import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import LongType, StructField, StructType
 
 import headgate
-from headgate.catalog.ports import TableName
+from headgate.catalog.ports.directory import TableName
 from headgate.errors import (
     ConcurrentAppend,
     ConflictError,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.ports import (
+from headgate.catalog.ports.commits import (
     CommitCatalog,
     Lost,
     Outcome,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.catalog.ports import TableId
+from headgate.catalog.ports.commits import TableId
 from headgate.errors import CorruptLog, InvalidRequest, TableNotFound
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports import Outcome, Proposal, RatifiedCommit, Unknown
+from headgate.catalog.ports.commits import Outcome, Proposal, RatifiedCommit, Unknown
 from headgate.errors import CorruptLog, InvalidRequest, NotAllowed, StorageUnavailable
 from headgate.protocol.actions import AppTransaction, DomainMetadata, RemoveFile, Version
 from headgate.protocol.log import codec, file_names, log_compaction

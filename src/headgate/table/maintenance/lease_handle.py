@@ -5,7 +5,7 @@ import threading
 from types import TracebackType
 
 from headgate.calls.boundary import PLAIN
-from headgate.catalog.activity.leases import Held, Leases, lost
+from headgate.catalog.ports.leases import Held, LeaseHolding, lost
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, NotAllowed
 from headgate.protocol.actions import Version
 
@@ -18,7 +18,7 @@ _RENEWALS = 3
 class Lease:
     """Protects something until it is closed; ``check`` it before relying on that."""
 
-    def __init__(self, leases: Leases, held: Held, *, ttl_ms: int) -> None:
+    def __init__(self, leases: LeaseHolding, held: Held, *, ttl_ms: int) -> None:
         self._leases = leases
         self._held = held
         self._ttl_ms = ttl_ms

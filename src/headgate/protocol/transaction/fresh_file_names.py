@@ -8,14 +8,13 @@ adds such a path a second time; and for a path that is there nobody finds a tran
 
 import hashlib
 
-from headgate.catalog.ports import TableId
 from headgate.protocol.actions import TxnId
 
 _DIGITS = 32
 _AFTER = ("/", "-")  # not a colon: what begins with a scheme is elsewhere
 
 
-def mark(table_id: TableId, txn_id: TxnId) -> str:
+def mark(table_id: str, txn_id: TxnId) -> str:
     """How the paths begin that only this transaction of the table can add."""
     return hashlib.sha256(f"{table_id}\n{txn_id}".encode()).hexdigest()[:_DIGITS]
 

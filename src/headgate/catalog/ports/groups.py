@@ -4,17 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, NewType, Protocol
 
-from headgate.catalog.ports import (
-    Open,
-    Proposal,
-    RatifiedCommit,
-    StagingTable,
-    TableId,
-    TableName,
-    Tail,
-    Unknown,
-    Winner_co,
-)
+from headgate.catalog.ports.commits import Open, Proposal, RatifiedCommit, TableId, Tail, Unknown, Winner_co
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.protocol.actions import Version
 
 GroupId = NewType("GroupId", str)

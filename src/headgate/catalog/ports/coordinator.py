@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from headgate.catalog.ports import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.store import Store
 

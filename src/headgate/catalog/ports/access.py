@@ -1,0 +1,190 @@
+"""Who may do what? Principals, privileges and what is granted; and what was agreed about commits.
+
+Who connects without a name is the lake's owner and may do everything. Who made a table owns it, and may
+do everything with it. Anybody else may do what was granted, on the table itself or on what it is in.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NewType, Protocol
+
+from headgate.catalog.ports.commits import TableId
+from headgate.catalog.ports.directory import TableName
+from headgate.errors import InvalidRequest
+
+Principal = NewType("Principal", str)
+
+OWNER = Principal("owner")
+"""The lake's owner, who needs no grants."""
+
+EXTERNAL = Principal("external")
+"""Whoever published a version without the catalog. Nobody acts under this name, but it can be granted to."""
+
+_LONGEST_NAME = 255
+
+
+class Privilege(Enum):
+    """What can be granted."""
+
+    READ = "READ"
+    """To find a table by its name; whoever may do anything else with it may do this too."""
+    APPEND = "APPEND"
+    CHANGE_DATA = "CHANGE DATA"
+    """To delete and replace rows too, and so to append."""
+    ALTER_SCHEMA = "ALTER SCHEMA"
+    ALTER_PROPERTIES = "ALTER PROPERTIES"
+    """Properties, the comment, metadata domains."""
+    ALTER_PROTOCOL = "ALTER PROTOCOL"
+    """To add and drop table features."""
+    MAINTAIN = "MAINTAIN"
+    """To rewrite files without changing rows."""
+    CREATE = "CREATE"
+    """On a schema: to make tables in it. On the lake: to make schemas too."""
+    DROP = "DROP"
+    MANAGE_GRANTS = "MANAGE GRANTS"
+
+
+IMPLIED: dict[Privilege, frozenset[Privilege]] = {
+    Privilege.CHANGE_DATA: frozenset({Privilege.APPEND, Privilege.READ}),
+    **{
+        privilege: frozenset({Privilege.READ})
+        for privilege in Privilege
+        if privilege not in (Privilege.READ, Privilege.CHANGE_DATA, Privilege.CREATE)
+    },
+}
+"""What a privilege brings with it."""
+
+
+class Scope(Enum):
+    """On what a privilege is granted."""
+
+    LAKE = "lake"
+    SCHEMA = "schema"
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class On:
+    """The lake, one schema by its name, or one table by its id."""
+
+    scope: Scope
+    object: str = ""
+
+
+LAKE = On(Scope.LAKE)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One privilege of one principal."""
+
+    principal: Principal
+    privilege: Privilege
+    on: str
+    """``lake``, the name of a schema, or that of a table."""
+    granted_by: Principal
+
+
+def named(name: str) -> Principal:
+    """A principal by name; refused if it cannot be one."""
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
+    return Principal(name)
+
+
+def acting(name: str) -> Principal:
+    """A principal on whose behalf something is done; refused if nobody can be that one."""
+    if name == EXTERNAL:
+        raise InvalidRequest(
+            f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
+            "another name"
+        )
+    return named(name)
+
+
+def parsed(privilege: Privilege | str) -> Privilege:
+    """A privilege by its name, in any case."""
+    if isinstance(privilege, Privilege):
+        return privilege
+    wanted = privilege.upper().replace("_", " ")
+    found = next((each for each in Privilege if each.value == wanted), None)
+    if found is None:
+        known = ", ".join(each.value for each in Privilege)
+        raise InvalidRequest(f"there is no privilege {privilege!r}: choose one of {known}")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Rows of one table refer to rows of another by these columns."""
+
+    child_id: TableId
+    child_columns: tuple[str, ...]
+    parent_id: TableId
+    parent_columns: tuple[str, ...]
+
+
+class Grants(Protocol):
+    """Decides who may do what; every method takes MANAGE GRANTS on what it is about."""
+
+    def grant(self, privilege: Privilege | str, on: str | None, to: str) -> None:
+        """Let a principal do something with the lake, a schema or a table; nothing happens if it may."""
+        ...
+
+    def revoke(self, privilege: Privilege | str, on: str | None, from_: str) -> bool:
+        """Take back what was granted in the same words; whether it was."""
+        ...
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Every grant, for who manages those of the lake; else one's own."""
+        ...
+
+    def limit_unpublished(self, principal: str, limit: int | None) -> None:
+        """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
+        ...
+
+
+class CommitRules(Protocol):
+    """Sets what commits are held to besides who makes them: limits, and where files may come from."""
+
+    def set_rule(self, rule: str, value: str | int | None, on: str | None) -> None:
+        """Let a rule of commits hold for the lake, a schema or a table; None takes it back."""
+        ...
+
+    def allow_files(self, table: str, location: str) -> None:
+        """Let a table name files of another place, as a shallow clone must."""
+        ...
+
+    def let_clone(self, table_id: TableId, source: TableName) -> None:
+        """Let a table, which may be one that is being made, name the files of another table of the catalog.
+
+        And those that this one may name itself. Who may read the one and write the other may do this.
+        """
+        ...
+
+    def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
+        """Let a table name files of places for which no table of the catalog stands."""
+        ...
+
+
+class ForeignKeys(Protocol):
+    """Registers which columns refer to columns of other tables."""
+
+    def add_foreign_key(
+        self, child: str, columns: Sequence[str], parent: str, parent_columns: Sequence[str]
+    ) -> None:
+        """Register that columns of a table refer to columns of another, which must be NOT NULL."""
+        ...
+
+    def drop_foreign_key(self, child: str, columns: Sequence[str], parent: str) -> bool:
+        """Forget a foreign key; whether there was one."""
+        ...
+
+    def foreign_keys(self, table: str) -> tuple[ForeignKey, ...]:
+        """The foreign keys to a table and from it."""
+        ...
+
+
+class AccessControl(Grants, CommitRules, ForeignKeys, Protocol):
+    """All that a catalog lets its users decide about others, on behalf of one principal."""

@@ -1,0 +1,152 @@
+"""What a catalog offers to who finds, names, makes and disposes of tables: ports, and their values."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from typing_extensions import override
+
+from headgate.catalog.ports.commits import TableId
+from headgate.errors import InvalidRequest, TableNotFound
+from headgate.protocol.actions import EpochMillis
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table's name within its schema."""
+
+    schema: str
+    table: str
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table as the directory knows it."""
+
+    table_id: TableId
+    name: TableName
+    location: str
+    created_ms: EpochMillis
+    etag: int = 0
+    """Greater after every change that can be seen: a commit, its publication, a name, a drop."""
+    dropped_ms: EpochMillis | None = None
+    """When it was dropped, if it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagingTable:
+    """A place reserved for a table that has no name yet."""
+
+    table_id: TableId
+    location: str
+
+
+class TableDirectory(Protocol):
+    """Finds tables by name; names are unique ignoring case.
+
+    What a table is called has nothing to do with what it is: its id and its location stay the same.
+    """
+
+    def create_schema(self, schema: str) -> bool:
+        """Make a schema; whether it was new."""
+        ...
+
+    def stage(self, name: TableName) -> StagingTable:
+        """Reserve an id and a location, for a while; ``SchemaNotFound``, or ``TableExists``."""
+        ...
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken.
+
+        Once the reservation has expired it is refused: somebody may be deleting its files.
+        """
+        ...
+
+    def resolve(self, name: TableName) -> TableEntry:
+        """The table of that name, or ``TableNotFound``."""
+        ...
+
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        """Every table, or those of one schema, by name."""
+        ...
+
+    def drop(self, name: TableName) -> TableEntry:
+        """Take the name away; log and data stay where they are."""
+        ...
+
+
+class TableNames(Protocol):
+    """Other names for the same tables, and drops that are undone."""
+
+    def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
+        """The tables of these names, as they are at one moment; ``TableNotFound`` if one is missing."""
+        ...
+
+    def rename(self, name: TableName, to: TableName) -> TableEntry:
+        """Give a table another name, in another schema if need be; who has it open goes on."""
+        ...
+
+    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        """What was dropped and can be had back, the latest first."""
+        ...
+
+    def undrop(
+        self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
+    ) -> TableEntry:
+        """Have back the table of that name that was dropped last, or the one with that id."""
+        ...
+
+    def check_may_purge(self, table_id: TableId) -> None:
+        """``NotAllowed`` to whoever may not drop the table."""
+        ...
+
+
+class TableDisposal(Protocol):
+    """Gets rid of tables for good: first nobody can have them back, then files go, then the last trace."""
+
+    def abandoned(self) -> tuple[StagingTable, ...]:
+        """Reserved places whose time is over, and what else was condemned and is not forgotten yet."""
+        ...
+
+    def condemned(self, name: TableName) -> tuple[TableId, ...]:
+        """The tables that had this name, were dropped and are condemned, the last one dropped first."""
+        ...
+
+    def condemn(self, table_id: TableId) -> StagingTable:
+        """See that nobody can ever have a dropped or abandoned table back; where its files are."""
+        ...
+
+    def forget(self, table_id: TableId) -> None:
+        """Delete every trace of a condemned table, once its files are gone."""
+        ...
+
+    def strike_out(self, table_id: TableId) -> None:
+        """Forget a dropped table and leave its files where they are; all its versions must be published."""
+        ...
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
+
+
+def checked_name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"{name!r} is not a name: use letters, digits and underscores, not starting with a digit"
+        )
+    return name.lower()
+
+
+def normal(name: TableName) -> TableName:
+    """The name as it is kept, after checking that it is one."""
+    return TableName(checked_name(name.schema), checked_name(name.table))
+
+
+def never_dropped(table: TableName | str) -> TableNotFound:
+    return TableNotFound(
+        f"no table {table} was dropped: lake.dropped() lists what can be purged", name=str(table)
+    )

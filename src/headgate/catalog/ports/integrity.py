@@ -1,0 +1,108 @@
+"""Are the catalog's own rows of a table consistent, and what do they say of its log? Port and values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged, TableId, Told, fingerprint
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.integrity_findings import Finding, found
+
+BOOKS = "the catalog's database"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One commit as the catalog has it written down; the content only while it is not published."""
+
+    version: Version
+    txn_id: TxnId
+    in_commit_timestamp: EpochMillis
+    size: int
+    sha256: str
+    file_name: str | None
+    content: bytes | None
+
+    @property
+    def held(self) -> RatifiedCommit:
+        where = Staged(self.file_name) if self.file_name is not None else Inline(self.content or b"")
+        return RatifiedCommit(self.version, self.txn_id, self.in_commit_timestamp, where)
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether this is what was ratified."""
+        return len(content) == self.size and fingerprint(content) == self.sha256
+
+
+@dataclass(frozen=True)
+class Books:
+    """All that the catalog knows of one table, as of one moment."""
+
+    table_id: TableId
+    latest: Version
+    published: Version
+    latest_timestamp: EpochMillis
+    told: Told | None
+    rows: tuple[Row, ...]
+    torn: tuple[str, ...] = ()
+    """What is missing in other tables of groups that this one was part of."""
+
+    @cached_property
+    def by_version(self) -> dict[Version, Row]:
+        return {row.version: row for row in self.rows}
+
+    @property
+    def held(self) -> dict[Version, RatifiedCommit]:
+        """The commits that are not yet published, where they can be had."""
+        return {
+            row.version: row.held
+            for row in self.rows
+            if row.version > self.published and (row.content is not None or row.file_name is not None)
+        }
+
+
+def check(books: Books) -> Iterator[Finding]:
+    """What can be said of the rows without looking at the log."""
+    versions = [row.version for row in books.rows]
+    last = max(versions, default=None)
+    if last != books.latest:
+        yield found(
+            "latest-differs", BOOKS,
+            f"the table's row says that version {books.latest} is the latest, its last commit is {last}",
+            version=books.latest,
+        )  # fmt: skip
+    expected = range(min(versions, default=0), (last if last is not None else -1) + 1)
+    for version in sorted(set(expected) - set(versions)):
+        yield found("rows-gap", BOOKS, f"there is no row of version {version}", version=version)
+    if books.published > books.latest:
+        yield found(
+            "watermark-ahead", BOOKS,
+            f"version {books.published} is recorded as published, and {books.latest} is the latest",
+            version=books.published,
+        )  # fmt: skip
+    newest = books.by_version.get(books.latest)
+    if newest is not None and newest.in_commit_timestamp != books.latest_timestamp:
+        yield found(
+            "head-timestamp", BOOKS,
+            f"the table's row says {books.latest_timestamp}, that of version {books.latest} says "
+            f"{newest.in_commit_timestamp}",
+            version=books.latest,
+        )  # fmt: skip
+    for what in books.torn:
+        yield found("group-torn", BOOKS, f"{what} was ratified with this table, and is not there")
+
+
+class TableBooks(Protocol):
+    """The catalog's books of one table: to be read, and corrected in the two ways that can lose nothing."""
+
+    def read(self) -> Books:
+        """Everything, as of one moment."""
+        ...
+
+    def mark_published(self, version: Version) -> None:
+        """Move the watermark; the catalog reads and hashes every file on the way."""
+        ...
+
+    def forget_description(self) -> None:
+        """Let clients read the log in place of what the catalog keeps of it."""
+        ...

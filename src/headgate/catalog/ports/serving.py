@@ -1,0 +1,89 @@
+"""What a catalog offers to readers: all they need of a table, so that they need not look at its log."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.protocol.log import file_names
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChecksum:
+    """What is in the checksum file of a version."""
+
+    version: Version
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLog:
+    """What the catalog has heard of a log besides commits: hints, which may be out of date."""
+
+    checkpoint: tuple[file_names.LogFile, ...] = ()
+    """All files of the newest checkpoint that was made known."""
+    checksum: Version | None = None
+    """The newest version of which a checksum was made known."""
+    content: KnownChecksum | None = None
+    """The newest checksum whose content was made known and agrees with the catalog's books."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTable:
+    """Everything with which a client opens a table, without asking again and without listing its log."""
+
+    entry: TableEntry
+    tail: Tail
+    known: KnownLog
+    as_of: int = field(default=0, compare=False)
+    """How often the catalog had been written through when it was asked, as ``TableServing.writes`` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """What the catalog remembers of a commit for as long as there is the table."""
+
+    version: Version
+    txn_id: TxnId
+    in_commit_timestamp: EpochMillis
+    size: int
+    sha256: str
+    principal: str | None = None
+    """For whom it was ratified: None for the lake's owner, ``external`` if nobody knows who published it."""
+
+
+class TableServing(Protocol):
+    """Answers readers from what the catalog knows, so that they need not look at the log."""
+
+    @property
+    def writes(self) -> int:
+        """Greater whenever something was written through this object; others may write without it."""
+        ...
+
+    def load(self, name: TableName) -> LoadedTable:
+        """The table of that name with all a reader needs, in one call; or ``TableNotFound``."""
+        ...
+
+    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+        """Hear of a checkpoint or a checksum that was written; nobody relies on it.
+
+        The content of a checksum is kept, and served by ``load``, only if who tells may write to the table,
+        it is of reasonable size, and everything in it that the catalog knows too is as it knows it. Else it
+        is as if it had not been told.
+        """
+        ...
+
+    def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
+        """The last version committed at or before ``moment``; None if the catalog cannot tell."""
+        ...
+
+    def commits(
+        self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
+    ) -> tuple[CommitRecord, ...]:
+        """What was ratified, the latest first."""
+        ...
+
+    def take_in(self, table_id: TableId) -> Version:
+        """Look in the log for versions that others published themselves (K8); the latest version now."""
+        ...
