@@ -25,12 +25,12 @@ from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, Metadata
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.predicates.tree import Column, Compare, Op
 from headgate.protocol.schema.types import Primitive
-from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support import tables
@@ -108,7 +108,7 @@ def _append(name: str) -> Change:
 
 
 def _overwrite(name: str) -> Change:
-    reads = Reads(predicates=(Compare(_WRITER, Op.EQ, name),))
+    reads = ReadSet(predicates=(Compare(_WRITER, Op.EQ, name),))
     return Change(Operation("WRITE", {"mode": "Overwrite"}), (_added(name),), reads)
 
 
@@ -146,7 +146,7 @@ def _write(folder: Path, winners: int) -> None:
             is_blind_append=False,
         )
         # Not through the store: to sync each of them takes long, and says nothing about checking them.
-        path = folder / file_names.published(Version(number + 1))
+        path = folder / file_names.published_path(Version(number + 1))
         path.write_bytes(codec.encode((info, _added(f"winner-{number}"))))
     # As the peer would have had them, had it made these commits itself.
     for version in range(_CHECKPOINTS, winners + 1, _CHECKPOINTS):
@@ -154,14 +154,14 @@ def _write(folder: Path, winners: int) -> None:
 
 
 def _create(store: Store, *, managed: bool) -> None:
-    content = create.version_0(Definition(tables.SCHEMA), managed=managed, world=SystemWorld())
+    content = create.version_0(TableDefinition(tables.SCHEMA), managed=managed, world=SystemWorld())
     actions = (
         msgspec.structs.replace(action, partition_columns=("writer",))
         if isinstance(action, Metadata)
         else action
-        for action in codec.actions(Version(0), content)
+        for action in codec.decode_actions(Version(0), content)
     )
-    create.place(store, codec.encode(actions), managed=managed)
+    create.write_first_commit(store, codec.encode(actions), managed=managed)
 
 
 def _peer(folder: Path, winners: int) -> Behind:

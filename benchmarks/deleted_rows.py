@@ -12,7 +12,7 @@ import headgate
 from headgate import Table
 from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
+from headgate.protocol.log.deletion_vectors import DeletedRows, StoredVector
 from tests.support import handmade
 
 _DELETED = 0.05
@@ -27,14 +27,14 @@ def from_every_file(source: Table, location: Path) -> Table:
     for path in files:
         count = pq.read_metadata(path).num_rows
         gone.append(DeletedRows.of(chosen.sample(range(count), int(count * _DELETED))))
-    content, found = deletion_vectors.stored(gone, _VECTORS)
+    content, found = deletion_vectors.encode_file(gone, _VECTORS)
     location.mkdir()
     adds = [
         link(path, location, f"{number}.parquet", vector)
         for number, (path, vector) in enumerate(zip(files, found, strict=True))
     ]
-    where = deletion_vectors.where(found[0])
-    assert isinstance(where, Stored)
+    where = deletion_vectors.vector_location(found[0])
+    assert isinstance(where, StoredVector)
     (location / where.path).write_bytes(content)
     columns = msgspec.json.decode(source.log.snapshot().state.metadata.schema_string)["fields"]
     handmade.write_log(location, columns, adds, features=["deletionVectors"])

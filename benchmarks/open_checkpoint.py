@@ -121,7 +121,7 @@ def _prune(location: str) -> tuple[float, ...]:
     moments = [time.perf_counter()]
     bounds = tables.open_filesystem(location).snapshot().bounds
     for wanted in _WANTED:
-        assert bounds.files.filter(data_skipping.keep(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
+        assert bounds.files.filter(data_skipping.keep_mask(bounds, Compare(_ID, Op.EQ, wanted))).num_rows == 1
         moments.append(time.perf_counter())
     return tuple(later - earlier for earlier, later in pairwise(moments))
 
@@ -137,7 +137,7 @@ def _peer_prune(location: str) -> tuple[float, ...]:
 
 def write_checkpoint(location: str, files: int) -> None:
     """A table that consists of one checkpoint, statistics as JSON, and the commit of its version."""
-    log = Path(location, file_names.LOG)
+    log = Path(location, file_names.LOG_FOLDER)
     log.mkdir(parents=True)
     parts = [pa.Table.from_pylist([{"protocol": _PROTOCOL}, {"metaData": _METADATA}], schema=_CHECKPOINT)]
     for start in range(0, files, _BATCH):
@@ -148,7 +148,9 @@ def write_checkpoint(location: str, files: int) -> None:
     Path(location, file_names.LAST_CHECKPOINT).write_text(
         json.dumps({"version": _VERSION, "size": files + 2})
     )
-    Path(location, file_names.published(_VERSION)).write_bytes(codec.encode([CommitInfo(operation="WRITE")]))
+    Path(location, file_names.published_path(_VERSION)).write_bytes(
+        codec.encode([CommitInfo(operation="WRITE")])
+    )
 
 
 def _add(number: int) -> dict[str, Any]:

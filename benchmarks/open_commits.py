@@ -52,7 +52,7 @@ def _write(location: str, commits: int) -> None:
         )
         content = codec.encode((info, tables.named_file(f"part-{number:05d}-c000.snappy.parquet")))
         # Not through the store: to sync each of them takes minutes, and says nothing about reading.
-        Path(location, file_names.published(Version(number))).write_bytes(content)
+        Path(location, file_names.published_path(Version(number))).write_bytes(content)
 
 
 def _open(location: str) -> int:
@@ -67,10 +67,10 @@ def _update(location: str) -> float:
     """As with a catalog, which says how far the table reaches: nothing is listed."""
     store = locate(location)
     frontier = FilesystemCommitter(store).frontier()
-    known = snapshot.load(store, frontier, target=Version(frontier.latest - 1))
+    known = snapshot.load_snapshot(store, frontier, target=Version(frontier.latest - 1))
     assert known.files.columns.num_rows
     began = time.perf_counter()
-    assert snapshot.load(store, frontier, known=known).files.columns.num_rows
+    assert snapshot.load_snapshot(store, frontier, known=known).files.columns.num_rows
     return time.perf_counter() - began
 
 

@@ -34,7 +34,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
             copy = place / side
             shutil.copytree(location, copy)
             call = fresh.call(write, str(copy))
-            written = copy / file_names.classic_checkpoint(Version(call.answer))
+            written = copy / file_names.classic_checkpoint_path(Version(call.answer))
             assert (
                 tables.open_filesystem(str(copy)).snapshot().files.without_stats.num_rows == files + _COMMITS
             )

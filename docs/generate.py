@@ -16,23 +16,23 @@ from headgate import errors
 from headgate.catalog.access.commit_policies import POLICIES
 from headgate.catalog.coordinator.failures import FAILURES
 from headgate.catalog.ports import maintenance
-from headgate.catalog.ports.access import IMPLIED, Privilege
-from headgate.catalog.store.commit_rules import TERMS
+from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, Privilege
+from headgate.catalog.store.commit_rules import COMMIT_RULES
 from headgate.catalog.validation import content_rules, table_rules, text_rules, timestamp_rules
-from headgate.catalog.validation.validation import PARSED
-from headgate.protocol.conflicts.preconditions import CHECKS
-from headgate.protocol.conflicts.race import Fix, Rule
+from headgate.catalog.validation.validation import PARSE_RULE
+from headgate.protocol.conflicts.preconditions import PRECONDITIONS
+from headgate.protocol.conflicts.race import ConflictRule, Fix
 from headgate.protocol.conflicts.rebase import STEPS
 from headgate.protocol.features import rearrangement
-from headgate.protocol.integrity_findings import RULES
+from headgate.protocol.integrity_findings import DEFECTS
 from headgate.protocol.metadata.drop_feature import DROPPABLE
 from headgate.protocol.metadata.implicit_changes import DECISIONS
-from headgate.protocol.metadata.reserved_properties import RESERVED
-from headgate.protocol.metadata.sql_functions import FUNCTIONS, Place
+from headgate.protocol.metadata.reserved_properties import RESERVED_PROPERTIES
+from headgate.protocol.metadata.sql_functions import FUNCTION_GROUPS, ExpressionPlace
 from headgate.protocol.metadata.table_properties import PROPERTIES
 from headgate.protocol.schema.merging import RULES as MERGES
 from headgate.protocol.table_features import FEATURES
-from headgate.protocol.transaction.metadata_diff import ALLOWED
+from headgate.protocol.transaction.metadata_diff import SAFE_CHANGES
 from headgate.settings import Settings
 from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
@@ -53,7 +53,7 @@ def _conflicts() -> Iterator[str]:
     yield "|---|---|---|---|"
     for step in STEPS:
         match step:
-            case Rule(name, objection, error, code):
+            case ConflictRule(name, objection, error, code):
                 code = code or error.code
                 told = f"`{error.__name__}` · `{code}` | `{errors.SQLSTATES[code]}`"
                 yield f"| `{name}` | refused if {_words(objection)} | {told} |"
@@ -68,7 +68,7 @@ def _words(named: Callable[..., object]) -> str:
 def _checks() -> Iterator[str]:
     yield "| check | refused | code | SQLSTATE |"
     yield "|---|---|---|---|"
-    for check in CHECKS:
+    for check in PRECONDITIONS:
         told = f"`{check.code}` | `{errors.SQLSTATES[check.code]}`"
         yield f"| `{check.name}` | {_words(check.breach)} | {told} |"
 
@@ -76,7 +76,7 @@ def _checks() -> Iterator[str]:
 def _metadata_changes() -> Iterator[str]:
     yield "| property | may change meanwhile |"
     yield "|---|---|"
-    for row in ALLOWED:
+    for row in SAFE_CHANGES:
         yield f"| `{row.key}` | {row.means} |"
 
 
@@ -107,7 +107,7 @@ def _properties() -> Iterator[str]:
 def _reserved() -> Iterator[str]:
     yield "| name | instead |"
     yield "|---|---|"
-    for row in RESERVED:
+    for row in RESERVED_PROPERTIES:
         yield f"| `{row.name}` | {row.instead} |"
 
 
@@ -146,7 +146,7 @@ def _settings() -> Iterator[str]:
 def _findings() -> Iterator[str]:
     yield "| finding | invariant | severity | what | what a repair does |"
     yield "|---|---|---|---|---|"
-    for row in RULES:
+    for row in DEFECTS:
         yield f"| `{row.name}` | {row.invariant} | {row.severity.value} | {row.says} | {row.repair} |"
 
 
@@ -214,7 +214,13 @@ def _options() -> Iterator[str]:
 def _ratified() -> Iterator[str]:
     yield "| rule | what must hold | code |"
     yield "|---|---|---|"
-    for row in (PARSED, *content_rules.RULES, *text_rules.RULES, *timestamp_rules.RULES, *table_rules.RULES):
+    for row in (
+        PARSE_RULE,
+        *content_rules.RULES,
+        *text_rules.RULES,
+        *timestamp_rules.RULES,
+        *table_rules.RULES,
+    ):
         yield f"| `{row.name}` | {row.says} | `{row.code}` |"
 
 
@@ -223,7 +229,7 @@ def _authority() -> Iterator[str]:
     yield "|---" * (len(Decider) + 2) + "|"
     always = {row.kind for row in maintenance.RULES if row.always}
     for row in authority.RULES:
-        allowed = ("yes" if authority.is_allowed(row.kind, one) else "refused" for one in Decider)
+        allowed = ("yes" if authority.allows_maintenance(row.kind, one) else "refused" for one in Decider)
         cells = [
             "if it permits it, or its owner asks"
             if one is Decider.CATALOG and row.kind not in always
@@ -236,7 +242,7 @@ def _authority() -> Iterator[str]:
 def _orders() -> Iterator[str]:
     yield "| order | threshold | unless it is said otherwise | what happens |"
     yield "|---|---|---|---|"
-    for row in rearrangement.ORDERS:
+    for row in rearrangement.LAYOUT_TASKS:
         default = getattr(rearrangement.DEFAULTS, row.threshold)
         yield f"| {row.name} | `{row.threshold}` | {default} | {row.does} |"
 
@@ -244,8 +250,8 @@ def _orders() -> Iterator[str]:
 def _functions() -> Iterator[str]:
     yield "| functions | where | names |"
     yield "|---|---|---|"
-    for row in FUNCTIONS:
-        where = ", ".join(f"{place.value}s" for place in Place if place in row.places)
+    for row in FUNCTION_GROUPS:
+        where = ", ".join(f"{place.value}s" for place in ExpressionPlace if place in row.places)
         yield f"| {row.kind} | {where} | {', '.join(f'`{name}`' for name in sorted(row.names))} |"
 
 
@@ -259,7 +265,7 @@ def _policies() -> Iterator[str]:
 def _terms() -> Iterator[str]:
     yield "| rule | what it says | value |"
     yield "|---|---|---|"
-    for row in TERMS:
+    for row in COMMIT_RULES:
         yield f"| `{row.name}` | {row.says} | {row.value} |"
 
 
@@ -267,7 +273,9 @@ def _privileges() -> Iterator[str]:
     yield "| privilege | brings |"
     yield "|---|---|"
     for privilege in Privilege:
-        brings = ", ".join(f"`{each.value}`" for each in Privilege if each in IMPLIED.get(privilege, ()))
+        brings = ", ".join(
+            f"`{each.value}`" for each in Privilege if each in IMPLIED_PRIVILEGES.get(privilege, ())
+        )
         yield f"| `{privilege.value}` | {brings} |"
 
 

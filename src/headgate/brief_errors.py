@@ -3,7 +3,7 @@
 import traceback
 from types import TracebackType
 
-from headgate.redaction import redacted
+from headgate.redaction import redact
 
 
 class BriefError(Exception):
@@ -12,7 +12,7 @@ class BriefError(Exception):
     __slots__ = ("cause", "origin")  # not in what is pickled: neither frames nor Java's failures can be
 
     def __init__(self, message: str) -> None:
-        self.message = redacted(message)  # T15
+        self.message = redact(message)  # T15
         super().__init__(self.message)
         self.cause: BaseException | None = None
         """What another library said, such as the failure of a Spark job."""
@@ -21,7 +21,7 @@ class BriefError(Exception):
 
     def reword(self, message: str) -> None:
         """Say the same in other words, which name the table as its user does."""
-        self.message = redacted(message)
+        self.message = redact(message)
         self.args = (self.message,)
 
     def details(self) -> str:

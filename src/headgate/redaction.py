@@ -39,7 +39,7 @@ _LONGEST_RUN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CredentialForm:
     """One row: what a kind of credential looks like wherever it stands."""
 
     name: str
@@ -50,16 +50,16 @@ class Form:
 _PEM = r"-----{} [A-Z ]*PRIVATE KEY-----"
 _SIGNATURE = r"(?i)([?&](?:sig|X-Amz-Signature|X-Goog-Signature)=)[^\s&'\",]+"
 
-FORMS: tuple[Form, ...] = (
-    Form("a password in a URL", re2.compile(r"(://[^\s/:@'\"]*):[^\s/@'\"]+@"), rf"\1:{MASK}@"),
-    Form("an AWS access key", re2.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    Form("a JSON web token", re2.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
-    Form(
+CREDENTIAL_FORMS: tuple[CredentialForm, ...] = (
+    CredentialForm("a password in a URL", re2.compile(r"(://[^\s/:@'\"]*):[^\s/@'\"]+@"), rf"\1:{MASK}@"),
+    CredentialForm("an AWS access key", re2.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    CredentialForm("a JSON web token", re2.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
+    CredentialForm(
         "a private key",  # up to its end, or whatever else begins with so many dashes
         re2.compile(rf"{_PEM.format('BEGIN')}(?:[^-]|-[^-])*(?:{_PEM.format('END')})?"),
     ),
-    Form("a token of a code host", re2.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-)[\w-]{16,}")),
-    Form("a signed URL", re2.compile(_SIGNATURE), rf"\1{MASK}"),
+    CredentialForm("a token of a code host", re2.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-)[\w-]{16,}")),
+    CredentialForm("a signed URL", re2.compile(_SIGNATURE), rf"\1{MASK}"),
 )
 
 _SEGMENT = re.compile(r"[A-Za-z]+")
@@ -90,33 +90,33 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
             yield run
 
 
-def form_of(text: str) -> str | None:
+def credential_form(text: str) -> str | None:
     """What kind of credential the text contains, if it is one that can be told by its looks."""
     text = _encodable(text)
-    return next((form.name for form in FORMS if form.pattern.search(text)), None)
+    return next((form.name for form in CREDENTIAL_FORMS if form.pattern.search(text)), None)
 
 
-def breach(properties: Mapping[str, str]) -> tuple[str, str] | None:
+def first_credential(properties: Mapping[str, str]) -> tuple[str, str] | None:
     """The first property that looks like a credential, and why; its value is not repeated."""
-    return next(iter(_breaches(properties)), None)
+    return next(iter(_find_credentials(properties)), None)
 
 
-def breaches(properties: Mapping[str, str]) -> Mapping[str, str]:
+def credential_properties(properties: Mapping[str, str]) -> Mapping[str, str]:
     """Every property that looks like a credential, and why."""
-    return dict(_breaches(properties))
+    return dict(_find_credentials(properties))
 
 
-def _breaches(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _find_credentials(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, value in properties.items():
         if names_a_secret(key):
             yield key, "its name says that it is a credential"
-        elif found := held(value):
+        elif found := credential_in_text(value):
             yield key, f"its value {found}"
 
 
-def held(text: str) -> str | None:
+def credential_in_text(text: str) -> str | None:
     """What makes a text look like it holds a credential: a form of one, or in JSON the name of one."""
-    if form := form_of(text):
+    if form := credential_form(text):
         return f"looks like {form}"
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -135,26 +135,26 @@ def _secret_names(parsed: object) -> Iterator[str]:
             waiting += part
         elif isinstance(part, dict):
             waiting += part.values()
-            yield from (key for key, value in part.items() if _says(value) and names_a_secret(key))
+            yield from (key for key, value in part.items() if _has_content(value) and names_a_secret(key))
 
 
-def _says(value: object) -> bool:
+def _has_content(value: object) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
 
 
-def shown(key: str, value: object) -> str:
+def mask_value(key: str, value: object) -> str:
     """The value of a property as an error text may show it."""
     return MASK if names_a_secret(key) else repr(value)
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """The text with every credential in it masked, as far as they can be told by their looks."""
     if not any(mark in text for mark in _MARKS):  # almost all error texts, some of which are made often
         return text
     text = _encodable(text)
-    for form in FORMS:
+    for form in CREDENTIAL_FORMS:
         text = form.pattern.sub(form.shown, text)
-    return _ASSIGNED.sub(_masked, text)
+    return _ASSIGNED.sub(_mask_match, text)
 
 
 def _encodable(text: str) -> str:
@@ -166,6 +166,6 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask_match(found: re.Match[str]) -> str:
     key, sign, quote, _ = found.groups()
     return f"{key}{sign}{quote}{MASK}" if names_a_secret(key) else found.group()

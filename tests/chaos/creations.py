@@ -8,7 +8,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support import tables
 from tests.support.crashing import Crash, CrashingCatalog, CrashingStore
 
@@ -24,7 +24,7 @@ class Creation:
         catalog = CrashingCatalog(inner, crash)
         staging = catalog.stage(self.name)
         store = CrashingStore(locate(staging.location), crash)
-        create.write_version_0(store, Definition(tables.SCHEMA), managed=True, world=SystemWorld())
+        create.write_version_0(store, TableDefinition(tables.SCHEMA), managed=True, world=SystemWorld())
         catalog.register(staging, self.name)
 
     def judge(self, catalog: Catalog, *, lands: bool) -> None:

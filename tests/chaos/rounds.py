@@ -22,9 +22,9 @@ from pathlib import Path
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.ports.commits import Inline, Proposal, Ratified, Staged
+from headgate.catalog.ports.commits import InlineCommit, Proposal, Ratified, StagedCommit
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
+from headgate.catalog.ports.groups import GroupId, GroupProposal, GroupRatified
 from headgate.protocol.actions import AddFile, CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.settings import DatabaseSettings, Publish, Settings
@@ -313,7 +313,7 @@ class _Round:
         return tables.parquet_file(entry.location, self.errand.data_file, [1], writer="killed")
 
 
-def _group(errand: Errand, catalog: Catalog, *, staged: bool) -> Group:
+def _group(errand: Errand, catalog: Catalog, *, staged: bool) -> GroupProposal:
     """A commit to each table, all under one id; which of them, staged or not, changes nothing about that."""
     proposals = []
     for entry in errand.entries:
@@ -322,13 +322,13 @@ def _group(errand: Errand, catalog: Catalog, *, staged: bool) -> Group:
         add = tables.parquet_file(entry.location, errand.data_file, [1], writer="killed")
         info = CommitInfo(in_commit_timestamp=EpochMillis(stamp), txn_id=errand.txn_of(entry))
         content = codec.encode((info, add))
-        proposal = Proposal(entry.table_id, target, errand.txn_of(entry), Inline(content))
+        proposal = Proposal(entry.table_id, target, errand.txn_of(entry), InlineCommit(content))
         if staged:
-            name = file_names.staged_file(target, str(uuid.uuid4()))
-            locate(entry.location).put(file_names.STAGED + name, content)
-            proposal = replace(proposal, content=Staged(name))
+            name = file_names.staged_file_name(target, str(uuid.uuid4()))
+            locate(entry.location).put(file_names.STAGED_FOLDER + name, content)
+            proposal = replace(proposal, content=StagedCommit(name))
         proposals.append(proposal)
-    return Group(GroupId(str(errand.txn_id)), tuple(proposals))
+    return GroupProposal(GroupId(str(errand.txn_id)), tuple(proposals))
 
 
 def show(ward: Ward, database: str) -> str:

@@ -198,7 +198,7 @@ def _published(lake: LosableLake) -> dict[str, int]:
         return {
             name: max(
                 int(path.stem)
-                for path in (Path(lost.opened(found, name).location) / file_names.LOG).glob("0*.json")
+                for path in (Path(lost.opened(found, name).location) / file_names.LOG_FOLDER).glob("0*.json")
             )
             for name in TABLES
         }

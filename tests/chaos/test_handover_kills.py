@@ -153,17 +153,17 @@ def _run(errand: Errand) -> None:
     doomed = Doomed(errand.place.open(), crash, "ann")
     path = locations.canonical(errand.folder)
     if errand.way is Way.ADOPT:
-        store: Any = DecisiveStore(locate(path), crash, file_names.published(Version(3)), "take-over")
+        store: Any = DecisiveStore(locate(path), crash, file_names.published_path(Version(3)), "take-over")
         adoption.adopt(doomed.registry, store, path, errand.name)
         return
     entry = doomed.resolve(errand.name)
-    store = DecisiveStore(locate(path), crash, file_names.published(Version(6)), "hand-over")
+    store = DecisiveStore(locate(path), crash, file_names.published_path(Version(6)), "hand-over")
     table = tables.open_managed(doomed, entry.table_id, entry.location, store=store)  # type: ignore[arg-type]
     adoption.release(doomed.registry, table, entry.table_id, keep_timestamps=True)
 
 
 def _operation(errand: Errand, version: int) -> str | None:
-    path = Path(errand.folder) / file_names.published(Version(version))
+    path = Path(errand.folder) / file_names.published_path(Version(version))
     if not path.exists():
         return None
     info = codec.decode(Version(version), path.read_bytes()).info
@@ -191,7 +191,7 @@ def _after_releasing(errand: Errand, survivor: Catalog, *, happened: bool, again
         adopted.release(survivor, entry)
     else:
         if not again:
-            adoption.resume(adopted.registry(survivor, "bob"))
+            adoption.resume_transfers(adopted.registry(survivor, "bob"))
         with pytest.raises(TableNotFound):
             adopted.managed(survivor, survivor.resolve(errand.name)).snapshot()
     with pytest.raises(TableNotFound):

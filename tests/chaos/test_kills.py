@@ -18,7 +18,7 @@ from deltalake import DeltaTable
 
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import Ratified
-from headgate.catalog.targets import DATABASE, WAREHOUSE
+from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER
 from headgate.errors import TableNotFound
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
@@ -178,7 +178,7 @@ def _leftovers(assignment: Assignment) -> Iterator[str]:
         return
     catalog = open_catalog(assignment.folder)
     known = {entry.location: entry.table_id for entry in catalog.tables()}
-    for found in (Path(assignment.folder) / WAREHOUSE).iterdir():
+    for found in (Path(assignment.folder) / WAREHOUSE_FOLDER).iterdir():
         if str(found) not in known:
             yield "reserved"
             continue
@@ -191,7 +191,7 @@ def _strays(table: OpenedTable, found: Found, staged: frozenset[str]) -> Iterato
     versions = {
         name
         for version in map(Version, range(found.latest + 1))
-        for name in (file_names.published(version), file_names.checksum(version))
+        for name in (file_names.published_path(version), file_names.checksum_path(version))
     }
     for path in Path(table.location).rglob("*"):
         name = path.relative_to(table.location).as_posix()
@@ -199,7 +199,7 @@ def _strays(table: OpenedTable, found: Found, staged: frozenset[str]) -> Iterato
             continue
         if path.name.startswith(".headgate-"):
             yield "hidden"
-        elif name.startswith(file_names.STAGED):
+        elif name.startswith(file_names.STAGED_FOLDER):
             if path.name not in staged:
                 yield "staged"
         else:
@@ -217,7 +217,7 @@ def _check_publishing(assignment: Assignment) -> None:
     digests = _query(assignment.folder, "SELECT version, sha256 FROM commits ORDER BY version")
     assert [version for version, _ in digests] == list(range(latest + 1))
     for version, digest in digests:
-        content = table.store.read(file_names.published(version))
+        content = table.store.read(file_names.published_path(version))
         codec.decode(version, content)
         assert hashlib.sha256(content).hexdigest() == digest
     assert _query(assignment.folder, "SELECT published FROM tables") == [(latest,)]
@@ -237,7 +237,7 @@ def _ratified_files(folder: str) -> set[str]:
 
 
 def _query(folder: str, statement: str) -> list[tuple[object, ...]]:
-    database = sqlite3.connect(Path(folder) / DATABASE)
+    database = sqlite3.connect(Path(folder) / DATABASE_FILE)
     try:
         return database.execute(statement).fetchall()
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.coordinator.database_ledger import open_ledger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
@@ -85,13 +85,17 @@ def _lines(path: Path) -> int:
 
 def judge(empty: Owned, location: str, acknowledged: set[str]) -> int:
     """With an owner that knows nothing: all that was published is read, and the rest is named."""
-    table = empty.opened(LedgerOwner(open_ledger(empty.place.folder)), location)
+    table = empty.opened(LedgerCoordinator(open_ledger(empty.place.folder)), location)
     ordinary = tables.open_filesystem(location)
     versions = [Version(number) for number in range(ordinary.snapshot().version + 1)]
-    files = [codec.decode(version, table.store.read(file_names.published(version))) for version in versions]
+    files = [
+        codec.decode(version, table.store.read(file_names.published_path(version))) for version in versions
+    ]
     published = {add.path for commit in files for add in commit.adds}
     named: set[str] = set()
-    if coordinated_commits.of(ordinary.snapshot().state.metadata) is not None:  # else it was just released
+    if (
+        coordinated_commits.coordinator_of(ordinary.snapshot().state.metadata) is not None
+    ):  # else it was just released
         done = forced_release.force_release(table, OWNER)
         staged = [codec.decode(Version(0), table.store.read(path)) for path in done.staged]
         named = {add.path for commit in staged for add in commit.adds}

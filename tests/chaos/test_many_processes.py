@@ -47,7 +47,9 @@ def test_every_append_of_ten_processes_lands_once_where_its_writer_was_told(
     reports = {file: version for report in told for file, version in report.items()}
     table = tables.open_managed(catalog, staging.table_id, staging.location)
     versions = [Version(number) for number in range(1, table.publish() + 1)]
-    logged = [codec.decode(version, table.store.read(file_names.published(version))) for version in versions]
+    logged = [
+        codec.decode(version, table.store.read(file_names.published_path(version))) for version in versions
+    ]
     assert len(reports) == len(versions) == WRITERS * APPENDS
     assert reports == {add.path: commit.version for commit in logged for add in commit.adds}
     assert len({commit.info.txn_id for commit in logged if commit.info}) == len(versions)

@@ -118,7 +118,8 @@ def test_every_append_of_many_processes_lands_once_where_its_writer_was_told(tmp
         table = errands[0].table(catalog)
         versions = [Version(number) for number in range(1, table.publish() + 1)]
         logged = [
-            codec.decode(version, table.store.read(file_names.published(version))) for version in versions
+            codec.decode(version, table.store.read(file_names.published_path(version)))
+            for version in versions
         ]
     assert len(versions) == WRITERS * APPENDS
     assert reports == {add.path: commit.version for commit in logged for add in commit.adds}

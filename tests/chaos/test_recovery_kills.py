@@ -16,7 +16,7 @@ import pytest
 
 import headgate
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.directory_copy import PATH
+from headgate.catalog.ports.directory_copy import COPY_PATH
 from headgate.errors import CatalogLost
 from tests.chaos.counts import AT_A_POINT, LONG
 from tests.chaos.zygote import Zygote
@@ -163,7 +163,7 @@ def _filled(lake: LosableLake, folder: Path, loss: str, every: int) -> Scene:
     three = "b.tree" if loss == "bare" else "b.three"
     files = {"a.one": ["x", "y", "z"], three: [*more, "x", "y", "z"], "b.new": ["y", "z"]}
     if loss == "bare":  # names that were given later, and drops, are in the copy alone
-        (lake.warehouse / PATH).unlink()
+        (lake.warehouse / COPY_PATH).unlink()
         files["a.dropped"] = ["x"]
     shutil.copytree(lake.folder, folder / "kept")
     return Scene(lake, folder / "kept", backup, files, [] if loss == "bare" else ["a.dropped"], every)

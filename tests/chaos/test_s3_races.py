@@ -49,10 +49,10 @@ def together(work: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answ
 
 def logged(store: ObjectStore) -> list[Commit]:
     """Every commit but that of version 0."""
-    found = [file_names.parse(item.path) for item in store.list_from(file_names.LOG)]
-    versions = [file.version for file in found if file and file.kind is file_names.Kind.PUBLISHED]
+    found = [file_names.parse(item.path) for item in store.list_from(file_names.LOG_FOLDER)]
+    versions = [file.version for file in found if file and file.kind is file_names.LogFileKind.PUBLISHED]
     assert versions == list(range(len(versions)))
-    return [codec.decode(version, store.read(file_names.published(version))) for version in versions[1:]]
+    return [codec.decode(version, store.read(file_names.published_path(version))) for version in versions[1:]]
 
 
 def txn_id(commit: Commit) -> TxnId | None:
@@ -66,7 +66,7 @@ def test_of_64_who_propose_a_version_exactly_one_wins_it(server_url: str) -> Non
     committers = [FilesystemCommitter(store) for store in stores]
 
     for version in range(1, VERSIONS + 1):
-        base = snapshot.load(stores[0], committers[0].frontier()).state
+        base = snapshot.load_snapshot(stores[0], committers[0].frontier()).state
         changes = [tables.append_change(tables.named_file(f"{version}-{n}")) for n in range(RACERS)]
         txns = [transaction.begin(base, change, world=s3.HastyWorld()) for change in changes]
 

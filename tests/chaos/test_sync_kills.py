@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headgate.catalog.database.engine import Database, open_sqlite
-from headgate.catalog.database.sqlite_group_fsync import Syncs
+from headgate.catalog.database.sqlite_group_fsync import GroupFsync
 from tests.chaos.counts import AT_A_POINT
 from tests.chaos.zygote import Zygote
 
@@ -76,7 +76,7 @@ def _notes(database: Database) -> list[str]:
 def _note_and_die(path: Path, point: str) -> None:
     step, moment, _ = POINTS[point]
     Database.migrate = lambda *_: None  # type: ignore[method-assign]
-    setattr(Syncs, step, _dying(getattr(Syncs, step), moment))
+    setattr(GroupFsync, step, _dying(getattr(GroupFsync, step), moment))
     _note(open_sqlite(path), "killed")
 
 

@@ -15,7 +15,7 @@ from headgate.protocol.actions import AddFile, AppTransaction, TxnId
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.support import tables
@@ -103,7 +103,7 @@ def _create(assignment: Assignment, crash: Crash) -> None:
     catalog = CrashingCatalog(open_catalog(assignment.folder), crash)
     staging = catalog.stage(NEW)
     store = CrashingStore(locate(staging.location), crash)
-    create.write_version_0(store, Definition(tables.SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(store, TableDefinition(tables.SCHEMA), managed=True, world=SystemWorld())
     catalog.register(staging, NEW)
 
 

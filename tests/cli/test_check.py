@@ -53,7 +53,7 @@ def test_damage_is_explained_and_ends_with_status_1(lake: Path, location: Path) 
 def test_what_was_repaired_is_said(lake: Path, location: Path) -> None:
     with headgate.connect(lake) as opened:
         opened.table("sales.orders").checkpoint()
-    (location / file_names.classic_checkpoint(Version(2))).write_bytes(b"damaged")
+    (location / file_names.classic_checkpoint_path(Version(2))).write_bytes(b"damaged")
     assert run("sales.orders", "--lake", lake).exit_code == 1
 
     result = run("sales.orders", "--lake", lake, "--repair")

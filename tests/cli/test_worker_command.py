@@ -61,7 +61,7 @@ def test_a_failure_is_told_and_is_the_exit_code(lake: Path) -> None:
     catalog = open_catalog(lake)
     location = catalog.resolve(TableName("sales", "orders")).location
     catalog.close()
-    (Path(location) / file_names.published(Version(1))).write_bytes(b"stray")
+    (Path(location) / file_names.published_path(Version(1))).write_bytes(b"stray")
 
     result = run(lake, "--once")
 

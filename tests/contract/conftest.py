@@ -12,7 +12,7 @@ from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.clock import SystemWorld
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support import adopted
 from tests.support.catalogs import a_catalog
 from tests.support.tables import SCHEMA
@@ -32,7 +32,7 @@ def table(catalog: Catalog) -> StagingTable:
     """The table ``sales.orders``, which may have metadata domains."""
     catalog.create_schema(ORDERS.schema)
     staging = catalog.stage(ORDERS)
-    definition = Definition(SCHEMA, properties={"delta.feature.domainMetadata": "supported"})
+    definition = TableDefinition(SCHEMA, properties={"delta.feature.domainMetadata": "supported"})
     create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
     catalog.register(staging, ORDERS)
     return staging

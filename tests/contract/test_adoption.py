@@ -14,7 +14,7 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.access import Principal, Privilege
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.ports.handover import Coming, Transfer
+from headgate.catalog.ports.handover import AdoptionStatus, Transfer
 from headgate.catalog.store import grant_store
 from headgate.clock import SystemWorld
 from headgate.errors import (
@@ -28,7 +28,7 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption
@@ -53,10 +53,10 @@ def claim(catalog: Catalog, folder: Path, name: TableName = NAME, proposer: str 
 def put(catalog: Catalog, folder: Path, claimed: Transfer) -> None:
     """The second step alone."""
     store = locate(str(folder))
-    base = adoption._look(store, str(folder))
+    base = adoption._load_base(store, str(folder))
     store.put_if_absent(
-        file_names.published(claimed.target),
-        adoption._coming(adopted.registry(catalog), store, base, claimed),
+        file_names.published_path(claimed.target),
+        adoption._adoption_commit(adopted.registry(catalog), store, base, claimed),
     )
 
 
@@ -80,17 +80,17 @@ def test_an_adopted_table_has_its_past_and_goes_on(catalog: Catalog, tmp_path: P
 def test_the_commit_that_decides_says_what_the_protocol_demands(here: Catalog, tmp_path: Path) -> None:
     """S103, E2, E3, I8: and it is a published file, whose id is that of the catalog."""
     adopted.ordinary(tmp_path / "t")
-    before = locate(str(tmp_path / "t")).head(file_names.published(Version(2))).modified_ms
+    before = locate(str(tmp_path / "t")).head(file_names.published_path(Version(2))).modified_ms
     entry = adopted.adopt(here, tmp_path / "t")
 
-    commit = codec.decode(Version(3), locate(entry.location).read(file_names.published(Version(3))))
+    commit = codec.decode(Version(3), locate(entry.location).read(file_names.published_path(Version(3))))
     assert commit.protocol is not None and commit.metadata is not None and commit.info is not None
     assert commit.protocol.reader_features == ("catalogManaged", "vacuumProtocolCheck")
     assert {"catalogManaged", "inCommitTimestamp"} <= set(commit.protocol.writer_features or ())
     configuration = commit.metadata.configuration
     assert configuration["io.unitycatalog.tableId"] == entry.table_id
-    assert configuration[ENABLED_AT_VERSION] == "3"
-    assert configuration[ENABLED_AT_MOMENT] == str(commit.info.in_commit_timestamp)
+    assert configuration[ENABLEMENT_VERSION] == "3"
+    assert configuration[ENABLEMENT_TIMESTAMP] == str(commit.info.in_commit_timestamp)
     assert (commit.info.in_commit_timestamp or 0) > before
     assert commit.info.txn_id
     tail = here.tail(entry.table_id)
@@ -103,7 +103,7 @@ def test_a_moment_before_the_adoption_is_told_by_files_and_one_after_it_by_commi
     """I8: the boundary is the commit that decides."""
     adopted.ordinary(tmp_path / "t")
     for version in range(3):  # which may have been written within a millisecond
-        os.utime(tmp_path / "t" / file_names.published(Version(version)), (version + 1, version + 1))
+        os.utime(tmp_path / "t" / file_names.published_path(Version(version)), (version + 1, version + 1))
     table = adopted.managed(here, adopted.adopt(here, tmp_path / "t"))
     adopted.append(table, "after.parquet")
     times = {found.version: found.timestamp for found in table.history()}
@@ -117,7 +117,7 @@ def test_a_table_whose_log_was_cleaned_up_is_adopted(here: Catalog, tmp_path: Pa
     ordinary = adopted.ordinary(tmp_path / "t", appends=3)
     ordinary.checkpoint()
     for version in range(4):
-        locate(ordinary.location).delete(file_names.published(Version(version)))
+        locate(ordinary.location).delete(file_names.published_path(Version(version)))
 
     table = adopted.managed(here, adopted.adopt(here, tmp_path / "t"))
 
@@ -148,13 +148,13 @@ def test_who_dies_after_the_decisive_commit_has_given_the_table_to_the_catalog(
         case "adopt":
             adopted.adopt(survivor, tmp_path / "t", proposer="bob")
         case "resume":
-            assert adoption.resume(adopted.registry(survivor, "bob")) == {"test.t": "adopted"}
+            assert adoption.resume_transfers(adopted.registry(survivor, "bob")) == {"test.t": "adopted"}
         case "another name":
             name = OTHER
             tables.create_managed(survivor, NAME)
             with pytest.raises(TableExists, match="given away meanwhile"):
                 adopted.adopt(survivor, tmp_path / "t", NAME)
-            assert adoption.resume(adopted.registry(survivor, "bob")) == {"test.t": "open"}
+            assert adoption.resume_transfers(adopted.registry(survivor, "bob")) == {"test.t": "open"}
             adopted.adopt(survivor, tmp_path / "t", OTHER)
     entry = survivor.resolve(name)
 
@@ -168,12 +168,12 @@ def test_who_dies_before_it_and_was_overtaken_has_done_nothing(
 ) -> None:
     ordinary = adopted.ordinary(tmp_path / "t")
     claimed = claim(catalog, tmp_path / "t")
-    assert catalog.adoptions.settle(claimed.table_id) is Coming.OPEN
+    assert catalog.adoptions.settle(claimed.table_id) is AdoptionStatus.OPEN
     adopted.append(ordinary, "faster.parquet")
 
     match how:
         case "resume":
-            assert adoption.resume(adopted.registry(catalog, "bob")) == {"test.t": "abandoned"}
+            assert adoption.resume_transfers(adopted.registry(catalog, "bob")) == {"test.t": "abandoned"}
         case "resolve":
             with pytest.raises(TableNotFound):
                 catalog.resolve(NAME)
@@ -191,9 +191,9 @@ def test_a_promise_whose_version_was_cleaned_up_is_forgotten(here: Catalog, tmp_
     for row in range(2):
         adopted.append(ordinary, f"faster-{row}.parquet")
     ordinary.checkpoint()
-    locate(ordinary.location).delete(file_names.published(claimed.target))
+    locate(ordinary.location).delete(file_names.published_path(claimed.target))
 
-    assert here.adoptions.settle(claimed.table_id) is Coming.ABANDONED
+    assert here.adoptions.settle(claimed.table_id) is AdoptionStatus.ABANDONED
 
 
 def test_the_name_is_kept_for_a_table_that_may_come(catalog: Catalog, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_the_name_is_kept_for_a_table_that_may_come(catalog: Catalog, tmp_path: 
         with pytest.raises((TableExists, NotAllowed)):
             take()
     tables.create.write_version_0(
-        locate(staged.location), tables.Definition(tables.SCHEMA), managed=True, world=SystemWorld()
+        locate(staged.location), tables.TableDefinition(tables.SCHEMA), managed=True, world=SystemWorld()
     )
     with pytest.raises(TableExists):
         catalog.register(staged, NAME)
@@ -225,7 +225,7 @@ def test_nobody_takes_a_table_that_another_is_adopting(catalog: Catalog, tmp_pat
     entry = adopted.adopt(adopted.later(catalog), tmp_path / "t", OTHER, proposer="bob")
 
     assert entry == catalog.resolve(OTHER)
-    assert adoption.resume(adopted.registry(catalog)) == {"test.t": "abandoned"}
+    assert adoption.resume_transfers(adopted.registry(catalog)) == {"test.t": "abandoned"}
 
 
 def test_who_waited_too_long_gets_neither_name_nor_place_from_who_has_them_now(
@@ -306,7 +306,7 @@ def test_whoever_commits_meanwhile_wins(catalog: Catalog, tmp_path: Path) -> Non
 
     class Faster(type(locate("."))):  # type: ignore[misc]  # the local store, whoever makes it
         def put_if_absent(self, path: str, data: bytes) -> None:
-            if path == file_names.published(Version(3)) and ordinary.newest_known().version == 2:
+            if path == file_names.published_path(Version(3)) and ordinary.newest_known().version == 2:
                 adopted.append(ordinary, "faster.parquet")
             super().put_if_absent(path, data)
 
@@ -481,7 +481,7 @@ def test_what_cannot_be_adopted_is_refused_before_anything_is_promised(here: Cat
 def test_a_table_that_headgate_cannot_write_is_refused(here: Catalog, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     adopted.ordinary(folder)
-    zero = folder / file_names.published(Version(0))
+    zero = folder / file_names.published_path(Version(0))
     zero.write_text(
         zero.read_text().replace(
             '"minWriterVersion":2', '"minWriterVersion":7,"writerFeatures":["fromTheFuture"]'
@@ -490,7 +490,7 @@ def test_a_table_that_headgate_cannot_write_is_refused(here: Catalog, tmp_path: 
 
     with pytest.raises(UnsupportedFeature, match="fromTheFuture"):
         adopted.adopt(here, folder)
-    assert not (folder / file_names.STAGED).exists()
+    assert not (folder / file_names.STAGED_FOLDER).exists()
 
 
 def test_to_adopt_takes_the_right_to_make_tables_and_to_release_the_right_to_drop_them(
@@ -507,7 +507,7 @@ def test_to_adopt_takes_the_right_to_make_tables_and_to_release_the_right_to_dro
     assert catalog.adoptions.under_way() == ()
     assert adopted.append(adopted.managed(catalog, entry), "after.parquet") == 4
     with catalog._database.reading() as db:
-        assert grant_store.held(db, Principal("ann"), entry.table_id) == frozenset(Privilege)
+        assert grant_store.table_privileges(db, Principal("ann"), entry.table_id) == frozenset(Privilege)
 
 
 def test_nobody_names_the_table_of_another(catalog: Catalog, tmp_path: Path) -> None:

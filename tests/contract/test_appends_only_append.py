@@ -62,15 +62,15 @@ def test_the_mark_of_a_transaction_is_good_for_no_other_and_for_no_other_table(f
     same = TxnId(f"{filled.table_id} eve {version}")
 
     for marked in (
-        fresh_file_names.mark(filled.table_id, TxnId("another")),
-        fresh_file_names.mark(other, same),
+        fresh_file_names.transaction_prefix(filled.table_id, TxnId("another")),
+        fresh_file_names.transaction_prefix(other, same),
     ):
         with filled.refuses("privileges", line=2):
             filled.propose(named_file(f"{marked}/a"), by="eve")
 
 
 def test_what_only_begins_like_a_mark_is_none(filled: Place) -> None:
-    marked = fresh_file_names.mark(filled.table_id, TxnId("t"))
+    marked = fresh_file_names.transaction_prefix(filled.table_id, TxnId("t"))
 
     assert fresh_file_names.is_fresh(f"{marked}/a", marked)
     assert fresh_file_names.is_fresh(f"{marked}-1/a", marked)

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from headgate.catalog.ports.access import Privilege
-from headgate.catalog.ports.commits import Proposal, Ratified, Staged
+from headgate.catalog.ports.commits import Proposal, Ratified, StagedCommit
 from headgate.catalog.store import commit_rules
 from headgate.errors import CommitRefused, InvalidRequest
 from headgate.protocol.actions import TxnId, Version
@@ -32,7 +32,7 @@ def test_nothing_is_parsed_of_who_may_not_write(place: Place) -> None:
 
 def test_nothing_is_read_of_who_may_not_write(place: Place) -> None:
     version = Version(place.catalog.tail(place.table_id).latest + 1)
-    absent = Staged(file_names.staged_file(version, "00000000-0000-4000-8000-000000000000"))
+    absent = StagedCommit(file_names.staged_file_name(version, "00000000-0000-4000-8000-000000000000"))
 
     with place.refuses("privileges"):
         place.catalog.acting_as(READER).propose(Proposal(place.table_id, version, TxnId("t"), absent))

@@ -14,7 +14,7 @@ SOURCE, TARGET = TableName("s", "source"), TableName("s", "target")
 
 def places(catalog: Catalog, table: StagingTable) -> set[str]:
     with catalog._database.reading() as db:
-        return set(commit_rules.sources(db, table.table_id))
+        return set(commit_rules.load_file_sources(db, table.table_id))
 
 
 def test_a_clone_may_name_what_its_source_is_and_may_name_itself(catalog: Catalog) -> None:
@@ -81,7 +81,7 @@ def test_it_takes_reading_the_one_and_writing_the_other(
     ],
 )
 def test_places_are_compared_however_they_are_spelled(path: str, source: str, granted: bool) -> None:
-    assert path_containment.is_granted(path, [source]) is granted
+    assert path_containment.is_below_source(path, [source]) is granted
 
 
 def test_what_a_table_may_name_goes_with_the_table(catalog: Catalog) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from headgate.catalog.ports.commits import (
     CommitCatalog,
-    Inline,
+    InlineCommit,
     Lost,
     Open,
     Proposal,
     Ratified,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
 )
@@ -26,7 +26,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.catalogs import KINDS, any_catalog
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import altered, content, inline, open_version, publish, staged, stamp
@@ -69,7 +69,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
             yield Case(catalog, staging.table_id, locate(staging.location))
         return
     store, simulated = DictStore(), SimulatedCatalog()
-    create.write_version_0(store, Definition(SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(store, TableDefinition(SCHEMA), managed=True, world=SystemWorld())
     simulated.add_table(TableId("t"), store)
     yield Case(RemoteCatalog(simulated, PerfectWire()), TableId("t"), store)
 
@@ -81,7 +81,7 @@ def test_a_new_table_is_at_version_0_and_published(case: Case) -> None:
 
 def test_what_is_told_of_the_table_is_what_its_latest_version_says(case: Case) -> None:
     """S040: a catalog may tell nothing, but nothing else."""
-    first = codec.decode(Version(0), case.store.read(file_names.published(Version(0))))
+    first = codec.decode(Version(0), case.store.read(file_names.published_path(Version(0))))
     renewed = altered(case.store, acme="1")
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
 
@@ -100,7 +100,7 @@ def test_the_next_version_is_ratified(case: Case) -> None:
     assert answer == Ratified(Version(1))
     (commit,) = case.tail.commits
     assert (commit.version, commit.txn_id, commit.in_commit_timestamp) == (1, "a", stamp(1))
-    assert commit.where == Inline(content(1, "a"))
+    assert commit.where == InlineCommit(content(1, "a"))
 
 
 def test_a_staged_commit_is_ratified_by_name(case: Case) -> None:
@@ -133,7 +133,7 @@ def test_a_repeated_proposal_keeps_the_content_of_the_first(case: Case) -> None:
 
     case.catalog.propose(inline(case.table_id, 1, "a", data=content(1, "a", at=stamp(9))))
 
-    assert case.tail.commits[0].where == Inline(content(1, "a"))
+    assert case.tail.commits[0].where == InlineCommit(content(1, "a"))
 
 
 def test_the_loser_gets_every_winner_up_to_the_latest(case: Case) -> None:
@@ -145,7 +145,7 @@ def test_the_loser_gets_every_winner_up_to_the_latest(case: Case) -> None:
     assert isinstance(answer, Lost)
     assert [(winner.version, winner.txn_id) for winner in answer.winners] == [(2, "b"), (3, "c"), (4, "d")]
     assert [winner.where for winner in answer.winners] == [
-        Inline(content(2, "b")), Inline(content(3, "c")), Inline(content(4, "d")),
+        InlineCommit(content(2, "b")), InlineCommit(content(3, "c")), InlineCommit(content(4, "d")),
     ]  # fmt: skip
     assert case.tail.latest == 4
 
@@ -157,7 +157,7 @@ def test_winners_that_are_published_are_named_without_content(case: Case) -> Non
     answer = case.catalog.propose(inline(case.table_id, 1, "late"))
 
     assert isinstance(answer, Lost)
-    assert [winner.where for winner in answer.winners] == [None, Inline(content(2, "b"))]
+    assert [winner.where for winner in answer.winners] == [None, InlineCommit(content(2, "b"))]
 
 
 def test_a_version_beyond_the_next_is_refused_and_changes_nothing(case: Case) -> None:
@@ -220,7 +220,7 @@ def test_malformed_content_is_refused_and_changes_nothing(case: Case, data: Call
 )
 def test_a_staged_file_must_be_named_after_its_version(case: Case, file_name: str) -> None:
     """T1 and T2: the name is all the client says about a place, so it must say nothing else."""
-    proposal = Proposal(case.table_id, Version(1), TxnId("a"), Staged(file_name))
+    proposal = Proposal(case.table_id, Version(1), TxnId("a"), StagedCommit(file_name))
 
     with pytest.raises(InvalidRequest, match="is not the name of a staged commit"):
         case.catalog.propose(proposal)
@@ -229,7 +229,7 @@ def test_a_staged_file_must_be_named_after_its_version(case: Case, file_name: st
 
 
 def test_a_staged_file_must_exist(case: Case) -> None:
-    missing = Staged(file_names.staged_file(Version(1), UUID))
+    missing = StagedCommit(file_names.staged_file_name(Version(1), UUID))
 
     with pytest.raises(InvalidRequest, match="does not exist"):
         case.catalog.propose(Proposal(case.table_id, Version(1), TxnId("a"), missing))
@@ -256,7 +256,7 @@ def test_the_outcome_of_a_proposal_for_a_taken_version_is_lost_with_all_winners(
 
     assert isinstance(answer, Lost)
     assert [(winner.version, winner.where) for winner in answer.winners] == [
-        (1, Inline(content(1, "a"))), (2, Inline(content(2, "b"))),
+        (1, InlineCommit(content(1, "a"))), (2, InlineCommit(content(2, "b"))),
     ]  # fmt: skip
 
 
@@ -396,7 +396,7 @@ def test_a_commit_with_an_assigned_version_is_stamped_after_the_latest_and_else_
 
     held = case.tail.commits[-1]
     assert held.in_commit_timestamp == stamp(2) + 1
-    assert isinstance(held.where, Inline)
+    assert isinstance(held.where, InlineCommit)
     served = codec.decode(Version(3), held.where.content)
     assert served.info == CommitInfo(in_commit_timestamp=held.in_commit_timestamp, txn_id=TxnId("late"))
     assert served.adds == codec.decode(Version(1), early).adds
@@ -405,7 +405,7 @@ def test_a_commit_with_an_assigned_version_is_stamped_after_the_latest_and_else_
 def test_an_open_version_that_is_the_next_one_is_ratified_as_it_is(case: Case) -> None:
     case.catalog.propose(open_version(case.table_id, 1, "a"))
 
-    assert case.tail.commits[-1].where == Inline(content(1, "a"))
+    assert case.tail.commits[-1].where == InlineCommit(content(1, "a"))
 
 
 def test_a_repeated_proposal_of_an_open_version_is_the_same_commit(case: Case) -> None:

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged
-from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit
+from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
@@ -20,7 +20,7 @@ from tests.support.faulty_store import DictStore
 from tests.support.owned import OWNED, PLAIN, propose
 from tests.support.proposals import content
 
-Build = Callable[..., LedgerOwner]
+Build = Callable[..., LedgerCoordinator]
 
 
 @pytest.fixture(params=["memory", "database", "postgresql"])
@@ -31,31 +31,31 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
             server = postgresql.server()
             place = server.url(stack.enter_context(server.database()))
 
-        def built(batch: int = 100) -> LedgerOwner:
+        def built(batch: int = 100) -> LedgerCoordinator:
             return owned.owner(request.param, place, batch=batch)
 
         yield built
 
 
-def registered(owner: LedgerOwner, *, current: int | None = None) -> OwnedTable:
+def registered(owner: LedgerCoordinator, *, current: int | None = None) -> CoordinatedTable:
     """A table that the owner took at that version."""
     version = None if current is None else Version(current)
-    return OwnedTable("/tables/t", owner.register("/tables/t", version, PLAIN), DictStore())
+    return CoordinatedTable("/tables/t", owner.register("/tables/t", version, PLAIN), DictStore())
 
 
-def assert_ratified(owner: LedgerOwner, table: OwnedTable, *versions: int) -> None:
+def assert_ratified(owner: LedgerCoordinator, table: CoordinatedTable, *versions: int) -> None:
     for version in versions:
         found = propose(owner, table, version, f"txn-{version}")
         assert isinstance(found, RatifiedCommit)
         assert found.version == version
 
 
-def published(table: OwnedTable) -> list[int]:
-    found = (file_names.parse(meta.path) for meta in table.store.list_from(file_names.LOG))
+def published(table: CoordinatedTable) -> list[int]:
+    found = (file_names.parse(meta.path) for meta in table.store.list_from(file_names.LOG_FOLDER))
     return [file.version for file in found if file is not None]
 
 
-def held(found: OwnedCommits) -> list[int]:
+def held(found: GetCommitsResponse) -> list[int]:
     return [commit.version for commit in found.commits]
 
 
@@ -63,7 +63,7 @@ def test_nothing_is_ratified_at_first(build: Build) -> None:
     """S136, P4, C5: which is not version -1, nor 0."""
     owner = build()
 
-    assert owner.get_commits(registered(owner)) == OwnedCommits((), None)
+    assert owner.get_commits(registered(owner)) == GetCommitsResponse((), None)
 
 
 def test_version_0_is_not_the_owners(build: Build) -> None:
@@ -185,7 +185,7 @@ def test_batches_of_two_are_published_together(build: Build) -> None:
     assert isinstance(second, RatifiedCommit)
     assert second.where is None
     assert published(table) == [1, 2]
-    assert owner.get_commits(table) == OwnedCommits((), Version(2))
+    assert owner.get_commits(table) == GetCommitsResponse((), Version(2))
 
 
 def test_batches_of_one_are_published_at_once(build: Build) -> None:
@@ -206,13 +206,13 @@ def test_publishing_copies_what_was_ratified_and_nothing_else(build: Build) -> N
     table = registered(owner)
     assert_ratified(owner, table, 1, 2)
     propose(owner, table, 1, "loser")
-    table.store.put_if_absent(file_names.published(Version(1)), content(1, "txn-1"))
-    before = table.store.head(file_names.published(Version(1)))
+    table.store.put_if_absent(file_names.published_path(Version(1)), content(1, "txn-1"))
+    before = table.store.head(file_names.published_path(Version(1)))
 
     owner.backfill_to(table, Version(2))
 
-    assert table.store.head(file_names.published(Version(1))) == before
-    assert table.store.read(file_names.published(Version(2))) == content(2, "txn-2")
+    assert table.store.head(file_names.published_path(Version(1))) == before
+    assert table.store.read(file_names.published_path(Version(2))) == content(2, "txn-2")
 
 
 def test_publishing_beyond_the_latest_is_refused_and_repeating_it_is_not(build: Build) -> None:
@@ -239,7 +239,7 @@ def test_the_latest_version_survives_publication_and_restart(build: Build) -> No
     owner.backfill_to(table, Version(2))
     again = build() if "Database" in type(owner.ledger).__name__ else owner
 
-    assert again.get_commits(table) == OwnedCommits((), Version(2))
+    assert again.get_commits(table) == GetCommitsResponse((), Version(2))
     assert_ratified(again, table, 3)
 
 
@@ -247,7 +247,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed 004: at some point after backfill completes, the mapping for that commit is deleted."""
-    monkeypatch.setattr(rules, "REMEMBERED", 4)
+    monkeypatch.setattr(rules, "REMEMBERED_COMMITS", 4)
     owner = build(1)
     table = registered(owner)
     assert_ratified(owner, table, *range(1, 9))
@@ -258,11 +258,11 @@ def test_what_is_published_is_forgotten_but_for_a_window(
     assert [commit.version for commit in kept] == [5, 6, 7, 8]
     assert isinstance(again, RatifiedCommit)
     assert isinstance(propose(owner, table, 4, "txn-4"), Lost)  # who asks finds it in the log
-    assert owner.get_commits(table) == OwnedCommits((), Version(8))
+    assert owner.get_commits(table) == GetCommitsResponse((), Version(8))
 
 
 def test_what_is_not_published_is_never_forgotten(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REMEMBERED", 2)
+    monkeypatch.setattr(rules, "REMEMBERED_COMMITS", 2)
     owner = build(1_000)
     table = registered(owner)
     assert_ratified(owner, table, *range(1, 9))
@@ -376,9 +376,9 @@ def test_a_staged_file_of_another_version_is_refused(build: Build) -> None:
     found = propose(owner, table, 1, "t")
     assert isinstance(found, RatifiedCommit)
 
-    assert isinstance(found.where, Staged)
+    assert isinstance(found.where, StagedCommit)
     stamp = found.in_commit_timestamp
-    wrong = OwnedProposal(Version(2), TxnId("u"), stamp, found.where, before=OWNED, after=OWNED)
+    wrong = CoordinatedProposal(Version(2), TxnId("u"), stamp, found.where, before=OWNED, after=OWNED)
 
     with pytest.raises(InvalidRequest, match="not the name of a staged version"):
         owner.commit(table, wrong)

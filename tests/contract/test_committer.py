@@ -9,21 +9,21 @@ import pytest
 
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import Lost, Open, Ratified
-from headgate.catalog.ports.coordinator import CommitOwner
+from headgate.catalog.ports.coordinator import CommitCoordinator
 from headgate.clock import SystemWorld
 from headgate.errors import TableNotFound
 from headgate.plugins.coordinators import in_memory
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table import transaction
 from headgate.table.alter import coordination
-from headgate.table.alter.create import Definition
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.alter.create import TableDefinition
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Committer
@@ -49,7 +49,7 @@ class Route:
 
     def transaction(self, name: str) -> Transaction:
         """An append to the newest version."""
-        newest = snapshot.load(self.store, self.committer.frontier())
+        newest = snapshot.load_snapshot(self.store, self.committer.frontier())
         change = replace(append_change(named_file(f"{name}.parquet")), txn_id=TxnId(name))
         return transaction.begin(newest.state, change, world=SystemWorld())
 
@@ -79,20 +79,20 @@ def route(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Route]:
 def by_path(store: Store, location: str, *, coordinated: bool) -> Committer:
     """The committer of a table opened by path, which an owner in memory may have from the start."""
     find = partial(owned_by, in_memory(batch=100))
-    committer = RoutedCommitter(location, store, find, world=SystemWorld())
+    committer = PathCommitter(location, store, find, world=SystemWorld())
     if not coordinated:
         create_filesystem(store)
         return committer
     table = OpenedTable(
-        location, store, committer, after_commit=AfterCommit(ON_DEMAND), settings=ON_DEMAND,
+        location, store, committer, after_commit=PostCommitScheduler(ON_DEMAND), settings=ON_DEMAND,
         world=SystemWorld(),
     )  # fmt: skip
-    coordination.create_coordinated(table, Definition(SCHEMA), find, "one", {})
+    coordination.create_coordinated(table, TableDefinition(SCHEMA), find, "one", {})
     table.snapshot()
     return committer
 
 
-def owned_by(owner: CommitOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:
+def owned_by(owner: CommitCoordinator, name: str, conf: Mapping[str, str]) -> CommitCoordinator:
     return owner
 
 
@@ -122,7 +122,7 @@ def test_the_same_proposal_again_gets_the_same_answer(route: Route) -> None:
 
 def test_the_loser_gets_every_winner_from_its_target_on(route: Route) -> None:
     late = route.transaction("late")
-    late = replace(late, attempt=replace(late.attempt, reads=Reads(whole_table=True)))
+    late = replace(late, attempt=replace(late.attempt, reads=ReadSet(whole_table=True)))
     for name in ("a", "b"):
         route.committer.propose(route.transaction(name))
 
@@ -157,7 +157,7 @@ def test_publishing_makes_every_version_a_file(route: Route) -> None:
     assert route.committer.publish() == 2
     assert route.committer.publish() == 2
 
-    listed = [file_names.parse(found.path) for found in route.store.list_from(file_names.LOG)]
+    listed = [file_names.parse(found.path) for found in route.store.list_from(file_names.LOG_FOLDER)]
     assert [file.version for file in listed if file] == [0, 1, 2]
 
 

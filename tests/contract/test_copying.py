@@ -17,12 +17,12 @@ from headgate.catalog.ports.directory import TableName
 from headgate.clock import SystemWorld
 from headgate.errors import ObjectNotFound, StorageError, StorageUnavailable
 from headgate.storage import copy
-from headgate.storage.copy import Copy
+from headgate.storage.copy import ObjectCopy
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.storage.object_store import ObjectStore
 from headgate.storage.store import Store
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support import s3, tables
 from tests.support.faulty_store import DictStore
 
@@ -63,7 +63,9 @@ def test_objects_are_copied_whole(makes: dict[str, Make], source: str, target: s
     for path, content in contents.items():
         theirs.put(path, content)
 
-    copy.copy_all(ours, [Copy(theirs, path, f"new/{path}", len(data)) for path, data in contents.items()])
+    copy.copy_objects(
+        ours, [ObjectCopy(theirs, path, f"new/{path}", len(data)) for path, data in contents.items()]
+    )
 
     assert {path: ours.read(f"new/{path}") for path in contents} == contents
     assert {path: theirs.read(path) for path in contents} == contents
@@ -76,7 +78,7 @@ def test_what_is_not_there_is_not_copied(makes: dict[str, Make], source: str, ta
 
     for size in (0, 5):
         with pytest.raises(ObjectNotFound, match="nothing"):
-            copy.copy_all(ours, [Copy(makes[source]("source"), "nothing", "copy", size)])
+            copy.copy_objects(ours, [ObjectCopy(makes[source]("source"), "nothing", "copy", size)])
 
     assert list(ours.list_from("")) == []
 
@@ -86,7 +88,7 @@ def test_within_a_bucket_no_byte_comes_here(makes: dict[str, Make]) -> None:
     theirs.put("a", b"content")
 
     with patch.object(ObjectStore, "read", side_effect=AssertionError):
-        copy.copy_all(ours, [Copy(theirs, "a", "b", 7)])
+        copy.copy_objects(ours, [ObjectCopy(theirs, "a", "b", 7)])
 
     assert ours.read("b") == b"content"
 
@@ -117,7 +119,7 @@ def test_the_first_failure_ends_it() -> None:
         theirs.put(str(number), b"x")
 
     with pytest.raises(StorageError, match="no space"):
-        copy.copy_all(ours, [Copy(theirs, str(number), str(number), 1) for number in range(100)])
+        copy.copy_objects(ours, [ObjectCopy(theirs, str(number), str(number), 1) for number in range(100)])
 
     assert len(list(ours.list_from(""))) == 3
 
@@ -133,7 +135,7 @@ def test_a_source_that_breaks_off_leaves_no_half_file(tmp_path: Path) -> None:
     theirs.put("a", LARGE)
 
     with pytest.raises(StorageUnavailable):
-        copy.copy_all(ours, [Copy(theirs, "a", "a", len(LARGE))])
+        copy.copy_objects(ours, [ObjectCopy(theirs, "a", "a", len(LARGE))])
 
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -145,7 +147,7 @@ def test_a_lake_in_a_bucket_clones_both_ways(makes: dict[str, Make], tmp_path: P
     catalog = Catalog(database, warehouse=f"{place}/ware%20house", locate=locate, world=SystemWorld())
     with Lake(catalog, settings=Settings(publish=Publish.NOW), world=SystemWorld()) as lake:
         lake.create_schema("s")
-        table = lake._create(TableName("s", "t"), Definition(tables.SCHEMA))
+        table = lake._create(TableName("s", "t"), TableDefinition(tables.SCHEMA))
         add = tables.parquet_file(str(tmp_path / "made"), "f1.parquet", [1])
         table.log.store.put("f1.parquet", (tmp_path / "made" / "f1.parquet").read_bytes())
         table.log.commit(tables.append_change(add), base=table.log.snapshot())

@@ -23,8 +23,8 @@ from headgate.protocol.log import file_names
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
-from headgate.table.maintenance.purge import delete_files, purge
+from headgate.table.alter.create import TableDefinition
+from headgate.table.maintenance.purge import delete_table_files, purge
 from tests.support.proposals import inline, publish
 from tests.support.tables import SCHEMA, create_managed
 
@@ -174,7 +174,7 @@ def test_only_what_was_dropped_is_purged_and_then_nothing_is_left(catalog: Catal
     with pytest.raises(TableNotFound):
         catalog.undrop(NAME)
     assert [item.table_id for item in catalog.disposal.abandoned()] == [staging.table_id]
-    assert delete_files(files) == 1
+    assert delete_table_files(files) == 1
     catalog.disposal.forget(staging.table_id)
     catalog.disposal.forget(staging.table_id)
 
@@ -201,7 +201,7 @@ def test_files_that_shall_stay_must_be_a_whole_table(catalog: Catalog) -> None:
     catalog.disposal.strike_out(staging.table_id)
 
     assert _rows(catalog, staging.table_id) == 0
-    assert len(list(locate(staging.location).list_from(file_names.LOG))) == 2
+    assert len(list(locate(staging.location).list_from(file_names.LOG_FOLDER))) == 2
 
 
 def test_who_may_not_drop_may_not_purge_rename_undrop_or_share(catalog: Catalog) -> None:
@@ -299,7 +299,9 @@ def test_a_table_that_was_registered_in_time_stays(catalog: Catalog) -> None:
 
 
 def _written(staging: StagingTable) -> StagingTable:
-    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=SystemWorld()
+    )
     return staging
 
 

@@ -13,9 +13,9 @@ from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.commits import Ratified, TableId
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.ports.events import Event, Kind
+from headgate.catalog.ports.events import Event, EventKind
 from headgate.catalog.store import commit_store, event_store
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import InvalidRequest
 from headgate.lake.listener import Listener
 from headgate.protocol.actions import Version
@@ -65,11 +65,11 @@ def test_creating_committing_and_dropping_a_table_is_told_in_that_order(case: Ca
     told = case.log.after(0)
 
     assert [(event.kind, event.version) for event in told] == [
-        (Kind.CREATE, 0),
-        (Kind.COMMIT, 0),
-        (Kind.COMMIT, 1),
-        (Kind.COMMIT, 2),
-        (Kind.DROP, 2),
+        (EventKind.CREATE, 0),
+        (EventKind.COMMIT, 0),
+        (EventKind.COMMIT, 1),
+        (EventKind.COMMIT, 2),
+        (EventKind.DROP, 2),
     ]
     assert {(event.table, event.table_id) for event in told} == {("test.t", case.table_id)}
     assert told[2].txn_id == "txn-1"
@@ -83,7 +83,7 @@ def test_a_refused_or_lost_proposal_is_no_commit_event(case: Case) -> None:
     case.catalog.propose(inline(case.table_id, 1, "late"))
     case.catalog.propose(inline(case.table_id, 1, "txn-1"))
 
-    commits = [event.txn_id for event in case.since() if event.kind is Kind.COMMIT]
+    commits = [event.txn_id for event in case.since() if event.kind is EventKind.COMMIT]
     assert commits == ["txn-1"]
 
 
@@ -101,7 +101,7 @@ def test_a_cursor_goes_on_where_it_stopped(case: Case) -> None:
 
 def test_what_is_told_in_a_transaction_that_fails_did_not_happen(case: Case) -> None:
     with pytest.raises(ZeroDivisionError), case.catalog._database.writing() as db:
-        event_store.record(db, Happened(Kind.RENAME, case.table_id), now_ms=1)
+        event_store.record_event(db, NewEvent(EventKind.RENAME, case.table_id), now_ms=1)
         raise ZeroDivisionError
 
     assert case.since() == ()
@@ -110,21 +110,21 @@ def test_what_is_told_in_a_transaction_that_fails_did_not_happen(case: Case) -> 
 def test_details_come_back_as_they_were_told(case: Case) -> None:
     details = {"rule": "not-null", "columns": ["a", "ü"], "code": "HEADGATE_NOT_ALLOWED"}
 
-    case.log.tell(Happened(Kind.REFUSAL, case.table_id, operation="WRITE", details=details))
+    case.log.tell(NewEvent(EventKind.REFUSAL, case.table_id, operation="WRITE", details=details))
 
     (event,) = case.since()
-    assert (event.kind, event.operation, event.details) == (Kind.REFUSAL, "WRITE", details)
+    assert (event.kind, event.operation, event.details) == (EventKind.REFUSAL, "WRITE", details)
     assert (event.table, event.version) == ("test.t", 0)
 
 
 def test_an_incident_is_told_once(case: Case) -> None:
-    incident = Happened(Kind.INCIDENT, case.table_id)
+    incident = NewEvent(EventKind.INCIDENT, case.table_id)
 
     with ThreadPoolExecutor(4) as pool:
         told = list(pool.map(lambda _: case.log.tell_once("stray/t/1", incident), range(8)))
 
     assert sorted(told) == [False] * 7 + [True]
-    assert [event.kind for event in case.since()] == [Kind.INCIDENT]
+    assert [event.kind for event in case.since()] == [EventKind.INCIDENT]
 
 
 def test_many_writers_and_readers_see_each_version_once_and_in_order(case: Case) -> None:
@@ -164,19 +164,25 @@ def test_who_commits_last_is_not_skipped_though_it_wrote_first(tmp_path: Path) -
         database = catalog._database
 
         with database.writing() as early:
-            event_store.record(early, Happened(Kind.RENAME, slow), now_ms=1)
+            event_store.record_event(early, NewEvent(EventKind.RENAME, slow), now_ms=1)
             early.execute(insert(commit_store.commits), _row(slow, 1))
             early.execute(
                 commit_store.tables.update().where(commit_store.tables.c.table_id == slow).values(latest=1)
             )
             with database.writing() as late:
-                event_store.record(late, Happened(Kind.RENAME, fast), now_ms=2)
+                event_store.record_event(late, NewEvent(EventKind.RENAME, fast), now_ms=2)
             catalog.propose(inline(fast, 1, "fast-1"))
             before = catalog.events.after(start)
         after = catalog.events.after(before[-1].cursor)
 
-    assert {(event.kind, event.table_id) for event in before} == {(Kind.RENAME, fast), (Kind.COMMIT, fast)}
-    assert {(event.kind, event.table_id) for event in after} == {(Kind.RENAME, slow), (Kind.COMMIT, slow)}
+    assert {(event.kind, event.table_id) for event in before} == {
+        (EventKind.RENAME, fast),
+        (EventKind.COMMIT, fast),
+    }
+    assert {(event.kind, event.table_id) for event in after} == {
+        (EventKind.RENAME, slow),
+        (EventKind.COMMIT, slow),
+    }
 
 
 def _row(table_id: TableId, version: int) -> dict[str, object]:
@@ -204,9 +210,9 @@ def test_old_events_are_forgotten_and_a_cursor_into_them_is_refused(case: Case) 
 
 def test_a_listener_is_called_for_the_kinds_it_wants(case: Case) -> None:
     seen: list[Event] = []
-    listener = Listener(case.log, seen.append, kinds={Kind.COMMIT}, every=0.01)
+    listener = Listener(case.log, seen.append, kinds={EventKind.COMMIT}, every=0.01)
 
-    case.log.tell(Happened(Kind.REFUSAL, case.table_id))
+    case.log.tell(NewEvent(EventKind.REFUSAL, case.table_id))
     case.ratify(3)
     until(lambda: len(seen) >= 3)
     listener.close()

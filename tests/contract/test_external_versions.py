@@ -6,8 +6,8 @@ import pytest
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.commits import Lost, Ratified
 from headgate.catalog.ports.directory import StagingTable
-from headgate.catalog.ports.events import Event, Kind
-from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.groups import GroupId, GroupProposal
 from headgate.catalog.ports.policies import Refusal, Review
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, RemoveFile, TxnId, Version
@@ -23,11 +23,13 @@ REMOVAL = RemoveFile(path="a.parquet", data_change=True)
 def plant(table: StagingTable, *actions: Action, txn_id: str = "planted", ahead_ms: int = 0) -> None:
     """Write the file of version 1, and tell nobody."""
     info = CommitInfo(in_commit_timestamp=EpochMillis(stamp(1) + ahead_ms), txn_id=TxnId(txn_id))
-    locate(table.location).put_if_absent(file_names.published(Version(1)), codec.encode((info, *actions)))
+    locate(table.location).put_if_absent(
+        file_names.published_path(Version(1)), codec.encode((info, *actions))
+    )
 
 
 def incidents(catalog: Catalog) -> list[Event]:
-    return [event for event in catalog.events.after(0) if event.kind is Kind.INCIDENT]
+    return [event for event in catalog.events.after(0) if event.kind is EventKind.INCIDENT]
 
 
 def refusal(catalog: Catalog, table: StagingTable) -> str:
@@ -107,7 +109,7 @@ def test_in_a_lake_with_others_somebody_unknown_has_no_privileges(
 
     assert "CHANGE DATA" in refusal(governed, table)
     with pytest.raises(NotAllowed, match="CHANGE DATA"):
-        governed.propose_group(Group(GroupId("g"), (inline(table.table_id, 1, "ours"),)))
+        governed.propose_group(GroupProposal(GroupId("g"), (inline(table.table_id, 1, "ours"),)))
     for decide in (governed.acting_as("eve").accept_version, governed.acting_as("eve").set_aside_version):
         with pytest.raises(NotAllowed, match="MANAGE GRANTS"):
             decide(ORDERS, Version(1))
@@ -144,7 +146,7 @@ def test_on_a_shared_log_anybody_may_publish_what_the_rules_allow(
 
     other = msgspec.structs.replace(altered(locate(table.location)), id="of another table")
     info = CommitInfo(in_commit_timestamp=stamp(2), txn_id=TxnId("planted too"))
-    locate(table.location).put_if_absent(file_names.published(Version(2)), codec.encode((info, other)))
+    locate(table.location).put_if_absent(file_names.published_path(Version(2)), codec.encode((info, other)))
 
     with pytest.raises(NotAllowed, match="same-table"):
         governed.propose(inline(table.table_id, 2, "ours"))
@@ -181,6 +183,6 @@ def test_a_transaction_that_is_ratified_is_told_so_whatever_is_in_the_way(
     """I9"""
     governed.propose(inline(table.table_id, 1, "ours"))
     info = CommitInfo(in_commit_timestamp=stamp(2), txn_id=TxnId("planted"))
-    locate(table.location).put_if_absent(file_names.published(Version(2)), codec.encode((info, REMOVAL)))
+    locate(table.location).put_if_absent(file_names.published_path(Version(2)), codec.encode((info, REMOVAL)))
 
     assert governed.propose(inline(table.table_id, 1, "ours")) == Ratified(Version(1))

@@ -16,16 +16,16 @@ from sqlalchemy import Connection, event
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.commits import Inline, Open, Ratified, Staged, TableId, Unknown
+from headgate.catalog.ports.commits import InlineCommit, Open, Ratified, StagedCommit, TableId, Unknown
 from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.ports.groups import (
-    Creation,
-    Group,
     GroupCatalog,
     GroupId,
     GroupLost,
     GroupOutcome,
+    GroupProposal,
     GroupRatified,
+    StagedCreation,
 )
 from headgate.clock import SystemWorld
 from headgate.errors import (
@@ -40,7 +40,7 @@ from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.catalogs import KINDS, a_catalog, any_catalog
 from tests.support.faulty_store import DictStore, PerfectWire
 from tests.support.proposals import content, inline, open_version, publish, staged
@@ -74,10 +74,10 @@ class Case:
             done = self.catalog.propose(inline(self.ids[table], version, txn_id))
             assert done == Ratified(Version(version))
 
-    def group(self, name: str, *tables: int, at: int = 1, **others: Any) -> Group:
+    def group(self, name: str, *tables: int, at: int = 1, **others: Any) -> GroupProposal:
         """A commit to each of these tables, called after the group, as version ``at``."""
         proposals = tuple(inline(self.ids[table], at, f"{name}-{table}") for table in tables)
-        return Group(GroupId(name), proposals, **others)
+        return GroupProposal(GroupId(name), proposals, **others)
 
 
 def ratified(case: Case, **versions: int) -> GroupRatified:
@@ -93,7 +93,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     simulated, stores = SimulatedCatalog(), (DictStore(), DictStore(), DictStore())
     ids = tuple(TableId(f"t{number}") for number in range(3))
     for table_id, store in zip(ids, stores, strict=True):
-        create.write_version_0(store, Definition(SCHEMA), managed=True, world=SystemWorld())
+        create.write_version_0(store, TableDefinition(SCHEMA), managed=True, world=SystemWorld())
         simulated.add_table(table_id, store)
     yield Case(RemoteCatalog(simulated, PerfectWire()), ids, stores)
 
@@ -120,19 +120,19 @@ def a_case(catalog: LakeCatalog) -> Case:
 
 def test_all_tables_of_a_group_get_their_next_version(case: Case) -> None:
     case.ratify(1, "before")
-    group = Group(
+    group = GroupProposal(
         GroupId("g"), (inline(case.ids[0], 1, "a"), inline(case.ids[1], 2, "b"), inline(case.ids[2], 1, "c"))
     )
 
     assert case.groups.propose_group(group) == ratified(case, t0=1, t1=2, t2=1)
     assert case.latest == (1, 2, 1)
-    assert case.catalog.tail(case.ids[1]).commits[-1].where == Inline(content(2, "b"))
+    assert case.catalog.tail(case.ids[1]).commits[-1].where == InlineCommit(content(2, "b"))
 
 
 def test_staged_and_inline_commits_go_together(case: Case) -> None:
     large = staged(case.ids[0], 1, "a", case.stores[0])
 
-    answer = case.groups.propose_group(Group(GroupId("g"), (large, inline(case.ids[1], 1, "b"))))
+    answer = case.groups.propose_group(GroupProposal(GroupId("g"), (large, inline(case.ids[1], 1, "b"))))
 
     assert answer == ratified(case, t0=1, t1=1)
     assert case.catalog.tail(case.ids[0]).commits[0].where == large.content
@@ -146,7 +146,7 @@ def test_one_table_that_moved_stops_all_and_its_winners_are_told(case: Case) -> 
     assert isinstance(answer, GroupLost)
     assert list(answer.winners) == [case.ids[1]]
     told = [(winner.version, winner.txn_id, winner.where) for winner in answer.winners[case.ids[1]]]
-    assert told == [(1, "x", Inline(content(1, "x"))), (2, "y", Inline(content(2, "y")))]
+    assert told == [(1, "x", InlineCommit(content(1, "x"))), (2, "y", InlineCommit(content(2, "y")))]
     assert case.latest == (0, 2, 0)
 
 
@@ -177,7 +177,9 @@ def test_a_table_that_was_only_read_must_not_have_moved(case: Case) -> None:
 def test_blind_appends_get_whatever_version_is_next(case: Case) -> None:
     case.ratify(0, "x", "y")
 
-    group = Group(GroupId("g"), (open_version(case.ids[0], 1, "a"), open_version(case.ids[1], 1, "b")))
+    group = GroupProposal(
+        GroupId("g"), (open_version(case.ids[0], 1, "a"), open_version(case.ids[1], 1, "b"))
+    )
 
     assert case.groups.propose_group(group) == ratified(case, t0=3, t1=1)
 
@@ -186,7 +188,7 @@ def test_a_refused_member_stops_all_and_is_named(case: Case) -> None:
     bad = inline(case.ids[1], 1, "b", data=content(1, "other"))
 
     with pytest.raises(InvalidRequest, match="txnId"):
-        case.groups.propose_group(Group(GroupId("g"), (inline(case.ids[0], 1, "a"), bad)))
+        case.groups.propose_group(GroupProposal(GroupId("g"), (inline(case.ids[0], 1, "a"), bad)))
 
     assert case.latest == (0, 0, 0)
 
@@ -194,7 +196,7 @@ def test_a_refused_member_stops_all_and_is_named(case: Case) -> None:
 def test_a_member_beyond_the_next_version_stops_all(case: Case) -> None:
     with pytest.raises(InvalidRequest):
         case.groups.propose_group(
-            Group(GroupId("g"), (inline(case.ids[0], 1, "a"), inline(case.ids[1], 5, "b")))
+            GroupProposal(GroupId("g"), (inline(case.ids[0], 1, "a"), inline(case.ids[1], 5, "b")))
         )
 
     assert case.latest == (0, 0, 0)
@@ -205,7 +207,7 @@ def test_the_error_of_a_member_says_which_table_it_is(real: Case) -> None:
 
     for bad in (inline(real.ids[1], 7, "b"), inline(real.ids[1], 1, "b", data=late)):
         with pytest.raises(InvalidRequest, match=real.ids[1]) as caught:
-            real.groups.propose_group(Group(GroupId("g"), (inline(real.ids[0], 1, "a"), bad)))
+            real.groups.propose_group(GroupProposal(GroupId("g"), (inline(real.ids[0], 1, "a"), bad)))
         assert caught.value.fields["table_id"] == real.ids[1]
 
 
@@ -231,7 +233,7 @@ def test_a_lost_group_may_come_back_for_later_versions(case: Case) -> None:
     case.ratify(0, "x")
     assert isinstance(case.groups.propose_group(case.group("g", 0, 1)), GroupLost)
 
-    rebased = Group(GroupId("g"), (inline(case.ids[0], 2, "g-0"), inline(case.ids[1], 1, "g-1")))
+    rebased = GroupProposal(GroupId("g"), (inline(case.ids[0], 2, "g-0"), inline(case.ids[1], 1, "g-1")))
 
     assert case.groups.propose_group(rebased) == ratified(case, t0=2, t1=1)
 
@@ -248,7 +250,7 @@ def test_a_transaction_that_was_ratified_alone_is_in_no_group(case: Case) -> Non
 
     with pytest.raises(CorruptLog, match="without this group"):
         case.groups.propose_group(
-            Group(GroupId("g"), (inline(case.ids[0], 2, "g-0"), inline(case.ids[1], 1, "g-1")))
+            GroupProposal(GroupId("g"), (inline(case.ids[0], 2, "g-0"), inline(case.ids[1], 1, "g-1")))
         )
 
     assert case.latest == (1, 0, 0)
@@ -263,9 +265,9 @@ def test_the_id_of_a_group_is_its_own(real: Case) -> None:
 
 def test_a_repeated_group_is_known_when_its_files_and_tables_are_gone(real: Case) -> None:
     large = staged(real.ids[0], 1, "a", real.stores[0])
-    group = Group(GroupId("g"), (large, inline(real.ids[1], 1, "b")))
+    group = GroupProposal(GroupId("g"), (large, inline(real.ids[1], 1, "b")))
     first = real.groups.propose_group(group)
-    assert isinstance(large.content, Staged)
+    assert isinstance(large.content, StagedCommit)
     real.stores[0].delete(large.content.path)
     for entry in real.catalog.tables():
         real.catalog.drop(entry.name)
@@ -277,14 +279,14 @@ def test_a_repeated_group_is_known_when_its_files_and_tables_are_gone(real: Case
 @pytest.mark.parametrize(
     "group",
     [
-        Group(GroupId("g")),
-        Group(GroupId("g"), read_only={TableId("a"): Version(0)}),
-        Group(GroupId("g"), (inline(TableId("a"), 1, "x"), inline(TableId("a"), 2, "y"))),
-        Group(GroupId("g"), (inline(TableId("a"), 1, "x"),), read_only={TableId("a"): Version(0)}),
-        Group(GroupId("g"), (inline(TableId("a"), 1, "x"),), drops=(TableId("a"),)),
-        Group(GroupId(""), (inline(TableId("a"), 1, "x"),)),
-        Group(GroupId("g" * 257), (inline(TableId("a"), 1, "x"),)),
-        Group(GroupId("g\0"), (inline(TableId("a"), 1, "x"),)),
+        GroupProposal(GroupId("g")),
+        GroupProposal(GroupId("g"), read_only={TableId("a"): Version(0)}),
+        GroupProposal(GroupId("g"), (inline(TableId("a"), 1, "x"), inline(TableId("a"), 2, "y"))),
+        GroupProposal(GroupId("g"), (inline(TableId("a"), 1, "x"),), read_only={TableId("a"): Version(0)}),
+        GroupProposal(GroupId("g"), (inline(TableId("a"), 1, "x"),), drops=(TableId("a"),)),
+        GroupProposal(GroupId(""), (inline(TableId("a"), 1, "x"),)),
+        GroupProposal(GroupId("g" * 257), (inline(TableId("a"), 1, "x"),)),
+        GroupProposal(GroupId("g\0"), (inline(TableId("a"), 1, "x"),)),
     ],
     ids=[
         "nothing",
@@ -297,7 +299,7 @@ def test_a_repeated_group_is_known_when_its_files_and_tables_are_gone(real: Case
         "id-that-no-database-keeps",
     ],
 )
-def test_a_group_that_makes_no_sense_is_refused(real: Case, group: Group) -> None:
+def test_a_group_that_makes_no_sense_is_refused(real: Case, group: GroupProposal) -> None:
     with pytest.raises(InvalidRequest):
         real.groups.propose_group(group)
 
@@ -306,7 +308,7 @@ def test_a_transaction_is_one_of_one_table_in_a_group_too(real: Case) -> None:
     proposals = tuple(inline(table_id, 1, "same") for table_id in real.ids[:2])
 
     with pytest.raises(InvalidRequest, match="txnId of its own"):
-        real.groups.propose_group(Group(GroupId("g"), proposals))
+        real.groups.propose_group(GroupProposal(GroupId("g"), proposals))
 
     assert real.latest == (0, 0, 0)
 
@@ -374,13 +376,15 @@ class Statements:
             raise Died
 
 
-def mixed(case: Case, number: int) -> Group:
+def mixed(case: Case, number: int) -> GroupProposal:
     """A group of everything there is: commits, a table that was read, one that is made, one that goes."""
     staging = case.catalog.stage(TableName("s", f"new{number}"))
-    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=SystemWorld()
+    )
     gone = create_managed(case.catalog, TableName("s", f"old{number}"))
     base = case.latest
-    return Group(
+    return GroupProposal(
         GroupId(f"g{number}"),
         (
             inline(case.ids[0], base[0] + 1, f"a{number}"),
@@ -388,12 +392,12 @@ def mixed(case: Case, number: int) -> Group:
             inline(staging.table_id, 1, f"n{number}"),
         ),
         read_only={case.ids[2]: Version(base[2])},
-        creations=(Creation(staging, TableName("s", f"new{number}")),),
+        creations=(StagedCreation(staging, TableName("s", f"new{number}")),),
         drops=(gone.table_id,),
     )
 
 
-def happened(case: Case, group: Group, before: tuple[int, ...], number: int) -> set[bool]:
+def happened(case: Case, group: GroupProposal, before: tuple[int, ...], number: int) -> set[bool]:
     """For each part of the group, whether it can be seen."""
     names = {entry.name.table for entry in case.catalog.tables()}
     parts = {
@@ -481,16 +485,18 @@ def failing(catalog: Catalog, *, after: bool) -> Iterator[None]:
 
 def staging_of(case: Case, name: str) -> StagingTable:
     staging: StagingTable = case.catalog.stage(TableName("s", name))
-    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=SystemWorld()
+    )
     return staging
 
 
 def test_a_table_is_made_and_written_with_the_commits_of_others(real: Case) -> None:
     staging = staging_of(real, "new")
-    group = Group(
+    group = GroupProposal(
         GroupId("g"),
         (staged(staging.table_id, 1, "n", locate(staging.location)), inline(real.ids[0], 1, "a")),
-        creations=(Creation(staging, TableName("s", "new")),),
+        creations=(StagedCreation(staging, TableName("s", "new")),),
     )
 
     answer = real.groups.propose_group(group)
@@ -502,7 +508,7 @@ def test_a_table_is_made_and_written_with_the_commits_of_others(real: Case) -> N
 def test_a_name_that_is_taken_stops_all(real: Case) -> None:
     staging = staging_of(real, "new")
     create_managed(real.catalog, TableName("s", "new"))
-    creation = Creation(staging, TableName("s", "new"))
+    creation = StagedCreation(staging, TableName("s", "new"))
 
     with pytest.raises(TableExists):
         real.groups.propose_group(real.group("g", 0, creations=(creation,)))
@@ -512,7 +518,9 @@ def test_a_name_that_is_taken_stops_all(real: Case) -> None:
 
 def test_a_table_is_put_in_place_of_another_at_once(real: Case) -> None:
     old, spare = real.catalog.resolve(TableName("s", "t0")), staging_of(real, "spare")
-    group = Group(GroupId("g"), creations=(Creation(spare, TableName("s", "t0")),), drops=(old.table_id,))
+    group = GroupProposal(
+        GroupId("g"), creations=(StagedCreation(spare, TableName("s", "t0")),), drops=(old.table_id,)
+    )
 
     answer = real.groups.propose_group(group)
 
@@ -527,9 +535,9 @@ def test_a_table_that_was_dropped_by_others_stops_all(real: Case) -> None:
     others = [table_id for table_id in real.ids if table_id != gone.table_id]
 
     for group in (
-        Group(GroupId("g"), (inline(others[0], 1, "a"), inline(gone.table_id, 1, "b"))),
-        Group(GroupId("h"), (inline(others[0], 1, "a"),), read_only={gone.table_id: Version(0)}),
-        Group(GroupId("i"), (inline(others[0], 1, "a"),), drops=(gone.table_id,)),
+        GroupProposal(GroupId("g"), (inline(others[0], 1, "a"), inline(gone.table_id, 1, "b"))),
+        GroupProposal(GroupId("h"), (inline(others[0], 1, "a"),), read_only={gone.table_id: Version(0)}),
+        GroupProposal(GroupId("i"), (inline(others[0], 1, "a"),), drops=(gone.table_id,)),
     ):
         with pytest.raises(TableNotFound):
             real.groups.propose_group(group)
@@ -570,7 +578,7 @@ def test_groups_in_opposite_orders_never_block_each_other(case: Case) -> None:
                 )
                 seen = {case.ids[table]: latest[case.ids[table]].latest for table in reads}
                 answer = case.groups.propose_group(
-                    Group(GroupId(f"{name}{number}.{attempt}"), proposals, read_only=seen)
+                    GroupProposal(GroupId(f"{name}{number}.{attempt}"), proposals, read_only=seen)
                 )
                 if isinstance(answer, GroupRatified):
                     won.append(f"{name}{number}.{attempt}")
@@ -640,7 +648,7 @@ def test_single_commits_and_groups_share_one_order(case: Case) -> None:
     def groups() -> list[GroupOutcome[Any]]:
         return [
             case.groups.propose_group(
-                Group(
+                GroupProposal(
                     GroupId(f"g{number}"),
                     (
                         open_version(case.ids[0], 1, f"g{number}-0"),

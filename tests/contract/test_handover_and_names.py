@@ -9,7 +9,7 @@ import pytest
 import headgate
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
+from headgate.catalog.ports.groups import GroupId, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import Transfer
 from headgate.catalog.store import name_store
 from headgate.errors import HeadgateError, NotAllowed, SchemaNotFound, TableExists, TableFrozen, TableNotFound
@@ -39,8 +39,10 @@ def nameless(catalog: Catalog, folder: Path) -> tuple[Catalog, Transfer]:
     later = adopted.later(catalog)
     tables.create_managed(later, NAME)
     store = locate(place)
-    content = adoption._coming(adopted.registry(catalog), store, adoption._look(store, place), claimed)
-    store.put_if_absent(file_names.published(claimed.target), content)
+    content = adoption._adoption_commit(
+        adopted.registry(catalog), store, adoption._load_base(store, place), claimed
+    )
+    store.put_if_absent(file_names.published_path(claimed.target), content)
     return later, claimed
 
 
@@ -67,7 +69,7 @@ def test_who_has_a_name_is_not_bothered_by_a_table_that_comes_late_for_it(
 def test_who_has_a_name_does_not_hear_of_a_broken_log_of_another(here: Catalog, tmp_path: Path) -> None:
     adopted.ordinary(tmp_path / "t")
     here.adoptions.claim(NAME, locations.canonical(str(tmp_path / "t")), Version(2), "ann")
-    (tmp_path / "t" / file_names.published(Version(3))).write_text("no JSON")
+    (tmp_path / "t" / file_names.published_path(Version(3))).write_text("no JSON")
     later = adopted.later(here)
     staging = tables.create_managed(later, NAME)
 
@@ -110,8 +112,8 @@ def test_no_version_of_a_table_that_was_dropped_while_it_left_goes_unrecorded(
     catalog.drop(NAME)
     later = adopted.later(catalog)
 
-    assert adoption.resume(adopted.registry(later, "bob")) == {"test.t": "open"}
-    assert not (tmp_path / "t" / file_names.published(frozen.target)).exists()
+    assert adoption.resume_transfers(adopted.registry(later, "bob")) == {"test.t": "open"}
+    assert not (tmp_path / "t" / file_names.published_path(frozen.target)).exists()
     later.undrop(NAME)
 
     tail = later.tail(entry.table_id)
@@ -123,8 +125,8 @@ def test_no_version_of_a_table_that_was_dropped_while_it_left_goes_unrecorded(
 def give_back(catalog: Catalog, entry: TableEntry, frozen: Transfer) -> list[str]:
     """The last step of a release, of which the catalog is not told, and a commit by path; the files then."""
     state = tables.open_managed(catalog, entry.table_id, entry.location).snapshot().state
-    last = adoption._leaving(adopted.registry(catalog), state, frozen, keep_timestamps=True)
-    locate(entry.location).put_if_absent(file_names.published(frozen.target), last)
+    last = adoption._release_commit(adopted.registry(catalog), state, frozen, keep_timestamps=True)
+    locate(entry.location).put_if_absent(file_names.published_path(frozen.target), last)
     ordinary = tables.open_filesystem(entry.location)
     adopted.append(ordinary, "theirs.parquet")
     return adopted.files(ordinary)
@@ -176,8 +178,8 @@ def test_a_withdrawal_that_a_drop_overtakes_is_recorded_once_the_table_is_back(
     withdrawal = later.releases._withdrawal(frozen)
     assert withdrawal is not None
     catalog.drop(NAME)
-    locate(entry.location).put_if_absent(file_names.published(frozen.target), withdrawal)
-    adoption.resume(adopted.registry(later, "bob"))
+    locate(entry.location).put_if_absent(file_names.published_path(frozen.target), withdrawal)
+    adoption.resume_transfers(adopted.registry(later, "bob"))
 
     later.undrop(NAME)
 
@@ -189,18 +191,18 @@ def test_a_table_that_left_long_ago_is_not_taken_back(catalog: Catalog, tmp_path
     folder = tmp_path / "t"
     entry, frozen = leaving(catalog, folder)
     state = adopted.managed(catalog, entry).snapshot().state
-    last = adoption._leaving(adopted.registry(catalog), state, frozen, keep_timestamps=True)
-    locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
+    last = adoption._release_commit(adopted.registry(catalog), state, frozen, keep_timestamps=True)
+    locate(str(folder)).put_if_absent(file_names.published_path(frozen.target), last)
     ordinary = tables.open_filesystem(str(folder))
     adopted.append(ordinary, "theirs.parquet")
     ordinary.checkpoint()
     for version in range(frozen.target + 1):
-        locate(str(folder)).delete(file_names.published(Version(version)))
+        locate(str(folder)).delete(file_names.published_path(Version(version)))
 
     with pytest.raises(TableNotFound, match="given back"):
         adopted.managed(adopted.later(catalog), entry).snapshot()
 
-    assert not (folder / file_names.published(frozen.target)).exists()
+    assert not (folder / file_names.published_path(frozen.target)).exists()
     assert catalog.tables() == ()
     assert "theirs.parquet" in adopted.files(tables.open_filesystem(str(folder)))
 
@@ -279,7 +281,7 @@ def test_who_freezes_a_table_and_dies_does_not_keep_it_from_transactions_over_se
     """The first refusal finds out that nobody is leaving any more; the commit loop tries again by itself."""
     ids = [tables.create_managed(catalog, name).table_id for name in (NAME, OTHER)]
     catalog.releases.freeze(ids[0], "ann")
-    group = Group(GroupId("both"), tuple(inline(table_id, 1, f"t-{table_id}") for table_id in ids))
+    group = GroupProposal(GroupId("both"), tuple(inline(table_id, 1, f"t-{table_id}") for table_id in ids))
     with pytest.raises(TableFrozen):
         catalog.propose_group(group)
     later = adopted.later(catalog)

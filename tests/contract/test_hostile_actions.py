@@ -118,7 +118,7 @@ def hostile_commits(draw: st.DrawFn, marked: str) -> tuple[Action, ...]:
 @given(st.data())
 def test_who_may_only_append_changes_nothing_that_was_there(scene: Scene, data: st.DataObject) -> None:
     txn_id = f"eve {next(_COUNT)}"
-    marked = fresh_file_names.mark(scene.table_id, TxnId(txn_id))
+    marked = fresh_file_names.transaction_prefix(scene.table_id, TxnId(txn_id))
     actions = data.draw(hostile_commits(marked))
     files, owned = scene.files(), scene.txns()["the owner's"]
 

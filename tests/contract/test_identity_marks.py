@@ -8,7 +8,7 @@ from headgate.catalog.ports.commits import Ratified
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns
-from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.features.identity_columns import IdentitySpec
 from headgate.protocol.schema.types import Field, Primitive
 from tests.support.broken_commits import WRITER, columns, with_features, with_properties
 from tests.support.governed import ADD, Place, place, shared
@@ -24,14 +24,14 @@ TAG = {"tags": {identity_columns.TAG: "true"}}
 def numbered(place: Place) -> Place:
     """A table with an identity column, of which ten values are given."""
     told = place.told()
-    column = Field("id", Primitive("long"), metadata=Identity(1, 1, mark=10).written())
+    column = Field("id", Primitive("long"), metadata=IdentitySpec(1, 1, mark=10).written())
     with anything_goes():
         place.propose(with_features(told.protocol, "identityColumns"), columns(told.metadata, column, WRITER))
     return place
 
 
 def moved(place: Place, mark: int | None) -> Metadata:
-    return identity_columns.with_marks(place.told().metadata, {"id": mark})
+    return identity_columns.with_high_water_marks(place.told().metadata, {"id": mark})
 
 
 def test_who_may_append_may_give_values(numbered: Place) -> None:
@@ -52,7 +52,7 @@ def test_values_are_given_again_only_by_who_may_alter(numbered: Place, mark: int
 def test_nothing_else_passes_for_a_mark_that_moved(numbered: Place) -> None:
     """T13"""
     on = moved(numbered, 12)
-    step = Field("id", Primitive("long"), metadata=Identity(1, 2, mark=12).written())
+    step = Field("id", Primitive("long"), metadata=IdentitySpec(1, 2, mark=12).written())
     others = [
         with_properties(on, acme="1"),
         msgspec.structs.replace(on, description="x"),

@@ -15,14 +15,14 @@ from sqlalchemy import text
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import TableEntry
-from headgate.catalog.ports.groups import Group, GroupId, GroupRatified
-from headgate.catalog.ports.integrity import Row
+from headgate.catalog.ports.groups import GroupId, GroupProposal, GroupRatified
+from headgate.catalog.ports.integrity import AuditedCommit
 from headgate.protocol import integrity_findings
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.integrity_findings import Severity
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
-from headgate.table.integrity.check import Report
+from headgate.table.integrity.check import IntegrityReport
 from headgate.table.opened_table import OpenedTable
 from tests.support import adopted, tables
 from tests.support import proposals as proposals_by_hand
@@ -44,7 +44,7 @@ class Patient:
     def table(self, settings: Settings = tables.ON_DEMAND) -> OpenedTable:
         return tables.open_managed(self.catalog, self.entry.table_id, self.entry.location, settings=settings)
 
-    def check(self, *, repair: bool = False) -> Report:
+    def check(self, *, repair: bool = False) -> IntegrityReport:
         keeper = self.catalog.books(self.entry.table_id)
         return self.table().check("test.t", keeper=keeper, repair=repair)
 
@@ -52,7 +52,7 @@ class Patient:
         with self.catalog._database.writing() as db:
             db.execute(text(statement), {"id": self.entry.table_id, **values})
 
-    def row(self, version: Version) -> Row:
+    def row(self, version: Version) -> AuditedCommit:
         return self.catalog.books(self.entry.table_id).read().by_version[version]
 
     def path(self, name: str) -> Path:
@@ -69,13 +69,13 @@ class Patient:
     def publish_by_hand(self, *versions: Version) -> None:
         for version in versions:
             row = self.row(version)
-            staged = file_names.STAGED + (row.file_name or "")
+            staged = file_names.STAGED_FOLDER + (row.file_name or "")
             content = row.content if row.file_name is None else self.path(staged).read_bytes()
-            self.path(file_names.published(version)).write_bytes(content)
+            self.path(file_names.published_path(version)).write_bytes(content)
 
     @property
     def staged_file(self) -> Path:
-        return self.path(file_names.STAGED + self.row(STAGED_VERSION).file_name)
+        return self.path(file_names.STAGED_FOLDER + self.row(STAGED_VERSION).file_name)
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +188,7 @@ def _half_a_group(patient: Patient) -> None:
         )
         for table_id, version in both
     )
-    assert isinstance(patient.catalog.propose_group(Group(GroupId("g"), proposals)), GroupRatified)
+    assert isinstance(patient.catalog.propose_group(GroupProposal(GroupId("g"), proposals)), GroupRatified)
     assert patient.check().is_clean
     patient.sql("DELETE FROM commits WHERE table_id = :other AND version = 1", other=other.table_id)
 
@@ -206,12 +206,12 @@ def _unmanaged(patient: Patient) -> None:
 
 def _checkpoint_too_soon(patient: Patient) -> None:
     patient.table().checkpoint()
-    patient.path(file_names.published(LATEST)).unlink()
+    patient.path(file_names.published_path(LATEST)).unlink()
     patient.sql("UPDATE tables SET published = 4 WHERE table_id = :id")
 
 
 def _checkpoint_without_a_file(patient: Patient) -> None:
-    path = patient.path(file_names.classic_checkpoint(PUBLISHED))
+    path = patient.path(file_names.classic_checkpoint_path(PUBLISHED))
     table = pq.read_table(path)
     paths = [None if add is None else add["path"] for add in table["add"].to_pylist()]
     keep = pa.array([path != "part-2.parquet" for path in paths])
@@ -229,12 +229,12 @@ def _pointer_with_another_checksum(patient: Patient) -> None:
 
 
 def _compaction_without_a_file(patient: Patient) -> None:
-    path = patient.path(file_names.compacted(Version(1), Version(2)))
+    path = patient.path(file_names.compaction_path(Version(1), Version(2)))
     _write(path, path.read_bytes().splitlines(keepends=True)[0])
 
 
 def _another_checksum(patient: Patient) -> None:
-    path = patient.path(file_names.checksum(PUBLISHED))
+    path = patient.path(file_names.checksum_path(PUBLISHED))
     said = msgspec.json.decode(path.read_bytes())
     _write(path, msgspec.json.encode({**said, "numFiles": said["numFiles"] + 1}))
 
@@ -262,28 +262,29 @@ DAMAGES: tuple[Damage, ...] = (
     Damage("row-differs", _sql("UPDATE commits SET txn_id = 'other' WHERE table_id = :id AND version = 2")),
     Damage("group-torn", _half_a_group),
     Damage("watermark-lags", _after_publishing(lambda _: None, INLINE_VERSION), True),
-    Damage("published-missing", _delete(file_names.published(Version(2)))),
-    Damage("published-missing", _delete(file_names.published(PUBLISHED)), True, "but-staged"),
-    Damage("published-differs", _append_bytes(file_names.published(Version(2)))),
+    Damage("published-missing", _delete(file_names.published_path(Version(2)))),
+    Damage("published-missing", _delete(file_names.published_path(PUBLISHED)), True, "but-staged"),
+    Damage("published-differs", _append_bytes(file_names.published_path(Version(2)))),
     Damage("publish-order", lambda it: it.publish_by_hand(STAGED_VERSION), True),
-    Damage("beyond-latest", _put(file_names.published(Version(6)))),
+    Damage("beyond-latest", _put(file_names.published_path(Version(6)))),
     Damage("not-managed", _unmanaged),
     Damage("checkpoint-unpublished", _checkpoint_too_soon, True),
-    Damage("checkpoint-damaged", _put(file_names.classic_checkpoint(PUBLISHED)), True),
+    Damage("checkpoint-damaged", _put(file_names.classic_checkpoint_path(PUBLISHED)), True),
     Damage("checkpoint-differs", _checkpoint_without_a_file, True),
     Damage("checkpoint-incomplete",
-           _put(f"{file_names.LOG}{2:020d}.checkpoint.0000000001.0000000002.parquet")),
-    Damage("compaction-damaged", _put(file_names.compacted(Version(1), Version(2))), True),
+           _put(f"{file_names.LOG_FOLDER}{2:020d}.checkpoint.0000000001.0000000002.parquet")),
+    Damage("compaction-damaged", _put(file_names.compaction_path(Version(1), Version(2))), True),
     Damage("compaction-differs", _compaction_without_a_file, True),
     Damage("pointer-damaged", _put(file_names.LAST_CHECKPOINT), True),
     Damage("pointer-damaged", _another_pointer, True, "to-nothing"),
     Damage("pointer-damaged", _pointer_with_another_checksum, True, "checksum"),
     Damage("pointer-lags", _delete(file_names.LAST_CHECKPOINT), True),
-    Damage("checksum-damaged", _put(file_names.checksum(PUBLISHED)), True),
+    Damage("checksum-damaged", _put(file_names.checksum_path(PUBLISHED)), True),
     Damage("checksum-differs", _another_checksum, True),
     Damage("data-missing", _delete("part-2.parquet")),
     Damage("data-size", _append_bytes("part-2.parquet", b"more")),
-    Damage("staged-orphans", _put(f"{file_names.STAGED}{5:020d}.{'0' * 8}-0000-4000-8000-{'0' * 12}.json")),
+    Damage("staged-orphans",
+           _put(f"{file_names.STAGED_FOLDER}{5:020d}.{'0' * 8}-0000-4000-8000-{'0' * 12}.json")),
     Damage("orphans", _put("stray.parquet")),
 )  # fmt: skip
 
@@ -323,12 +324,16 @@ def test_the_check_finds_exactly_the_damage_and_repairs_what_can_be(patient: Pat
     assert (damage.rule in {finding.rule for finding in after.repaired}) == damage.repaired
 
 
-def _assert_nothing_lost(patient: Patient, before: dict[str, bytes], rows: tuple[Row, ...]) -> None:
+def _assert_nothing_lost(patient: Patient, before: dict[str, bytes], rows: tuple[AuditedCommit, ...]) -> None:
     """Every file that was there still is, unless it is one that the log makes anew; every row still is."""
     gone = {name for name, content in before.items() if _files(patient).get(name) != content}
-    assert all(name.startswith(file_names.LOG) and file_names.STAGED not in name for name in gone), gone
+    assert all(
+        name.startswith(file_names.LOG_FOLDER) and file_names.STAGED_FOLDER not in name for name in gone
+    ), gone
     assert not [
-        name for name in gone if (file := file_names.parse(name)) and file.kind is file_names.Kind.PUBLISHED
+        name
+        for name in gone
+        if (file := file_names.parse(name)) and file.kind is file_names.LogFileKind.PUBLISHED
     ]
     after = patient.catalog.books(patient.entry.table_id).read().rows
     assert [(row.version, row.txn_id, row.sha256) for row in after] == [
@@ -346,8 +351,8 @@ def _files(patient: Patient) -> dict[str, bytes]:
 def test_a_checkpoint_that_alone_knows_the_past_is_never_deleted(patient: Patient) -> None:
     """Its commits were cleaned up: damaged or not, it is all there is."""
     for version in range(PUBLISHED):
-        patient.path(file_names.published(Version(version))).unlink()
-    path = patient.path(file_names.classic_checkpoint(PUBLISHED))
+        patient.path(file_names.published_path(Version(version))).unlink()
+    path = patient.path(file_names.classic_checkpoint_path(PUBLISHED))
     assert patient.check().is_clean
     path.write_bytes(b"damaged")
 

@@ -12,11 +12,11 @@ import pytest
 
 from headgate.catalog.ports import integrity
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.commits import Inline, Ratified, TableId
+from headgate.catalog.ports.commits import InlineCommit, Ratified, TableId
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.maintenance import ALWAYS, Maintenance, Permission
-from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.maintenance import ALWAYS_PERMITTED, Maintenance, Permission
+from headgate.catalog.ports.serving import LogHints
 from headgate.errors import (
     InvalidRequest,
     NotAllowed,
@@ -151,7 +151,7 @@ def test_files_that_stay_must_be_a_whole_table(case: Case) -> None:
     case.publish("a")
     case.catalog.drop(ORDERS)
     purge.purge(case.catalog, ORDERS, None, files=None)
-    assert locate(case.staging.location).read(file_names.published(Version(1))) == content(1, "a")
+    assert locate(case.staging.location).read(file_names.published_path(Version(1))) == content(1, "a")
 
 
 # --- TableServing
@@ -183,7 +183,7 @@ def test_of_two_checkpoints_the_newer_one_is_remembered(case: Case) -> None:
     case.publish("a", "b")
 
     for version in (2, 1):
-        case.catalog.note_log(case.table_id, KnownLog((checkpoint(version),), Version(version)))
+        case.catalog.note_log(case.table_id, LogHints((checkpoint(version),), Version(version)))
 
     known = case.catalog.load(ORDERS).known
     assert [file.version for file in known.checkpoint] == [2]
@@ -226,8 +226,8 @@ def test_events_come_in_the_order_of_what_happened_and_none_is_left_out(case: Ca
     events = case.catalog.events.after(0)
 
     told = [(event.kind, event.version) for event in events if event.table_id == case.table_id]
-    assert told[0] == (Kind.CREATE, 0)
-    assert told[-3:] == [(Kind.COMMIT, 1), (Kind.RENAME, 1), (Kind.DROP, 1)]
+    assert told[0] == (EventKind.CREATE, 0)
+    assert told[-3:] == [(EventKind.COMMIT, 1), (EventKind.RENAME, 1), (EventKind.DROP, 1)]
     cursors = [event.cursor for event in events]
     assert cursors == sorted(set(cursors))
     assert case.catalog.events.newest() == cursors[-1]
@@ -321,7 +321,7 @@ def test_who_acts_unasked_needs_a_permission_and_the_owner_needs_none(case: Case
     assert permissions.permit(case.table_id, cleanup) is False
 
     assert worker.check(case.table_id, cleanup, "VACUUM") is Permission.CATALOG
-    assert permissions.of(case.table_id) == ALWAYS | {cleanup}
+    assert permissions.of(case.table_id) == ALWAYS_PERMITTED | {cleanup}
     assert permissions.forbid(case.table_id, cleanup) is True
     assert permissions.forbid(case.table_id, cleanup) is False
     with pytest.raises(InvalidRequest):
@@ -344,9 +344,9 @@ def test_thresholds_are_for_data_reorganisation(case: Case) -> None:
 
 def test_ratified_staged_files_are_told_from_others(case: Case) -> None:
     proposal = staged(case.table_id, 1, "a", locate(case.staging.location))
-    assert not isinstance(proposal.content, Inline)
+    assert not isinstance(proposal.content, InlineCommit)
     case.catalog.propose(proposal)
-    name, other = proposal.content.file_name, file_names.staged_file(Version(1), case.table_id)
+    name, other = proposal.content.file_name, file_names.staged_file_name(Version(1), case.table_id)
 
     assert case.catalog.publications.named(case.table_id, [name, other]) == {name}
 
@@ -361,7 +361,7 @@ def test_the_books_of_a_whole_table_are_consistent(case: Case) -> None:
     assert [row.version for row in books.rows] == [0, 1, 2]
     assert books.by_version[Version(1)].is_of(content(1, "a"))
     assert list(books.held) == [2]
-    assert list(integrity.check(books)) == []
+    assert list(integrity.check_records(books)) == []
 
 
 def test_the_watermark_of_the_books_moves_only_over_files_that_are_there(case: Case) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from headgate.catalog.activity.leases import MARGIN_MS, TOO_MANY, Leases, fences
+from headgate.catalog.activity.leases import CLOCK_MARGIN_MS, TOO_MANY_LEASES, Leases, fences
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.leases import LOST, Held, Horizon
-from headgate.catalog.ports.maintenance import ON_PERMISSION, RULES, Maintenance, Permission
+from headgate.catalog.ports.leases import LEASE_LOST, HeldLease, Horizon
+from headgate.catalog.ports.maintenance import NEEDS_PERMISSION, RULES, Maintenance, Permission
 from headgate.errors import InvalidRequest, NotAllowed, TableNotFound, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import Thresholds
@@ -38,7 +38,7 @@ class Case:
     def leases(self) -> Leases:
         return self.catalog.leases
 
-    def take(self, version: int | None, *, holder: str = "ada", ttl_ms: int = LONG) -> Held:
+    def take(self, version: int | None, *, holder: str = "ada", ttl_ms: int = LONG) -> HeldLease:
         wanted = None if version is None else Version(version)
         return self.leases.on_version(self.staging.table_id, wanted, holder=holder, ttl_ms=ttl_ms)
 
@@ -63,9 +63,9 @@ def test_the_horizon_is_the_oldest_version_that_somebody_holds(case: Case) -> No
 
     old, new = case.take(1), case.take(3, holder="grace")
 
-    assert case.horizon() == Horizon(Version(1), EpochMillis(stamp(1) - MARGIN_MS))
+    assert case.horizon() == Horizon(Version(1), EpochMillis(stamp(1) - CLOCK_MARGIN_MS))
     case.leases.release(old)
-    assert case.horizon() == Horizon(Version(3), EpochMillis(stamp(3) - MARGIN_MS))
+    assert case.horizon() == Horizon(Version(3), EpochMillis(stamp(3) - CLOCK_MARGIN_MS))
     case.leases.release(new)
     assert case.horizon() == Horizon(None, None)
 
@@ -88,7 +88,7 @@ def test_a_lease_that_is_not_renewed_ends_by_itself_and_cannot_come_back(case: C
     for late in (lambda: case.leases.check(held), lambda: case.leases.renew(held, ttl_ms=LONG)):
         with pytest.raises(NotAllowed, match="has ended") as ended:
             late()
-        assert ended.value.code == LOST
+        assert ended.value.code == LEASE_LOST
     assert case.leases.sweep() == 1
     assert case.leases.sweep() == 0
 
@@ -127,7 +127,7 @@ def test_tokens_grow_with_each_lease_on_the_same_thing(case: Case) -> None:
 
 
 def test_work_is_done_by_one_at_a_time(case: Case) -> None:
-    def ask(number: int) -> Held | None:
+    def ask(number: int) -> HeldLease | None:
         return case.leases.on_work("worker/t", holder=f"w{number}", ttl_ms=LONG)
 
     with ThreadPoolExecutor(6) as pool:
@@ -164,7 +164,7 @@ def test_nobody_holds_more_leases_than_the_quota(case: Case) -> None:
     ):
         with pytest.raises(NotAllowed, match="'hoarder' holds 3 leases") as refused:
             ask()
-        assert refused.value.code == TOO_MANY
+        assert refused.value.code == TOO_MANY_LEASES
     leases.on_version(table, Version(1), holder="other", ttl_ms=LONG)
     leases.release(hoarded[0])
     brief = leases.on_version(table, Version(2), holder="hoarder", ttl_ms=SHORT)
@@ -223,7 +223,7 @@ def test_what_was_given_up_stays_so(case: Case) -> None:
 
 def test_versions_that_vacuum_may_have_broken_cannot_be_leased(case: Case) -> None:
     """A version needs the files that the next one removed, and these may be gone if that is long ago."""
-    moment = EpochMillis(stamp(2) - MARGIN_MS + 1)
+    moment = EpochMillis(stamp(2) - CLOCK_MARGIN_MS + 1)
 
     given = case.leases.give_up(case.staging.table_id, moment=moment)
 
@@ -240,7 +240,7 @@ def test_vacuum_keeps_what_a_leased_version_needs(case: Case) -> None:
 
     given = case.leases.give_up(case.staging.table_id, moment=EpochMillis(stamp(3)))
 
-    assert given.timestamp == stamp(1) - MARGIN_MS
+    assert given.timestamp == stamp(1) - CLOCK_MARGIN_MS
 
 
 def test_of_a_reader_and_a_cleanup_at_the_same_moment_one_is_refused(case: Case) -> None:
@@ -313,7 +313,7 @@ def test_nothing_is_permitted_unless_it_is_said_so(case: Case) -> None:
     assert [details["permitted"] for details in told] == [True, False]
 
 
-@pytest.mark.parametrize("kind", ON_PERMISSION, ids=lambda kind: kind.value)
+@pytest.mark.parametrize("kind", NEEDS_PERMISSION, ids=lambda kind: kind.value)
 def test_an_owners_call_is_permission_and_nobody_elses_is(case: Case, kind: Maintenance) -> None:
     catalog, table = case.catalog, case.staging.table_id
     catalog.granting.grant("CREATE", on="test", to="ada")

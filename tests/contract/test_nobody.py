@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from headgate.catalog.access.grant_service import Granting
+from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.activity.leases import Leases
-from headgate.catalog.activity.maintenance_permissions import Permissions
+from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.directory.purge import Disposal
-from headgate.catalog.integrity import BookKeeper
+from headgate.catalog.integrity import CatalogAuditor
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.groups import GroupId, GroupProposal
 from headgate.catalog.ports.maintenance import Maintenance
-from headgate.catalog.ports.serving import KnownLog
-from headgate.catalog.ratification.publication import Publications
+from headgate.catalog.ports.serving import LogHints
+from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.errors import HeadgateError, NotAllowed
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import locate
@@ -61,8 +61,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         yield Scene(catalog, catalog.acting_as("nobody"), table, dropped)
 
 
-def _group(scene: Scene) -> Group:
-    return Group(GroupId("g"), (inline(scene.id, 2, "mine"),))
+def _group(scene: Scene) -> GroupProposal:
+    return GroupProposal(GroupId("g"), (inline(scene.id, 2, "mine"),))
 
 
 Call = Callable[[Scene], Any]
@@ -77,7 +77,7 @@ CATALOG: dict[str, Call] = {
     "dropped": lambda s: s.nobody.dropped(),
     "load": lambda s: s.nobody.load(NAME),
     "mark_published": lambda s: s.nobody.mark_published(s.id, Version(1)),
-    "note_log": lambda s: s.nobody.note_log(s.id, KnownLog(checksum=Version(7))),
+    "note_log": lambda s: s.nobody.note_log(s.id, LogHints(checksum=Version(7))),
     "outcome_of": lambda s: s.nobody.outcome_of(s.id, TxnId("first"), Version(1)),
     "outcome_of_group": lambda s: s.nobody.outcome_of_group(_group(s)),
     "propose": lambda s: s.nobody.propose(inline(s.id, 2, "mine")),
@@ -143,11 +143,11 @@ PARTS: dict[type, tuple[dict[str, Call], set[str]]] = {
     # What takes a connection, a lease that somebody holds, or the files of a place that only its maker knows.
     Catalog: (CATALOG, {"acting_as", "close", "drop_in", "first_commit", "register", "register_in"}),
     Leases: (LEASES, {"check", "now_ms", "objection", "release", "renew", "sweep"}),
-    Permissions: (PERMISSIONS, {"unasked"}),
+    DatabaseMaintenancePermissions: (PERMISSIONS, {"unasked"}),
     Disposal: (DISPOSAL, {"acting_as", "object_with"}),
-    Granting: (GRANTING, set()),
-    Publications: (PUBLICATIONS, set()),
-    BookKeeper: (BOOKS, set()),
+    GrantService: (GRANTING, set()),
+    PublishedWatermarks: (PUBLICATIONS, set()),
+    CatalogAuditor: (BOOKS, set()),
 }
 
 

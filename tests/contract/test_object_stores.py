@@ -154,14 +154,16 @@ def test_a_store_that_was_told_not_to_use_conditions_is_refused(
 def test_a_store_is_proven_once_and_nothing_of_the_proof_stays(bucket: str, wire: Proxy) -> None:
     store, table = made(bucket)
 
-    asked = [(request.method, request.path) for request, _ in wire.seen if file_names.PROBE in request.path]
+    asked = [
+        (request.method, request.path) for request, _ in wire.seen if file_names.PROBE_FOLDER in request.path
+    ]
     wire.play(passing)
     table.commit(tables.append_change(tables.named_file("a")), base=table.snapshot())
     made(f"{bucket}/another")
 
     assert [method for method, _ in asked].count("PUT") == 2
-    assert [request for request, _ in wire.seen if file_names.PROBE in request.path] == []
-    assert [item for item in store.list_from("") if file_names.PROBE in item.path] == []
+    assert [request for request, _ in wire.seen if file_names.PROBE_FOLDER in request.path] == []
+    assert [item for item in store.list_from("") if file_names.PROBE_FOLDER in item.path] == []
 
 
 @pytest.mark.parametrize("fault", [Fault.LOSE_REPLY, Fault.CONFLICT, Fault.UNAVAILABLE], ids=lambda f: f.name)
@@ -171,7 +173,7 @@ def test_a_fault_during_the_proof_accuses_nobody(bucket: str, wire: Proxy, fault
     store, table = made(bucket)
 
     assert table.snapshot().version == 0
-    assert [item for item in store.list_from("") if file_names.PROBE in item.path] == []
+    assert [item for item in store.list_from("") if file_names.PROBE_FOLDER in item.path] == []
 
 
 def test_a_writer_without_the_right_to_delete_can_commit(bucket: str, wire: Proxy) -> None:

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 import headgate
-from headgate import policies
 from headgate.catalog.access import commit_policies
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
-from headgate.catalog.ports.commits import Ratified, TableId, Told
+from headgate.catalog.ports.commits import Ratified, TableId, TableState
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.groups import Group, GroupId
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.groups import GroupId, GroupProposal
 from headgate.catalog.ports.policies import Refusal, Review
 from headgate.clock import SystemWorld
 from headgate.errors import CommitRefused, InvalidRequest, UserError
+from headgate.plugins import policies
 from headgate.plugins.registry import Registry
 from headgate.protocol.actions import (
     CommitInfo,
@@ -30,7 +30,7 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.broken_commits import ID, WRITER, columns, with_features, with_properties
 from tests.support.governed import ADD, COUNT, REMOVE, Place, place, shared
 from tests.support.proposals import open_version, stamp
@@ -142,7 +142,9 @@ def _table(catalog: Catalog, *, nullable: bool) -> tuple[Catalog, TableId, str]:
     name = TableName("s", f"t{next(COUNT)}")
     staging = catalog.stage(name)
     schema = Struct((Field("id", Primitive("long"), nullable=nullable), WRITER))
-    create.write_version_0(locate(staging.location), Definition(schema), managed=True, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(schema), managed=True, world=SystemWorld()
+    )
     catalog.register(staging, name)
     return catalog, staging.table_id, staging.location
 
@@ -195,7 +197,7 @@ def test_who_follows_the_lake_hears_of_refusals(place: Place) -> None:
         place.propose(named_file("../x"))
 
     told = [event for event in place.catalog.events.after(start) if event.table_id == place.table_id]
-    refusals = [event.details for event in told if event.kind is Kind.REFUSAL]
+    refusals = [event.details for event in told if event.kind is EventKind.REFUSAL]
     assert [(each["by"], each["principal"], each["line"], each["action"]) for each in refusals] == [
         ("privileges", "only ALTER SCHEMA", 2, "add"),
         ("paths-inside", "owner", 2, "add"),
@@ -208,9 +210,9 @@ def test_who_follows_the_lake_hears_of_a_refused_member_of_a_group(place: Place)
     following = place.catalog.tail(place.table_id).latest + 1
     refused = open_version(place.table_id, following, "refused in a group")
     with pytest.raises(CommitRefused):
-        place.catalog.acting_as("only READ").propose_group(Group(GroupId("refused"), (refused,)))
+        place.catalog.acting_as("only READ").propose_group(GroupProposal(GroupId("refused"), (refused,)))
 
-    told = [event for event in place.catalog.events.after(start) if event.kind is Kind.REFUSAL]
+    told = [event for event in place.catalog.events.after(start) if event.kind is EventKind.REFUSAL]
     assert [(event.table_id, event.txn_id, event.details["by"]) for event in told] == [
         (place.table_id, refused.txn_id, "privileges")
     ]
@@ -265,7 +267,9 @@ QUIET = _Quiet()
 
 
 @pytest.mark.parametrize("row", commit_policies.POLICIES, ids=lambda row: row.name)
-def test_every_built_in_policy_lets_the_owner_append(row: commit_policies.BuiltIn, place: Place) -> None:
+def test_every_built_in_policy_lets_the_owner_append(
+    row: commit_policies.BuiltInPolicy, place: Place
+) -> None:
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("a"))
     commit = codec.decode(Version(1), codec.encode((info, ADD)))
 
@@ -276,9 +280,9 @@ def test_every_built_in_policy_lets_the_owner_append(row: commit_policies.BuiltI
 class _Facts:
     """A table with nothing agreed about it."""
 
-    told: Told
+    told: TableState
 
-    def before(self) -> Told | None:
+    def before(self) -> TableState | None:
         return self.told
 
     def privileges(self, principal: Principal) -> frozenset[Privilege]:

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 import headgate
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.coordinator.database_ledger import DatabaseLedger
-from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Record
+from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Registration
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
-from headgate.catalog.ports.commits import Open, Ratified, RatifiedCommit, Staged, TableId, Unknown
+from headgate.catalog.ports.commits import Open, Ratified, RatifiedCommit, StagedCommit, TableId, Unknown
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.store import commit_store
 from headgate.cli.main import app
@@ -301,13 +301,13 @@ def test_a_folder_has_its_own_warehouse(tmp_path: Path) -> None:
 def test_of_four_who_write_a_version_into_a_ledger_one_does(place: Place, catalog: Catalog) -> None:
     """The ledger of a commit owner works on PostgreSQL too."""
     ledger = DatabaseLedger("here", catalog._database)
-    record = Record(
+    record = Registration(
         "t", "place", "id", first=Version(2), next=Version(2), published=Version(1), accepting=True,
         schema_version=SCHEMA_VERSION,
     )  # fmt: skip
     ledger.open(record)
     commits = [
-        RatifiedCommit(Version(2), TxnId(f"txn{number}"), EpochMillis(1), Staged(f"{number}.json"))
+        RatifiedCommit(Version(2), TxnId(f"txn{number}"), EpochMillis(1), StagedCommit(f"{number}.json"))
         for number in range(4)
     ]
 

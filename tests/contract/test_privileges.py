@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.ports.access import IMPLIED, Privilege
+from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, Privilege
 from headgate.catalog.ports.commits import Ratified
 from headgate.catalog.ports.directory import TableName
 from headgate.errors import (
@@ -104,7 +104,7 @@ COMMITS: dict[str, tuple[Build, set[Privilege]]] = {
 
 
 def _suffices(held: Privilege, needed: set[Privilege]) -> bool:
-    return needed <= {held, *IMPLIED.get(held, ())}
+    return needed <= {held, *IMPLIED_PRIVILEGES.get(held, ())}
 
 
 @pytest.mark.parametrize("kind", COMMITS)

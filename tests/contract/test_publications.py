@@ -8,7 +8,7 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import StagingTable
-from headgate.catalog.ports.events import Event, Kind
+from headgate.catalog.ports.events import Event, EventKind
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -30,14 +30,14 @@ class Case:
     table: OpenedTable
 
     def file(self, version: int) -> Path:
-        return Path(self.staging.location) / file_names.published(Version(version))
+        return Path(self.staging.location) / file_names.published_path(Version(version))
 
     @property
     def published(self) -> int:
         return self.catalog.tail(self.staging.table_id).published
 
     def incidents(self) -> list[Event]:
-        return [event for event in self.catalog.events.after(0) if event.kind is Kind.INCIDENT]
+        return [event for event in self.catalog.events.after(0) if event.kind is EventKind.INCIDENT]
 
     def rows(self) -> list[str]:
         fresh = open_managed(self.catalog, self.staging.table_id, self.staging.location)
@@ -71,7 +71,7 @@ def test_a_stray_file_is_one_incident_and_all_before_it_counts_as_published(case
     (incident,) = case.incidents()
     assert (incident.table, incident.version) == ("test.t", 3)
     assert incident.details["code"] == STRAY
-    assert incident.details["path"] == file_names.published(Version(3))
+    assert incident.details["path"] == file_names.published_path(Version(3))
     assert case.rows() == ["1", "2", "3", "4"]
 
 
@@ -113,7 +113,7 @@ def test_a_report_is_believed_as_far_as_it_is_true(case: Case) -> None:
     store = case.table.store
     commits = {commit.version: commit for commit in case.catalog.tail(case.staging.table_id).commits}
     for version in map(Version, (1, 2)):
-        case.file(version).write_bytes(log_reader.content(store, version, commits[version]))
+        case.file(version).write_bytes(log_reader.commit_content(store, version, commits[version]))
     case.file(4).write_bytes(b"stray")
 
     with pytest.raises(InvalidRequest, match="version 3 is not published"):

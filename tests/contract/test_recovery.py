@@ -12,8 +12,8 @@ import headgate
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import open_sqlite
 from headgate.catalog.ports import directory_copy
-from headgate.catalog.ports.directory_copy import PATH, DirectoryCopy
-from headgate.catalog.targets import DATABASE
+from headgate.catalog.ports.directory_copy import COPY_PATH, DirectoryCopy
+from headgate.catalog.targets import DATABASE_FILE
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogLost, NotAllowed, TableNotFound
 from headgate.lake import lake_recovery
@@ -22,7 +22,7 @@ from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import SET_ASIDE
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
-from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
+from headgate.table.maintenance.recovery import RecoveredTable, RecoveryOutcome, RecoveryReport
 from tests.support import adopted, lost, s3, tables
 from tests.support.lost import LosableLake
 
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> LosableLake:
     return LosableLake(tmp_path / "lake")
 
 
-def by_name(done: Recovery) -> dict[str, RecoveredTable]:
+def by_name(done: RecoveryReport) -> dict[str, RecoveredTable]:
     return {table.name: table for table in done.tables}
 
 
@@ -67,7 +67,7 @@ def test_a_lost_database_is_refused_and_not_made_anew(lake: LosableLake) -> None
             lake.connect()
 
     assert refused.value.code == "HEADGATE_CATALOG_LOST"
-    assert lake.database is not None or not (lake.folder / DATABASE).exists()
+    assert lake.database is not None or not (lake.folder / DATABASE_FILE).exists()
 
 
 def test_a_lost_database_is_rebuilt_from_what_was_published(lake: LosableLake) -> None:
@@ -76,9 +76,9 @@ def test_a_lost_database_is_rebuilt_from_what_was_published(lake: LosableLake) -
 
     done = by_name(lake.recover())
 
-    assert done["a.one"].outcome is Outcome.REBUILT
+    assert done["a.one"].outcome is RecoveryOutcome.REBUILT
     assert (done["a.one"].version, done["a.one"].lost) == (2, (3, 4))
-    assert [path.startswith(f"{file_names.STAGED}{4:020d}") for path in done["a.one"].staged] == [True]
+    assert [path.startswith(f"{file_names.STAGED_FOLDER}{4:020d}") for path in done["a.one"].staged] == [True]
     with lake.connect() as found:
         assert [str(entry.name) for entry in found.tables()] == ["a.one", "b.three"]
         assert [str(entry.name) for entry in found.dropped()] == ["a.two"]
@@ -115,7 +115,7 @@ def test_a_second_recovery_changes_nothing(lake: LosableLake) -> None:
     again = lake.recover()
 
     assert not again.changed
-    assert {table.outcome for table in again.tables} == {Outcome.UNCHANGED}
+    assert {table.outcome for table in again.tables} == {RecoveryOutcome.UNCHANGED}
 
 
 def test_a_dry_run_says_the_same_and_changes_nothing(lake: LosableLake) -> None:
@@ -148,11 +148,11 @@ def test_a_backup_that_is_older_than_the_tables_is_refused(lake: LosableLake, tm
     done = by_name(lake.recover())
 
     assert (done["b.three"].outcome, done["b.three"].version, done["b.three"].lost) == (
-        Outcome.CAUGHT_UP,
+        RecoveryOutcome.CAUGHT_UP,
         3,
         (4, 4),
     )
-    assert done["b.later"].outcome is Outcome.REBUILT
+    assert done["b.later"].outcome is RecoveryOutcome.REBUILT
     with lake.connect() as found:
         assert [str(entry.name) for entry in found.tables()] == ["a.first", "b.later", "b.three"]
         assert lost.files(lost.opened(found, "b.three")) == ["x", "y", "z"]
@@ -169,14 +169,14 @@ def test_a_database_that_is_newer_is_left_as_it_is(lake: LosableLake) -> None:
         done = by_name(found.recover())
         assert lost.files(lost.opened(found, "a.one")) == ["inline", "staged", "x", "y"]
 
-    assert {table.outcome for table in done.values()} == {Outcome.UNCHANGED}
+    assert {table.outcome for table in done.values()} == {RecoveryOutcome.UNCHANGED}
     assert (done["a.one"].version, done["a.one"].lost, done["a.one"].staged) == (4, None, ())
 
 
 def test_without_a_copy_of_the_directory_tables_say_what_they_are(folder: LosableLake) -> None:
     fill(folder)
     folder.lose()
-    (folder.warehouse / PATH).unlink()
+    (folder.warehouse / COPY_PATH).unlink()
 
     with pytest.raises(CatalogLost):
         folder.connect()
@@ -194,7 +194,7 @@ def test_a_table_of_an_older_release_is_found_by_its_place(folder: LosableLake) 
         lost.append(lost.opened(found, "test.t"), "x")
         lost.opened(found, "test.t").publish()
     folder.lose()
-    (folder.warehouse / PATH).unlink()
+    (folder.warehouse / COPY_PATH).unlink()
 
     (table,) = folder.recover().tables
 
@@ -213,7 +213,7 @@ def test_of_two_tables_of_one_name_the_later_one_has_it(folder: LosableLake) -> 
         lost.append(lost.opened(found, "a.one"), "new")
         lost.opened(found, "a.one").publish()
     folder.lose()
-    (folder.warehouse / PATH).unlink()
+    (folder.warehouse / COPY_PATH).unlink()
 
     folder.recover()
 
@@ -236,7 +236,7 @@ def test_what_was_purged_stays_gone(folder: LosableLake) -> None:
     done = folder.recover()
 
     assert [(table.name, table.outcome) for table in done.tables if "one" not in table.name] == [
-        ("a.two", Outcome.LEFT)
+        ("a.two", RecoveryOutcome.LEFT)
     ]
     with folder.connect() as found:
         assert [str(entry.name) for entry in (*found.tables(), *found.dropped())] == ["a.one"]
@@ -262,12 +262,12 @@ def test_an_adopted_table_that_nobody_knows_of_can_be_named(folder: LosableLake,
         found.create_schema("test")
         found.adopt(tmp_path / "elsewhere", "test.t")
     folder.lose()
-    (folder.warehouse / PATH).unlink()
+    (folder.warehouse / COPY_PATH).unlink()
 
     assert folder.recover().tables == ()
     (table,) = folder.recover(tables=[tmp_path / "elsewhere"]).tables
 
-    assert (table.name, table.outcome) == ("test.t", Outcome.REBUILT)
+    assert (table.name, table.outcome) == ("test.t", RecoveryOutcome.REBUILT)
 
 
 def test_a_copy_of_a_table_is_not_taken_for_it(folder: LosableLake, tmp_path: Path) -> None:
@@ -279,16 +279,16 @@ def test_a_copy_of_a_table_is_not_taken_for_it(folder: LosableLake, tmp_path: Pa
     done = folder.recover().tables
 
     (copied,) = (table for table in done if table.location.endswith("copied"))
-    assert copied.outcome is Outcome.LEFT
+    assert copied.outcome is RecoveryOutcome.LEFT
     assert "a.one" in copied.notes[0]
 
 
 def test_a_recovery_that_was_interrupted_is_refused_until_it_is_run_again(folder: LosableLake) -> None:
     fill(folder)
     files = locate(str(folder.warehouse))
-    copy = directory_copy.read(files)
+    copy = directory_copy.read_copy(files)
     assert copy is not None
-    directory_copy.write(files, DirectoryCopy(recovering=True, schemas=copy.schemas))
+    directory_copy.write_copy(files, DirectoryCopy(recovering=True, schemas=copy.schemas))
 
     with pytest.raises(CatalogLost, match="has begun and not ended"):
         folder.connect()
@@ -301,7 +301,7 @@ def test_a_gap_in_the_log_is_told(folder: LosableLake) -> None:
     fill(folder)
     with folder.connect() as found:
         log = Path(lost.opened(found, "b.three").location)
-    (log / file_names.published(Version(1))).unlink()
+    (log / file_names.published_path(Version(1))).unlink()
     folder.lose()
 
     done = by_name(folder.recover())
@@ -321,12 +321,12 @@ def test_a_checksum_of_a_lost_version_is_not_taken_for_that_of_the_next(folder: 
     fill(folder)
     with folder.connect() as found:
         log = Path(lost.opened(found, "a.one").location)
-    (log / file_names.checksum(Version(3))).write_text('{"tableSizeBytes":1}')
+    (log / file_names.checksum_path(Version(3))).write_text('{"tableSizeBytes":1}')
     folder.lose()
 
     done = by_name(folder.recover())
 
-    assert not (log / file_names.checksum(Version(3))).exists()
+    assert not (log / file_names.checksum_path(Version(3))).exists()
     assert len(list((log / SET_ASIDE).iterdir())) == 1
     assert done["a.one"].version == 2
 
@@ -360,12 +360,12 @@ def test_versions_beyond_the_catalog_are_told_when_connecting(
         lost.append(table, "x", "y")
         table.publish()
     folder.restore(backup)
-    (folder.warehouse / PATH).unlink()
+    (folder.warehouse / COPY_PATH).unlink()
 
     with folder.connect() as found:
         assert "versions of a.one are published" in caplog.text
         (done,) = found.recover().tables
-        assert (done.outcome, done.version) == (Outcome.CAUGHT_UP, 2)
+        assert (done.outcome, done.version) == (RecoveryOutcome.CAUGHT_UP, 2)
         assert lost.files(lost.opened(found, "a.one")) == ["x", "y"]
 
 

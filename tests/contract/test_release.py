@@ -12,12 +12,12 @@ from typing_extensions import Buffer
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.handover.release import Releases
-from headgate.catalog.ports.commits import Inline, Open, Proposal, Ratified, TableId
+from headgate.catalog.ports.commits import InlineCommit, Open, Proposal, Ratified, TableId
 from headgate.catalog.ports.handover import Transfer
 from headgate.errors import AccessDenied, ConcurrentWrite, HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.alter import adoption, restore
@@ -74,7 +74,7 @@ def test_timestamps_stay_on_unless_they_are_to_go(here: Catalog, tmp_path: Path)
     assert DeltaTable(str(folder)).to_pyarrow_table().num_rows == 3
     again = adopted.managed(here, adopted.adopt(here, folder))
     configuration = again.snapshot().state.metadata.configuration
-    for key in (ENABLED_AT_VERSION, ENABLED_AT_MOMENT):
+    for key in (ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP):
         assert configuration[key] == provenance[key]
 
 
@@ -117,7 +117,7 @@ def test_a_table_made_by_the_catalog_is_released_and_adopted_again(catalog: Cata
         adopted.append(table, f"managed-{round_}.parquet")
 
     assert len(adopted.files(table)) == 5
-    assert ENABLED_AT_VERSION not in table.snapshot().state.metadata.configuration
+    assert ENABLEMENT_VERSION not in table.snapshot().state.metadata.configuration
     with pytest.raises(TableNotFound, match=r"was given back by its catalog with version 2 .*at_path"):
         first.snapshot()
     with pytest.raises(TableNotFound, match="at_path"):
@@ -127,7 +127,7 @@ def test_a_table_made_by_the_catalog_is_released_and_adopted_again(catalog: Cata
 def proposal(table_id: str, version: int, txn_id: str) -> Proposal:
     info = f'{{"inCommitTimestamp":{stamp(version)},"txnId":"{txn_id}","operation":"x"}}'
     content = f'{{"commitInfo":{info}}}\n'
-    return Proposal(table_id, Version(version), txn_id, Inline(content.encode()))  # type: ignore[arg-type]
+    return Proposal(table_id, Version(version), txn_id, InlineCommit(content.encode()))  # type: ignore[arg-type]
 
 
 def test_while_a_table_leaves_nothing_is_ratified_and_nothing_is_forgotten(
@@ -172,12 +172,12 @@ def test_who_comes_back_late_cannot_take_the_table_away(catalog: Catalog, tmp_pa
     frozen = catalog.releases.freeze(entry.table_id, "ann")
     catalog.releases.let_go(frozen)
     state = table.snapshot().state
-    last = adoption._leaving(adopted.registry(catalog), state, frozen, keep_timestamps=True)
+    last = adoption._release_commit(adopted.registry(catalog), state, frozen, keep_timestamps=True)
 
     others = adopted.managed(adopted.later(catalog), entry)
     assert adopted.append(others, "others.parquet") == 5
     with pytest.raises(HeadgateError):
-        locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
+        locate(str(folder)).put_if_absent(file_names.published_path(frozen.target), last)
     assert [found.info.operation for found in others.history(limit=2)] == ["WRITE", "RELEASE WITHDRAWN"]
     assert others.publish() == 5
     assert adopted.release(catalog, entry) == 6
@@ -194,13 +194,15 @@ def test_who_dies_after_the_last_commit_has_given_the_table_back(
     table = adopted.managed(catalog, entry)
     frozen = catalog.releases.freeze(entry.table_id, "ann")
     catalog.releases.let_go(frozen)
-    last = adoption._leaving(adopted.registry(catalog), table.snapshot().state, frozen, keep_timestamps=False)
-    locate(str(folder)).put_if_absent(file_names.published(frozen.target), last)
+    last = adoption._release_commit(
+        adopted.registry(catalog), table.snapshot().state, frozen, keep_timestamps=False
+    )
+    locate(str(folder)).put_if_absent(file_names.published_path(frozen.target), last)
     rows = pa.table({"id": pa.array([99], pa.int64()), "writer": ["deltalake"]})
     write_deltalake(str(folder), rows, mode="append")
 
     if how == "resume":
-        assert adoption.resume(adopted.registry(catalog, "bob")) == {"test.t": "released"}
+        assert adoption.resume_transfers(adopted.registry(catalog, "bob")) == {"test.t": "released"}
     elif how == "release":
         assert adopted.release(catalog, entry) == 4
     else:
@@ -219,7 +221,7 @@ def test_a_release_that_cannot_publish_leaves_the_table_where_it_is(here: Catalo
     entry = adopted.adopt(here, tmp_path / "t")
     table = adopted.managed(here, entry)
     adopted.append(table, "managed.parquet")
-    stray = tmp_path / "t" / file_names.published(Version(4))
+    stray = tmp_path / "t" / file_names.published_path(Version(4))
     stray.write_text("{}\n")
 
     with pytest.raises(HeadgateError):
@@ -271,7 +273,7 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
 
     class Denied(LocalStore):
         def put_if_absent(self, path: str, data: Buffer) -> None:
-            if path == file_names.published(Version(5)):
+            if path == file_names.published_path(Version(5)):
                 raise AccessDenied("not here", path=path, operation="put")
             super().put_if_absent(path, data)
 
@@ -290,5 +292,5 @@ def test_a_release_that_is_refused_at_its_last_step_keeps_nobody_waiting(
 
     assert catalog.adoptions.under_way() == ()
     assert adopted.append(others, "after.parquet") == 6
-    assert (tmp_path / "t" / file_names.published(Version(4))).exists()
+    assert (tmp_path / "t" / file_names.published_path(Version(4))).exists()
     assert [found.info.operation for found in others.history(limit=2)] == ["WRITE", "RELEASE WITHDRAWN"]

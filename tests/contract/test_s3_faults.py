@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pytest
 
-from headgate.catalog.ports.commits import Inline, TableId
+from headgate.catalog.ports.commits import InlineCommit, TableId
 from headgate.errors import (
     AccessDenied,
     CommitUnknown,
@@ -23,7 +23,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.object_store import ObjectStore
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.commit import publish
 from headgate.table.opened_table import OpenedTable
 from tests.support import s3, tables
@@ -78,11 +78,12 @@ class Place:
         """Every commit from version 1 on."""
         if route != "filesystem":
             publish.publish(self.direct, self.catalog, _ID)
-        found = [file_names.parse(item.path) for item in self.direct.list_from(file_names.LOG)]
+        found = [file_names.parse(item.path) for item in self.direct.list_from(file_names.LOG_FOLDER)]
         versions = [file.version for file in found if file and file.version > 0]
         assert versions == [Version(number + 1) for number in range(len(versions))]
         return [
-            codec.decode(version, self.direct.read(file_names.published(version))) for version in versions
+            codec.decode(version, self.direct.read(file_names.published_path(version)))
+            for version in versions
         ]
 
 
@@ -103,7 +104,7 @@ def place(server_url: str, wire: Proxy) -> MakePlace:
         direct, catalog = s3.connect(server_url, name), SimulatedCatalog()
         through = s3.connect(wire.url, name, place=name, timeout_seconds=waits)
         create.write_version_0(
-            direct, Definition(tables.SCHEMA), managed=route != "filesystem", world=s3.HastyWorld()
+            direct, TableDefinition(tables.SCHEMA), managed=route != "filesystem", world=s3.HastyWorld()
         )
         if route != "filesystem":
             catalog.add_table(_ID, direct)
@@ -215,7 +216,7 @@ def puts(*faults: Fault, then: Fault) -> Script:
     waiting = list(faults)
 
     def script(request: Request) -> Fault:
-        if not (request.is_conditional and request.path.endswith(file_names.published(Version(2)))):
+        if not (request.is_conditional and request.path.endswith(file_names.published_path(Version(2)))):
             return Fault.PASS
         return waiting.pop(0) if waiting else then
 
@@ -243,7 +244,7 @@ def test_an_own_commit_is_recognised_although_what_came_after_cannot_be_read(
     place: MakePlace,
 ) -> None:
     spoil = puts(Fault.LOSE_REPLY, then=Fault.PASS)
-    third = file_names.published(Version(3))
+    third = file_names.published_path(Version(3))
 
     told = contested(
         place("filesystem"),
@@ -267,7 +268,7 @@ class Undecidable:
         proposed: list[Request] = []
 
         def script(request: Request) -> Fault:
-            if request.method == "HEAD" or not request.path.endswith(file_names.published(Version(2))):
+            if request.method == "HEAD" or not request.path.endswith(file_names.published_path(Version(2))):
                 return Fault.PASS
             if not request.is_conditional:
                 return self.reads if proposed else Fault.PASS
@@ -320,9 +321,9 @@ def ratified(place: Place) -> dict[str, bytes]:
         table.commit(tables.append_change(tables.named_file(name)), base=table.newest_known())
     commits = place.catalog.tail(_ID).commits
     return {
-        file_names.published(commit.version): commit.where.content
+        file_names.published_path(commit.version): commit.where.content
         for commit in commits
-        if isinstance(commit.where, Inline)
+        if isinstance(commit.where, InlineCommit)
     }
 
 
@@ -356,7 +357,7 @@ def test_publishing_stops_where_it_fails_and_leaves_no_gap(place: MakePlace) -> 
         publish.publish(here.store, here.catalog, _ID)
 
     assert here.catalog.tail(_ID).published == 0
-    listed = {item.path for item in here.direct.list_from(file_names.LOG)}
+    listed = {item.path for item in here.direct.list_from(file_names.LOG_FOLDER)}
     assert not {first, second} & listed
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.directory import StagingTable
-from headgate.catalog.ports.serving import KnownChecksum, KnownLog
+from headgate.catalog.ports.serving import ChecksumContent, LogHints
 from headgate.catalog.store import checksum_content
 from headgate.catalog.store.loading import log_hints
 from headgate.clock import SystemWorld
@@ -24,12 +24,12 @@ from tests.contract.test_serving import Watched, append, domain, propose, watche
 from tests.support.waiting import until
 
 
-def served(catalog: Catalog) -> KnownChecksum | None:
+def served(catalog: Catalog) -> ChecksumContent | None:
     return catalog.load(ORDERS).known.content
 
 
 def written(table: StagingTable, version: int) -> bytes:
-    return (Path(table.location) / file_names.checksum(Version(version))).read_bytes()
+    return (Path(table.location) / file_names.checksum_path(Version(version))).read_bytes()
 
 
 def summed_up(watched: Watched, *paths: str) -> OpenedTable:  # noqa: F811
@@ -46,12 +46,12 @@ def test_the_content_of_the_newest_checksum_is_served(
     table: StagingTable,
 ) -> None:
     opened = summed_up(watched, *"ab")
-    assert served(catalog) == KnownChecksum(Version(2), written(table, 2))
+    assert served(catalog) == ChecksumContent(Version(2), written(table, 2))
 
     append(opened, "c")
     opened.checkpoint()
 
-    assert served(catalog) == KnownChecksum(Version(3), written(table, 3))
+    assert served(catalog) == ChecksumContent(Version(3), written(table, 3))
 
 
 def test_a_writer_that_pauses_makes_its_checksum_known(catalog: Catalog, table: StagingTable) -> None:
@@ -60,7 +60,7 @@ def test_a_writer_that_pauses_makes_its_checksum_known(catalog: Catalog, table: 
         append(lake.table("sales.orders").log, *"abc")
         until(lambda: (found := served(catalog)) is not None and found.version == 3)
 
-        assert served(catalog) == KnownChecksum(Version(3), written(table, 3))
+        assert served(catalog) == ChecksumContent(Version(3), written(table, 3))
 
 
 def without_content(catalog: Catalog) -> None:
@@ -74,7 +74,7 @@ def calls_of_an_open(watched: Watched) -> list[str]:  # noqa: F811
     found = watched.lake.table("sales.orders").log.snapshot()
     assert sorted(found.files.columns["path"].to_pylist()) == [*"abc"]
     assert found.state.in_commit_timestamp is not None
-    calls = [call.removeprefix("read ").removeprefix(file_names.LOG) for call in watched.wire.calls]
+    calls = [call.removeprefix("read ").removeprefix(file_names.LOG_FOLDER) for call in watched.wire.calls]
     watched.since()
     return calls
 
@@ -87,13 +87,14 @@ def test_opening_a_table_reads_neither_its_checksum_nor_its_last_commit(
     """Two calls of the store fewer for a table whose last commit was cleaned up, one fewer for any other."""
     summed_up(watched, *"abc")
     commit, sums = (
-        name(Version(3)).removeprefix(file_names.LOG) for name in (file_names.published, file_names.checksum)
+        name(Version(3)).removeprefix(file_names.LOG_FOLDER)
+        for name in (file_names.published_path, file_names.checksum_path)
     )
 
     after = calls_of_an_open(watched)
     without_content(catalog)
     before = calls_of_an_open(watched)
-    (Path(table.location) / file_names.published(Version(3))).unlink()
+    (Path(table.location) / file_names.published_path(Version(3))).unlink()
     before_cleaned_up = calls_of_an_open(watched)
 
     assert not {commit, sums} & set(after)
@@ -115,8 +116,8 @@ def test_who_opened_the_table_needs_no_file_to_write_the_next_checksum(
     append(opened, "d")
     opened._keeper.keep(Version(4), interval=100, urgent=True, due=False)
 
-    assert f"read {file_names.checksum(Version(3))}" not in watched.wire.calls
-    assert served(catalog) == KnownChecksum(Version(4), written(table, 4))
+    assert f"read {file_names.checksum_path(Version(3))}" not in watched.wire.calls
+    assert served(catalog) == ChecksumContent(Version(4), written(table, 4))
     parsed = version_checksum.parse(written(table, 4))
     assert parsed is not None
     assert (parsed.num_files, parsed.table_size_bytes) == (4, 4)
@@ -144,7 +145,7 @@ LIES: dict[str, Callable[[Checksum], Checksum]] = {
 
 
 @pytest.fixture
-def truth(catalog: Catalog, table: StagingTable, watched: Watched) -> KnownChecksum:  # noqa: F811
+def truth(catalog: Catalog, table: StagingTable, watched: Watched) -> ChecksumContent:  # noqa: F811
     """The checksum of version 2, which nobody has told the catalog of yet."""
     propose(catalog, table, 1, domain("a", "1"), AppTransaction(app_id="s", version=1))
     opened = watched.lake.table("sales.orders").log
@@ -152,29 +153,29 @@ def truth(catalog: Catalog, table: StagingTable, watched: Watched) -> KnownCheck
     opened.checkpoint()
     content = written(table, 2)
     without_content(catalog)
-    return KnownChecksum(Version(2), content)
+    return ChecksumContent(Version(2), content)
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_checksum_that_differs_from_the_books_is_not_served(
-    catalog: Catalog, table: StagingTable, truth: KnownChecksum, lie: str
+    catalog: Catalog, table: StagingTable, truth: ChecksumContent, lie: str
 ) -> None:
     parsed = version_checksum.parse(truth.content)
     assert parsed is not None
-    false = KnownChecksum(truth.version, version_checksum.render(LIES[lie](parsed)))
+    false = ChecksumContent(truth.version, version_checksum.render(LIES[lie](parsed)))
 
-    catalog.note_log(table.table_id, KnownLog((), truth.version, false))
+    catalog.note_log(table.table_id, LogHints((), truth.version, false))
     assert served(catalog) is None
-    catalog.note_log(table.table_id, KnownLog((), truth.version, truth))
-    catalog.note_log(table.table_id, KnownLog((), truth.version, false))
+    catalog.note_log(table.table_id, LogHints((), truth.version, truth))
+    catalog.note_log(table.table_id, LogHints((), truth.version, false))
 
     assert served(catalog) == truth
 
 
 def test_what_is_damaged_too_large_or_of_no_version_is_not_served(
-    catalog: Catalog, table: StagingTable, truth: KnownChecksum
+    catalog: Catalog, table: StagingTable, truth: ChecksumContent
 ) -> None:
-    large = truth.content[:-1] + b',"x":"' + b" " * checksum_content.LARGEST_BYTES + b'"}'
+    large = truth.content[:-1] + b',"x":"' + b" " * checksum_content.MAX_BYTES + b'"}'
     assert version_checksum.parse(large) is not None
     for version, content in (
         (2, b""),
@@ -187,18 +188,18 @@ def test_what_is_damaged_too_large_or_of_no_version_is_not_served(
         (3, truth.content),
         (10**15, truth.content),
     ):
-        known = KnownLog((), Version(version), KnownChecksum(Version(version), content))
+        known = LogHints((), Version(version), ChecksumContent(Version(version), content))
         catalog.note_log(table.table_id, known)
         assert served(catalog) is None, (version, content[:20])
 
-    catalog.note_log(table.table_id, KnownLog((), truth.version, truth))
+    catalog.note_log(table.table_id, LogHints((), truth.version, truth))
     assert served(catalog) == truth
 
 
 def test_who_may_only_read_tells_the_catalog_nothing(
-    catalog: Catalog, table: StagingTable, truth: KnownChecksum
+    catalog: Catalog, table: StagingTable, truth: ChecksumContent
 ) -> None:
-    told = KnownLog((), truth.version, truth)
+    told = LogHints((), truth.version, truth)
     catalog.granting.grant("READ", on="sales.orders", to="ada")
     catalog.acting_as("ada").note_log(table.table_id, told)
     assert served(catalog) is None
@@ -229,16 +230,16 @@ def test_a_copy_that_is_damaged_in_the_database_is_not_believed(
         assert found.state.metadata == opened.snapshot().state.metadata
 
 
-def test_the_newer_content_stays(catalog: Catalog, table: StagingTable, truth: KnownChecksum) -> None:
-    catalog.note_log(table.table_id, KnownLog((), truth.version, truth))
+def test_the_newer_content_stays(catalog: Catalog, table: StagingTable, truth: ChecksumContent) -> None:
+    catalog.note_log(table.table_id, LogHints((), truth.version, truth))
     propose(catalog, table, 3)
     parsed = version_checksum.parse(truth.content)
     assert parsed is not None
     record = catalog.commits(table.table_id)[0]
     newer = structs.replace(parsed, txn_id=record.txn_id, in_commit_timestamp_opt=record.in_commit_timestamp)
-    newest = KnownChecksum(Version(3), version_checksum.render(newer))
+    newest = ChecksumContent(Version(3), version_checksum.render(newer))
 
-    catalog.note_log(table.table_id, KnownLog((), Version(3), newest))
-    catalog.note_log(table.table_id, KnownLog((), truth.version, truth))
+    catalog.note_log(table.table_id, LogHints((), Version(3), newest))
+    catalog.note_log(table.table_id, LogHints((), truth.version, truth))
 
     assert served(catalog) == newest

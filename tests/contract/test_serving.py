@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.decision import Limits
+from headgate.catalog.decision import UnpublishedLimits
 from headgate.catalog.ports.commits import Lost, Open, Ratified
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.ports.serving import LogHints
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
 from headgate.lake import lake as lakes
@@ -25,12 +25,12 @@ from headgate.protocol.actions import (
     Version,
 )
 from headgate.protocol.domains.handlers import union
-from headgate.protocol.domains.rules import Set
+from headgate.protocol.domains.rules import SetDomain
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
-from headgate.table.commit.catalog_hints import Served
-from headgate.table.commit.catalog_managed import with_room
+from headgate.table.commit.catalog_hints import CatalogHints
+from headgate.table.commit.catalog_managed import publish_and_retry
 from headgate.table.opened_table import OpenedTable
 from tests.contract.conftest import ORDERS
 from tests.support.faulty_store import FaultyStore, RecordingWire
@@ -96,11 +96,11 @@ def test_what_a_handler_made_of_two_domains_is_what_is_told(catalog: Catalog, ta
         open_managed(catalog, table.table_id, table.location, handlers=lambda: {"acme.tags": union})
         for _ in range(2)
     )
-    first.change_domains([Set("acme.tags", '["a"]')])
+    first.change_domains([SetDomain("acme.tags", '["a"]')])
     base = first.snapshot().version
-    first.change_domains([Set("acme.tags", '["a","b"]')], since=base)
+    first.change_domains([SetDomain("acme.tags", '["a","b"]')], since=base)
 
-    second.change_domains([Set("acme.tags", '["a","c"]')], since=base)
+    second.change_domains([SetDomain("acme.tags", '["a","c"]')], since=base)
 
     told = catalog.tail(table.table_id).told
     assert told is not None
@@ -118,7 +118,7 @@ def limited(catalog: Catalog, **limits: int) -> Catalog:
         warehouse=catalog._warehouse,
         locate=locate,
         world=SystemWorld(),
-        limits=Limits(**limits),
+        limits=UnpublishedLimits(**limits),
     )
 
 
@@ -182,7 +182,7 @@ def test_who_makes_room_in_vain_gives_up(catalog: Catalog) -> None:
         raise TooManyUnpublished("others were faster")
 
     with pytest.raises(TooManyUnpublished):
-        with_room(full, lambda: made.append(1))
+        publish_and_retry(full, lambda: made.append(1))
 
     assert (len(asked), len(made)) == (4, 3)
 
@@ -194,7 +194,7 @@ def test_who_cannot_make_room_is_told_why_and_nothing_is_committed(
     strict = limited(catalog, commits=1)
     opened = open_managed(strict, table.table_id, table.location)
     opened.commit(append_change(named_file("1")), base=opened.newest_known())
-    (Path(table.location) / file_names.published(Version(1))).write_bytes(b"stray")
+    (Path(table.location) / file_names.published_path(Version(1))).write_bytes(b"stray")
 
     with pytest.raises(CorruptLog, match="differs from the ratified version 1"):
         opened.commit(append_change(named_file("2")), base=opened.newest_known())
@@ -324,7 +324,7 @@ def test_a_checkpoint_that_is_gone_is_only_a_hint(watched: Watched, table: Stagi
     opened = watched.lake.table("sales.orders").log
     append(opened, *"abc")
     opened.checkpoint()
-    for path in (Path(table.location) / file_names.LOG).glob("*.checkpoint.*"):
+    for path in (Path(table.location) / file_names.LOG_FOLDER).glob("*.checkpoint.*"):
         path.unlink()
     watched.since()
 
@@ -338,7 +338,7 @@ def test_a_log_that_was_cleaned_up_is_listed(watched: Watched, catalog: Catalog,
     opened = watched.lake.table("sales.orders").log
     append(opened, *"abc")
     opened.checkpoint()
-    (Path(table.location) / file_names.published(Version(0))).unlink()
+    (Path(table.location) / file_names.published_path(Version(0))).unlink()
     with catalog._database.writing() as db:
         db.exec_driver_sql("DELETE FROM log_hints")
 
@@ -360,9 +360,9 @@ def test_what_was_written_since_the_opening_is_seen(catalog: Catalog, table: Sta
 def test_an_opening_serves_once_and_for_a_moment(catalog: Catalog, table: StagingTable) -> None:
     now = [0.0]
 
-    def opened(fresh: float) -> Served:
+    def opened(fresh: float) -> CatalogHints:
         loaded = catalog.load(ORDERS)
-        return Served(catalog, table.table_id, loaded=loaded, fresh_seconds=fresh, clock=lambda: now[0])
+        return CatalogHints(catalog, table.table_id, loaded=loaded, fresh_seconds=fresh, clock=lambda: now[0])
 
     first, second = opened(1.0), opened(1.0)
 
@@ -375,11 +375,11 @@ def test_an_opening_serves_once_and_for_a_moment(catalog: Catalog, table: Stagin
 def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, table: StagingTable) -> None:
     """R3"""
     file = file_names.LogFile(
-        file_names.Kind.CHECKPOINT, Version(7), file_names.classic_checkpoint(Version(7)), 10
+        file_names.LogFileKind.CHECKPOINT, Version(7), file_names.classic_checkpoint_path(Version(7)), 10
     )
-    catalog.note_log(table.table_id, KnownLog((file,), Version(7)))
+    catalog.note_log(table.table_id, LogHints((file,), Version(7)))
     loaded = catalog.load(ORDERS)
-    served = Served(catalog, table.table_id, loaded=loaded)
+    served = CatalogHints(catalog, table.table_id, loaded=loaded)
 
     assert loaded.known.checkpoint == (file,)
     assert [item.version for item in served.expected(loaded.tail) or ()] == [0]
@@ -387,9 +387,9 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
 
 def test_of_two_checkpoints_the_newer_one_is_remembered(catalog: Catalog, table: StagingTable) -> None:
     for version in (4, 9, 6):
-        path = file_names.classic_checkpoint(Version(version))
-        file = file_names.LogFile(file_names.Kind.CHECKPOINT, Version(version), path, 10)
-        catalog.note_log(table.table_id, KnownLog((file,), Version(version)))
+        path = file_names.classic_checkpoint_path(Version(version))
+        file = file_names.LogFile(file_names.LogFileKind.CHECKPOINT, Version(version), path, 10)
+        catalog.note_log(table.table_id, LogHints((file,), Version(version)))
 
     known = catalog.load(ORDERS).known
 
@@ -440,7 +440,7 @@ def test_a_moment_before_what_is_left_of_the_log_is_refused_as_ever(
     opened.checkpoint()
     stamps = {record.version: record.in_commit_timestamp for record in catalog.commits(table.table_id)}
     for version in (0, 1):
-        (Path(table.location) / file_names.published(Version(version))).unlink()
+        (Path(table.location) / file_names.published_path(Version(version))).unlink()
 
     fresh = watched.lake.table("sales.orders").log
     with pytest.raises(VersionNotFound):
@@ -462,6 +462,6 @@ def test_history_by_the_catalogs_books(watched: Watched) -> None:
     for record in found:
         assert record.txn_id == told[record.version].info.txn_id
         assert record.in_commit_timestamp == told[record.version].timestamp
-        path = Path(opened.location) / file_names.published(record.version)
+        path = Path(opened.location) / file_names.published_path(record.version)
         assert record.size == path.stat().st_size
     assert [record.version for record in watched.lake.commits("sales.orders", before=4, limit=2)] == [3, 2]

@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 from typing_extensions import Buffer, override
 
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
-from headgate.catalog.ports.commits import Staged
-from headgate.catalog.ports.coordinator import OwnedTable, SettlesTakeOver
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.coordinator.publishing_coordinator import PublishingCoordinator
+from headgate.catalog.ports.commits import StagedCommit
+from headgate.catalog.ports.coordinator import CoordinatedTable, SettlesTakeOver
 from headgate.errors import ConcurrentWrite, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
 from headgate.table.alter import coordination
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support import owned, postgresql
 from tests.support.faulty_store import DictStore
 from tests.support.owned import CONF, NAME, PLAIN, Place, append
 from tests.support.tables import SCHEMA, create_filesystem
 from tests.support.versions import paths
 
-Build = Callable[[], LedgerOwner]
+Build = Callable[[], LedgerCoordinator]
 
 
 class Overwriting(DictStore):
@@ -48,14 +48,14 @@ def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
         yield lambda: first if request.param == "memory" else owned.owner(request.param, place)
 
 
-def staged(table: OwnedTable, content: bytes, version: int = 0) -> Staged:
-    made = Staged(file_names.staged_file(Version(version), str(uuid.uuid4())))
+def staged(table: CoordinatedTable, content: bytes, version: int = 0) -> StagedCommit:
+    made = StagedCommit(file_names.staged_file_name(Version(version), str(uuid.uuid4())))
     table.store.put(made.path, content)
     return made
 
 
-def registered(owner: LedgerOwner) -> OwnedTable:
-    return OwnedTable("/tables/t", owner.register("/tables/t", None, PLAIN), Overwriting())
+def registered(owner: LedgerCoordinator) -> CoordinatedTable:
+    return CoordinatedTable("/tables/t", owner.register("/tables/t", None, PLAIN), Overwriting())
 
 
 def test_the_first_who_asks_has_the_version_and_it_is_published(build: Build) -> None:
@@ -68,7 +68,7 @@ def test_the_first_who_asks_has_the_version_and_it_is_published(build: Build) ->
     assert not build().settle(table, Version(0), theirs)
     assert build().settle(table, Version(0), ours)
 
-    assert table.store.read(file_names.published(Version(0))) == b"ours"
+    assert table.store.read(file_names.published_path(Version(0))) == b"ours"
 
 
 def test_who_comes_after_a_crash_publishes_what_was_settled(build: Build) -> None:
@@ -77,21 +77,21 @@ def test_who_comes_after_a_crash_publishes_what_was_settled(build: Build) -> Non
     table = registered(owner)
     ours, theirs = staged(table, b"ours"), staged(table, b"theirs")
     assert owner.settle(table, Version(0), ours)
-    table.store.delete(file_names.published(Version(0)))  # as if it had never come to that
+    table.store.delete(file_names.published_path(Version(0)))  # as if it had never come to that
 
     assert not owner.settle(table, Version(0), theirs)
 
-    assert table.store.read(file_names.published(Version(0))) == b"ours"
+    assert table.store.read(file_names.published_path(Version(0))) == b"ours"
 
 
 def test_a_version_that_an_outsider_wrote_is_not_overwritten(build: Build) -> None:
     owner = build()
     table = registered(owner)
-    table.store.put(file_names.published(Version(3)), b"outsider")
+    table.store.put(file_names.published_path(Version(3)), b"outsider")
 
     assert not owner.settle(table, Version(3), staged(table, b"ours", 3))
 
-    assert table.store.read(file_names.published(Version(3))) == b"outsider"
+    assert table.store.read(file_names.published_path(Version(3))) == b"outsider"
 
 
 def test_a_table_whose_files_are_gone_does_not_keep_its_place(build: Build) -> None:
@@ -104,7 +104,7 @@ def test_a_table_whose_files_are_gone_does_not_keep_its_place(build: Build) -> N
     assert owner.settle(table, Version(0), staged(table, b"second"))
     assert not owner.settle(table, Version(0), staged(table, b"third"))
 
-    assert table.store.read(file_names.published(Version(0))) == b"second"
+    assert table.store.read(file_names.published_path(Version(0))) == b"second"
 
 
 def test_only_a_table_of_the_owner_is_settled(build: Build) -> None:
@@ -112,10 +112,12 @@ def test_only_a_table_of_the_owner_is_settled(build: Build) -> None:
     table = registered(owner)
 
     with pytest.raises(InvalidRequest):
-        owner.settle(OwnedTable("/tables/other", table.conf, table.store), Version(0), staged(table, b"x"))
+        owner.settle(
+            CoordinatedTable("/tables/other", table.conf, table.store), Version(0), staged(table, b"x")
+        )
 
 
-def unsafe(owner: LedgerOwner | PublishingOwner, *, versions: int | None = None) -> Place:
+def unsafe(owner: LedgerCoordinator | PublishingCoordinator, *, versions: int | None = None) -> Place:
     """A place on such a store, with an ordinary table of so many appends from elsewhere, or none."""
     store = Overwriting()
     place = Place(store=store, owners={NAME: owner})
@@ -129,9 +131,9 @@ def unsafe(owner: LedgerOwner | PublishingOwner, *, versions: int | None = None)
 def test_a_table_is_created_for_its_owner_and_only_once(build: Build) -> None:
     place = unsafe(build())
 
-    coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+    coordination.create_coordinated(place.opened(), TableDefinition(SCHEMA), place.find, NAME, CONF)
     with pytest.raises(TableExists):
-        coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+        coordination.create_coordinated(place.opened(), TableDefinition(SCHEMA), place.find, NAME, CONF)
 
     assert append(place.opened(), "abc") == [1, 2, 3]
     assert paths(place.opened()) == ["a", "b", "c"]
@@ -167,14 +169,14 @@ def test_of_two_who_take_a_table_over_one_is_told_that_it_lost(build: Build) -> 
         coordination.coordinate(late, place.find, NAME, CONF)
 
     assert taken == [2]
-    assert coordinated_commits.of(place.opened().snapshot().state.metadata) is not None
+    assert coordinated_commits.coordinator_of(place.opened().snapshot().state.metadata) is not None
     assert append(place.opened(), "x") == [3]
 
 
 def test_an_owner_that_settles_nothing_is_refused_as_before(build: Build) -> None:
-    place = unsafe(PublishingOwner(build()))
+    place = unsafe(PublishingCoordinator(build()))
 
     with pytest.raises(UnsafeStore):
-        coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+        coordination.create_coordinated(place.opened(), TableDefinition(SCHEMA), place.find, NAME, CONF)
 
     assert not place.opened().exists()

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.commits import Inline, Lost, Open, Ratified, RatifiedCommit, Unknown
+from headgate.catalog.ports.commits import InlineCommit, Lost, Open, Ratified, RatifiedCommit, Unknown
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.groups import Group, GroupId, GroupLost
+from headgate.catalog.ports.groups import GroupId, GroupLost, GroupProposal
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, ObjectExists, SharedLog, StorageUnavailable
 from headgate.lake.lake import Lake
@@ -40,7 +40,7 @@ def test_a_version_published_behind_the_catalogs_back_is_taken_in(
     assert (tail.latest, tail.published, tail.commits) == (1, 1, ())
     assert catalog.propose(inline(table.table_id, 2, "ours")) == Ratified(Version(2))
     assert catalog.propose(inline(table.table_id, 2, "foreign")) == Ratified(Version(1))
-    assert files.read(file_names.published(Version(1))) == content(1, "foreign")
+    assert files.read(file_names.published_path(Version(1))) == content(1, "foreign")
 
 
 def test_a_blind_append_moves_on_past_versions_published_by_others(
@@ -66,8 +66,8 @@ def test_an_unpublished_version_before_a_foreign_one_stays_readable(
     tail = catalog.tail(table.table_id)
     assert (tail.latest, tail.published) == (2, 0)
     assert [commit.where for commit in tail.commits] == [
-        Inline(content(1, "ours")),
-        Inline(content(2, "foreign")),
+        InlineCommit(content(1, "ours")),
+        InlineCommit(content(2, "foreign")),
     ]
     assert open_managed(catalog, table.table_id, table.location).publish() == 2
     assert catalog.tail(table.table_id).published == 2
@@ -92,7 +92,7 @@ def test_a_stray_file_is_no_version_and_stops_nobody(
     catalog: Catalog, table: StagingTable, stray: bytes
 ) -> None:
     """T6: publishing tells of it; what was ratified is what readers get."""
-    locate(table.location).put_if_absent(file_names.published(Version(1)), stray)
+    locate(table.location).put_if_absent(file_names.published_path(Version(1)), stray)
 
     assert catalog.propose(inline(table.table_id, 1, "ours")) == Ratified(Version(1))
 
@@ -105,7 +105,7 @@ def test_what_a_foreign_version_says_of_the_table_is_told(catalog: Catalog, tabl
     """K8"""
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId("foreign"))
     data = codec.encode((info, DOMAIN, AppTransaction(app_id="s", version=4)))
-    locate(table.location).put_if_absent(file_names.published(Version(1)), data)
+    locate(table.location).put_if_absent(file_names.published_path(Version(1)), data)
 
     assert catalog.take_in(table.table_id) == 1
 
@@ -145,7 +145,7 @@ def test_on_a_shared_log_ratified_is_published(catalog: Catalog, shared: Staging
 
     tail = catalog.tail(shared.table_id)
     assert (tail.latest, tail.published, tail.commits) == (3, 3, ())
-    assert files.read(file_names.published(Version(1))) == content(1, "a")
+    assert files.read(file_names.published_path(Version(1))) == content(1, "a")
     assert catalog.propose(inline(shared.table_id, 2, "late")) == Lost(
         tuple(RatifiedCommit(record.version, record.txn_id, record.in_commit_timestamp, None)
               for record in reversed(catalog.commits(shared.table_id, limit=2)))
@@ -213,7 +213,7 @@ def test_a_shared_log_is_decided_by_itself(catalog: Catalog, shared: StagingTabl
     proposals = tuple(inline(staging.table_id, 1, f"g {n}") for n, staging in enumerate((shared, other)))
 
     with pytest.raises(SharedLog, match="commit to it alone"):
-        catalog.propose_group(Group(GroupId("g"), proposals))
+        catalog.propose_group(GroupProposal(GroupId("g"), proposals))
 
     assert [catalog.tail(staging.table_id).latest for staging in (shared, other)] == [0, 0]
 
@@ -223,7 +223,7 @@ def test_a_group_loses_to_a_version_published_by_others(catalog: Catalog, table:
     publish(locate(other.location), 1, "foreign")
     proposals = tuple(inline(staging.table_id, 1, f"g {n}") for n, staging in enumerate((table, other)))
 
-    lost = catalog.propose_group(Group(GroupId("g"), proposals))
+    lost = catalog.propose_group(GroupProposal(GroupId("g"), proposals))
 
     assert isinstance(lost, GroupLost)
     assert [winner.txn_id for winner in lost.winners[other.table_id]] == ["foreign"]
@@ -272,7 +272,7 @@ def test_writers_on_a_shared_log_commit_through_the_loop(catalog: Catalog, share
         rival = opened.snapshot().version + 1
         info = CommitInfo(in_commit_timestamp=stamp(rival), txn_id=TxnId(f"rival {number}"))
         data = codec.encode((info, named_file(f"rival {number}")))
-        locate(shared.location).put_if_absent(file_names.published(Version(rival)), data)
+        locate(shared.location).put_if_absent(file_names.published_path(Version(rival)), data)
 
     found = opened.snapshot()
 
@@ -286,7 +286,7 @@ def test_in_a_bucket_only_the_first_commit_looks_at_the_log(catalog: Catalog, ta
     other = through(catalog, lambda location: FaultyStore(locate(location), wire))
 
     other.propose(inline(table.table_id, 1, "a"))
-    assert wire.calls == [f"head {file_names.published(Version(1))}"]
+    assert wire.calls == [f"head {file_names.published_path(Version(1))}"]
     other.propose(inline(table.table_id, 2, "b"))
     assert len(wire.calls) == 1
     publish(locate(table.location), 1, "a")

@@ -270,8 +270,8 @@ def test_the_folders_below_the_root_are_known_without_a_listing(store: Store) ->
     for path in ("b/_delta_log/0.json", "a b/c/d.json", "at-the-root"):
         store.put(path, b"x")
 
-    assert make_folder.names(store) == ["a b", "b"]
+    assert make_folder.folder_names(store) == ["a b", "b"]
 
 
 def test_a_root_that_does_not_exist_has_no_folders(store: Store) -> None:
-    assert make_folder.names(store) == []
+    assert make_folder.folder_names(store) == []

@@ -19,7 +19,7 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.alter import create, restore
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.transaction import Change, Operation
 from tests.support import adopted, tables
 from tests.support.broken_commits import with_features
@@ -93,11 +93,15 @@ def test_no_proposal_brings_it(place: Place, stored: str) -> None:
 
 @each_place
 def test_no_new_table_has_it(stored: str) -> None:
-    opening = create.begin(Definition(tables.SCHEMA), managed=False, world=SystemWorld())
+    opening = create.initial_state(TableDefinition(tables.SCHEMA), managed=False, world=SystemWorld())
     metadata = STORED[stored](opening.metadata, RUNS)
-    hostile = create.Opening(opening.protocol, metadata)
+    hostile = create.InitialState(opening.protocol, metadata)
 
-    refused(lambda: create.content(hostile, create.as_empty(managed=False), world=SystemWorld()))
+    refused(
+        lambda: create.first_commit_content(
+            hostile, create.no_initial_rows(managed=False), world=SystemWorld()
+        )
+    )
 
 
 @each_place
@@ -141,7 +145,7 @@ def test_a_planted_version_is_not_taken_in(place: Place, text: str, taken: int) 
     info = CommitInfo(in_commit_timestamp=stamp(at), txn_id=TxnId(f"planted in {place.table_id}"))
     metadata = _constraint(told.metadata, text)
     planted = codec.encode((info, with_features(told.protocol, *WRITERS), metadata))
-    locate(place.location).put_if_absent(file_names.published(at), planted)
+    locate(place.location).put_if_absent(file_names.published_path(at), planted)
     for privilege in ("alter protocol", "alter properties"):
         place.catalog.granting.grant(privilege, None, "external")
 

@@ -17,7 +17,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.catalogs import KINDS, any_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed
@@ -119,7 +119,9 @@ def test_a_table_is_registered_after_its_version_0_is_written(directory: LakeCat
 def test_only_a_table_that_is_catalog_managed_can_be_registered(directory: LakeCatalog) -> None:
     directory.create_schema("sales")
     staging = directory.stage(NAME)
-    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=False, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=False, world=SystemWorld()
+    )
 
     with pytest.raises(InvalidRequest):
         directory.register(staging, NAME)
@@ -233,5 +235,7 @@ def test_processes_that_open_a_new_lake_at_once_all_succeed(tmp_path: Path, atte
 
 
 def _written(staging: StagingTable) -> StagingTable:
-    create.write_version_0(locate(staging.location), Definition(SCHEMA), managed=True, world=SystemWorld())
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=SystemWorld()
+    )
     return staging

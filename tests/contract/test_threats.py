@@ -19,11 +19,12 @@ import pytest
 
 import headgate
 from headgate import brief_errors
+from headgate.catalog import published_files
 from headgate.catalog.access import commit_policies
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.commits import Inline, Proposal, Ratified, Staged, TableId
+from headgate.catalog.ports.commits import InlineCommit, Proposal, Ratified, StagedCommit, TableId
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.events import EventKind
 from headgate.catalog.ratification import gate, publication
 from headgate.catalog.ratification.gate import Gate
 from headgate.catalog.store import grant_store
@@ -35,7 +36,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.commit import publish
 from headgate.table.read import log_reader
 from tests.support.broken_commits import with_features, with_properties
@@ -111,10 +112,12 @@ _COUNT = iter(range(10_000))
 
 
 def _name(version: int = 1) -> str:
-    return file_names.staged_file(Version(version), str(uuid.uuid4()))
+    return file_names.staged_file_name(Version(version), str(uuid.uuid4()))
 
 
-def _proposal(scene: Scene, place: Inline | Staged, txn_id: str = "", version: int = 1) -> Proposal:
+def _proposal(
+    scene: Scene, place: InlineCommit | StagedCommit, txn_id: str = "", version: int = 1
+) -> Proposal:
     return Proposal(scene.victim, Version(version), TxnId(txn_id or scene.evil), place)
 
 
@@ -122,48 +125,50 @@ def _proposal(scene: Scene, place: Inline | Staged, txn_id: str = "", version: i
 
 
 def t1_a_name_that_leads_elsewhere(scene: Scene) -> bool:
-    elsewhere = scene.folder.parent / scene.other / file_names.STAGED
+    elsewhere = scene.folder.parent / scene.other / file_names.STAGED_FOLDER
     elsewhere.mkdir(parents=True, exist_ok=True)
     (elsewhere / "x.json").write_bytes(content(1, scene.evil))
-    (scene.folder / file_names.STAGED).mkdir(parents=True, exist_ok=True)
-    return scene.ratified(_proposal(scene, Staged(f"../../../{scene.other}/{file_names.STAGED}x.json")))
+    (scene.folder / file_names.STAGED_FOLDER).mkdir(parents=True, exist_ok=True)
+    return scene.ratified(
+        _proposal(scene, StagedCommit(f"../../../{scene.other}/{file_names.STAGED_FOLDER}x.json"))
+    )
 
 
 def t1_a_link_to_elsewhere(scene: Scene) -> bool:
     outside = scene.folder.parent / "outside.json"
     outside.write_bytes(content(1, scene.evil))
-    inside = scene.folder / file_names.STAGED / _name()
+    inside = scene.folder / file_names.STAGED_FOLDER / _name()
     inside.parent.mkdir(parents=True, exist_ok=True)
     inside.symlink_to(outside)
-    return scene.ratified(_proposal(scene, Staged(inside.name)))
+    return scene.ratified(_proposal(scene, StagedCommit(inside.name)))
 
 
 def t1_a_folder_that_is_a_link(scene: Scene) -> bool:
     outside = scene.folder.parent / "outside"
     outside.mkdir()
     (outside / (name := _name())).write_bytes(content(1, scene.evil))
-    (scene.folder / file_names.STAGED).parent.mkdir(parents=True, exist_ok=True)
-    (scene.folder / file_names.STAGED).symlink_to(outside)
-    return scene.ratified(_proposal(scene, Staged(name)))
+    (scene.folder / file_names.STAGED_FOLDER).parent.mkdir(parents=True, exist_ok=True)
+    (scene.folder / file_names.STAGED_FOLDER).symlink_to(outside)
+    return scene.ratified(_proposal(scene, StagedCommit(name)))
 
 
 def t2_a_name_of_another_version(scene: Scene) -> bool:
     name = _name(7)
-    scene.store.put(file_names.STAGED + name, content(1, scene.evil))
-    return scene.ratified(_proposal(scene, Staged(name)))
+    scene.store.put(file_names.STAGED_FOLDER + name, content(1, scene.evil))
+    return scene.ratified(_proposal(scene, StagedCommit(name)))
 
 
 def t3_a_commit_made_for_another_table(scene: Scene) -> bool:
     told = scene.catalog.tail(scene.other).told
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
-    scene.store.put(file_names.STAGED + (name := _name()), codec.encode((info, told.metadata)))
-    return scene.ratified(_proposal(scene, Staged(name)))
+    scene.store.put(file_names.STAGED_FOLDER + (name := _name()), codec.encode((info, told.metadata)))
+    return scene.ratified(_proposal(scene, StagedCommit(name)))
 
 
 def t3_a_staged_file_of_another_transaction(scene: Scene) -> bool:
-    scene.store.put(file_names.STAGED + (name := _name()), content(1, "somebody else's"))
-    return scene.ratified(_proposal(scene, Staged(name)))
+    scene.store.put(file_names.STAGED_FOLDER + (name := _name()), content(1, "somebody else's"))
+    return scene.ratified(_proposal(scene, StagedCommit(name)))
 
 
 # --- T4: content
@@ -174,13 +179,13 @@ def t4_a_commit_that_leaves_the_catalog(scene: Scene) -> bool:
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     free = with_features(told.protocol, without=("catalogManaged",))
-    return scene.ratified(_proposal(scene, Inline(codec.encode((info, free)))))
+    return scene.ratified(_proposal(scene, InlineCommit(codec.encode((info, free)))))
 
 
 def t4_a_file_outside_the_table(scene: Scene) -> bool:
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     data = codec.encode((info, named_file("file:///etc/passwd")))
-    return scene.ratified(_proposal(scene, Inline(data)))
+    return scene.ratified(_proposal(scene, InlineCommit(data)))
 
 
 # --- T5, T6, T7: what is ratified and published
@@ -188,22 +193,22 @@ def t4_a_file_outside_the_table(scene: Scene) -> bool:
 
 def t5_a_staged_file_that_changes_after_it_was_ratified(scene: Scene) -> bool:
     proposal = staged(scene.victim, 1, scene.honest, scene.store)
-    assert isinstance(proposal.content, Staged)
+    assert isinstance(proposal.content, StagedCommit)
     assert scene.ratified(proposal)
     forged = content(1, scene.honest).replace(b".parquet", b".forged")
     scene.store.put(proposal.content.path, forged)
     (held,) = scene.catalog.tail(scene.victim).commits
-    copy, served = scene.folder / file_names.published(Version(1)), b""
+    copy, served = scene.folder / file_names.published_path(Version(1)), b""
     with suppress(CorruptLog):
         publish.publish(scene.store, scene.catalog, scene.victim)
     with suppress(CorruptLog):
-        served = log_reader.content(scene.store, Version(1), held)
+        served = log_reader.commit_content(scene.store, Version(1), held)
     return served == forged or (copy.exists() and copy.read_bytes() == forged)
 
 
 def t6_a_published_file_written_before_ours(scene: Scene) -> bool:
     assert scene.ratified(inline(scene.victim, 1, scene.honest))
-    planted = scene.folder / file_names.published(Version(1))
+    planted = scene.folder / file_names.published_path(Version(1))
     planted.write_bytes(content(1, "forged"))
     try:
         publish.publish(scene.store, scene.catalog, scene.victim)
@@ -211,7 +216,7 @@ def t6_a_published_file_written_before_ours(scene: Scene) -> bool:
         told = [event for event in scene.catalog.events.after(0) if event.table_id == scene.victim]
         assert [event.version for event in told if event.kind.value == "incident"] == [1]
         (held,) = scene.catalog.tail(scene.victim).commits
-        assert log_reader.content(scene.store, Version(1), held) == content(1, scene.honest)
+        assert log_reader.commit_content(scene.store, Version(1), held) == content(1, scene.honest)
     assert planted.read_bytes() == content(1, "forged")  # evidence is not destroyed
     return scene.catalog.tail(scene.victim).published >= 1
 
@@ -259,7 +264,7 @@ def t13_metadata_changed_by_who_may_only_append(scene: Scene) -> bool:
     )
     changed = with_properties(told.metadata, acme="1")
     return scene.ratified(
-        _proposal(scene, Inline(codec.encode((info, named_file("a"), changed)))), by=scene.eve
+        _proposal(scene, InlineCommit(codec.encode((info, named_file("a"), changed)))), by=scene.eve
     )
 
 
@@ -268,7 +273,7 @@ def t15_a_credential_in_a_property(scene: Scene) -> bool:
     assert told is not None
     info = CommitInfo(in_commit_timestamp=stamp(1), txn_id=TxnId(scene.evil))
     changed = with_properties(told.metadata, fs_s3a_secret_key=CANARY)
-    return scene.ratified(_proposal(scene, Inline(codec.encode((info, changed)))))
+    return scene.ratified(_proposal(scene, InlineCommit(codec.encode((info, changed)))))
 
 
 def t15_a_credential_in_an_error_text(_: Scene) -> bool:
@@ -302,20 +307,20 @@ def _believe_anything(_: Store, digests: dict[Version, str]) -> tuple[Version | 
 def _place_what_is_missing(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
     for version, data in contents:
         with suppress(ObjectExists):
-            files.put_if_absent(file_names.published(version), data)
+            files.put_if_absent(file_names.published_path(version), data)
 
 
 @contextmanager
 def _without_comparing() -> Iterator[None]:
     with (
-        patch.object(publication, "place_all", _place_what_is_missing),
-        patch.object(publication, "_believed", _believe_anything),
+        patch.object(published_files, "publish_in_order", _place_what_is_missing),
+        patch.object(publication, "_verified_prefix", _believe_anything),
     ):
         yield
 
 
 Guard = Callable[[], AbstractContextManager[Any]]
-_UNNAMED: Guard = lambda: patch.object(validation, "check_name", lambda _: None)  # noqa: E731 — rows
+_UNNAMED: Guard = lambda: patch.object(validation, "check_staged_name", lambda _: None)  # noqa: E731 — rows
 _LINKS: Guard = lambda: patch.object(staged_commits.nofollow, "read", _follow_links)  # noqa: E731
 
 THREATS: dict[Callable[[Scene], bool], Guard] = {
@@ -328,14 +333,16 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
     t4_a_commit_that_leaves_the_catalog: lambda: _without_rule("stays-managed"),
     t4_a_file_outside_the_table: lambda: _without_rule("files-inside"),
     t5_a_staged_file_that_changes_after_it_was_ratified: lambda: patch.object(
-        publication, "check_content", lambda _, data: data
+        published_files, "check_fingerprint", lambda _, data: data
     ),
     t6_a_published_file_written_before_ours: _without_comparing,
-    t7_a_false_report_of_publication: lambda: patch.object(publication, "_believed", _believe_anything),
-    t8_a_proposal_replayed_at_another_table: lambda: patch.object(gate, "_of_another_table", lambda _: None),
+    t7_a_false_report_of_publication: lambda: patch.object(
+        publication, "_verified_prefix", _believe_anything
+    ),
+    t8_a_proposal_replayed_at_another_table: lambda: patch.object(gate, "_foreign_txn_error", lambda _: None),
     t8_a_transaction_replayed_by_another_user: lambda: patch.object(Gate, "repeated", lambda *_: None),
     t10_versions_that_are_never_published: lambda: patch.object(
-        grant_store, "exceeded_limit", lambda *_, **__: None
+        grant_store, "exceeded_unpublished_limit", lambda *_, **__: None
     ),
     t13_metadata_changed_by_who_may_only_append: lambda: patch.object(
         commit_policies,
@@ -343,7 +350,7 @@ THREATS: dict[Callable[[Scene], bool], Guard] = {
         tuple(row for row in commit_policies.POLICIES if row.name != "privileges"),
     ),
     t15_a_credential_in_a_property: lambda: _without_rule("no-secrets"),
-    t15_a_credential_in_an_error_text: lambda: patch.object(brief_errors, "redacted", lambda text: text),
+    t15_a_credential_in_an_error_text: lambda: patch.object(brief_errors, "redact", lambda text: text),
 }
 
 
@@ -382,7 +389,7 @@ def test_t5_a_staged_file_that_changed_is_an_incident(scene: Scene) -> None:
     assert not t5_a_staged_file_that_changes_after_it_was_ratified(scene)
 
     told = [event for event in scene.catalog.events.after(0) if event.table_id == scene.victim]
-    assert [(event.kind.value, event.version) for event in told if event.kind is Kind.INCIDENT] == [
+    assert [(event.kind.value, event.version) for event in told if event.kind is EventKind.INCIDENT] == [
         ("incident", 1)
     ]
 
@@ -390,8 +397,8 @@ def test_t5_a_staged_file_that_changed_is_an_incident(scene: Scene) -> None:
 def test_t5_what_was_ratified_inline_has_no_file_that_could_change(scene: Scene) -> None:
     assert scene.ratified(inline(scene.victim, 1, scene.honest))
 
-    assert not (scene.folder / file_names.STAGED).exists() or not list(
-        (scene.folder / file_names.STAGED).iterdir()
+    assert not (scene.folder / file_names.STAGED_FOLDER).exists() or not list(
+        (scene.folder / file_names.STAGED_FOLDER).iterdir()
     )
 
 
@@ -405,7 +412,7 @@ def test_t8_a_transaction_with_another_body_is_answered_like_the_first_and_chang
     assert scene.catalog.propose(inline(scene.victim, 1, scene.honest, data=forged)) == Ratified(Version(1))
 
     (held,) = scene.catalog.tail(scene.victim).commits
-    assert held.where == Inline(content(1, scene.honest))
+    assert held.where == InlineCommit(content(1, scene.honest))
     assert held.sha256 == hashlib.sha256(content(1, scene.honest)).hexdigest()
 
 
@@ -435,7 +442,7 @@ def test_t15_a_refused_credential_is_in_no_error_text_and_in_no_log(
         {"apiToken": CANARY, "delta.appendOnly": "maybe"},
     ):
         with pytest.raises(InvalidRequest) as caught:
-            definition = Definition(SCHEMA, properties=properties)
+            definition = TableDefinition(SCHEMA, properties=properties)
             create.write_version_0(locate(str(tmp_path)), definition, managed=True, world=SystemWorld())
         told += traceback.format_exception(caught.value)
     with pytest.raises(HeadgateError) as failed:

@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import event
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.commits import Inline, Ratified, TableId, Told
+from headgate.catalog.ports.commits import InlineCommit, Ratified, TableId, TableState
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Candidate
 from headgate.catalog.validation import content_rules, table_rules, text_rules, validation
-from headgate.catalog.validation.content_rules import Rule
+from headgate.catalog.validation.content_rules import ContentRule
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, Metadata, Protocol, TxnId, Version
 from headgate.protocol.log import codec
@@ -63,7 +63,7 @@ class Place:
         """A table for commits that are refused, and so leave it as it is."""
         return self.table()
 
-    def told(self, table_id: TableId) -> Told:
+    def told(self, table_id: TableId) -> TableState:
         found = self.catalog.tail(table_id).told
         assert found is not None
         return found
@@ -93,7 +93,7 @@ def without(rule: str) -> Iterator[None]:
     """The catalog as it would be without a rule."""
     with ExitStack() as stack:
         for module in (content_rules, text_rules, table_rules):
-            kept: tuple[Rule, ...] = tuple(row for row in module.RULES if row.name != rule)
+            kept: tuple[ContentRule, ...] = tuple(row for row in module.RULES if row.name != rule)
             stack.enter_context(patch.object(module, "RULES", kept))
         yield
 
@@ -147,7 +147,8 @@ def _set_up(place: Place, table_id: TableId, case: Case) -> None:
 
 def test_every_rule_has_a_commit_that_breaks_it() -> None:
     named = {
-        row.name for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validation.PARSED)
+        row.name
+        for row in (*content_rules.RULES, *text_rules.RULES, *table_rules.RULES, validation.PARSE_RULE)
     }
     of_owners = {f"commit-owner{part}" for part in ("", "-feature", "-named", "-timestamps")}
     elsewhere = {"stamped", "identified", *of_owners}
@@ -288,7 +289,7 @@ def test_of_two_changes_in_one_transaction_the_second_is_checked_against_the_fir
             _candidate(table_id, 2, "shrink", told.metadata),
             _candidate(table_id, 2, "keep", wider),
         ],
-        ratify.Terms(),
+        ratify.RatificationTerms(),
     )
 
     assert answers[0] == Ratified(Version(1))
@@ -302,7 +303,7 @@ def _candidate(
 ) -> Candidate:
     info = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), operation=operation)
     proposal = inline(table_id, version, txn_id, data=codec.encode((info, *actions)))
-    assert isinstance(proposal.content, Inline)
+    assert isinstance(proposal.content, InlineCommit)
     content = proposal.content.content
     return Candidate(proposal, content, validation.check_content(proposal, content))
 
@@ -348,7 +349,7 @@ def test_a_plain_append_is_checked_without_asking_the_database_more_than_once(tm
         assert [statement.split()[0] for statement in statements] == ["SELECT", "INSERT", "UPDATE"]
 
 
-def _by_writer(told: Told) -> Metadata:
+def _by_writer(told: TableState) -> Metadata:
     return msgspec.structs.replace(told.metadata, partition_columns=("writer",))
 
 
@@ -370,7 +371,7 @@ def test_an_append_is_compared_with_the_table_as_it_is_by_now(place: Place) -> N
 
 def test_in_one_transaction_an_append_is_compared_with_the_table_before_it(place: Place) -> None:
     table_id = place.table()
-    change, terms = _by_writer(place.told(table_id)), ratify.Terms()
+    change, terms = _by_writer(place.told(table_id)), ratify.RatificationTerms()
 
     def answers(*candidates: Candidate) -> list[str | None]:
         found = ratify.ratify(place.catalog._database, candidates, terms)

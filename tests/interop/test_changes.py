@@ -105,7 +105,7 @@ def test_changes_of_commits_that_nobody_published_yet(spark: SparkSession, tmp_p
             (1, "a", "delete", 3), (1, "a", "insert", 2), (2, "b", "delete", 3), (2, "b", "insert", 2),
             (3, "c", "insert", 3),
         ]  # fmt: skip
-        assert not (Path(table.location) / file_names.published(Version(1))).exists()
+        assert not (Path(table.location) / file_names.published_path(Version(1))).exists()
 
 
 @pytest.mark.parametrize("mode", ["none", "name"])
@@ -138,7 +138,9 @@ def test_a_partition_value_that_is_left_out_is_null_whatever_the_file_stores(
     added = {"add": {"path": "a.parquet", "size": size, "modificationTime": 0, **said}}
     removed = {"remove": {"path": "a.parquet", "size": size, "extendedFileMetadata": True, **said}}
     for version, action in enumerate((added, removed), start=1):
-        (tmp_path / "t" / file_names.published(Version(version))).write_bytes(msgspec.json.encode(action))
+        (tmp_path / "t" / file_names.published_path(Version(version))).write_bytes(
+            msgspec.json.encode(action)
+        )
 
     rows = table.changes(0).select("id", "name", "_change_type").collect()
 
@@ -164,7 +166,7 @@ def test_a_file_that_was_removed_without_its_partition_values_is_not_guessed_at(
         tmp_path / "t", columns="id BIGINT, name STRING", properties=FEED, partition_by=["name"]
     )
     gone = codec.encode((RemoveFile(path="name=a/1.parquet", data_change=True),))
-    (tmp_path / "t" / file_names.published(Version(1))).write_bytes(gone)
+    (tmp_path / "t" / file_names.published_path(Version(1))).write_bytes(gone)
 
     with pytest.raises(InvalidRequest, match="partition values") as caught:
         table.changes(0)
@@ -187,11 +189,11 @@ def test_rows_come_back_to_a_file_of_which_nobody_said_how_many_it_has(
         data_change=True,
     )
     marked = msgspec.structs.replace(
-        bare, deletion_vector=deletion_vectors.inline(DeletedRows.of([1])), stats='{"numRecords":3}'
+        bare, deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([1])), stats='{"numRecords":3}'
     )
     gone = RemoveFile(path=part.name, data_change=True)
     for version, actions in enumerate([(bare,), (gone, marked)], 1):
-        (tmp_path / "t" / file_names.published(Version(version))).write_bytes(codec.encode(actions))
+        (tmp_path / "t" / file_names.published_path(Version(version))).write_bytes(codec.encode(actions))
     table.restore(version=1)
 
     assert shown(table.changes(2)) == [(2, "n2", "delete", 2), (2, "n2", "insert", 3)]

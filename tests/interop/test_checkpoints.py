@@ -21,7 +21,7 @@ SHORT = {"delta.logRetentionDuration": "interval 0 seconds", "delta.enableExpire
 def location(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Eight appends of which one is deleted, a checkpoint, and two more appends."""
     if request.param == "ranges":
-        monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
+        monkeypatch.setattr(checkpoint_reader, "WHOLE_READ_BYTES", 0)
     path = str(tmp_path / "table")
     for number in range(8):
         _append(path, number)

@@ -40,7 +40,7 @@ def found() -> list[Path]:
 
 def contents(table: OpenedTable) -> list[tuple[str, dict[str, str | None], bytes, tuple[int, ...]]]:
     """What is in the live files, under their names, and which of their rows are deleted."""
-    adds = list(full_file_actions.everything(table, table.snapshot()))
+    adds = list(full_file_actions.all_live_adds(table, table.snapshot()))
     return sorted(
         (
             unquote(add.path).rpartition("/")[2],
@@ -53,14 +53,14 @@ def contents(table: OpenedTable) -> list[tuple[str, dict[str, str | None], bytes
 
 
 def _bytes(table: OpenedTable, add: AddFile) -> bytes:
-    store, path = file_paths.find(table.store, table.location, add.path)
+    store, path = file_paths.locate_object(table.store, table.location, add.path)
     return store.read(path)
 
 
 def _rows(table: OpenedTable, add: AddFile) -> tuple[int, ...]:
     if add.deletion_vector is None:
         return ()
-    (gone,) = apply_deletion_vectors.fetch(table.store, table.location, [add.deletion_vector])
+    (gone,) = apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, [add.deletion_vector])
     return tuple(gone.rows)
 
 

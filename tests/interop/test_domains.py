@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.domains.rules import RemoveDomain, SetDomain
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from tests.support import duck, tables
@@ -23,8 +23,8 @@ def location(tmp_path: Path) -> str:
     path = str(tmp_path)
     tables.create_filesystem(locate(path))
     table = tables.open_filesystem(path)
-    table.change_domains([Set("acme.a", "1"), Set("acme.b", '{"offset": 2}')])
-    table.change_domains([Remove("acme.a"), Set("acme.c", "3")])
+    table.change_domains([SetDomain("acme.a", "1"), SetDomain("acme.b", '{"offset": 2}')])
+    table.change_domains([RemoveDomain("acme.a"), SetDomain("acme.c", "3")])
     table.commit(
         tables.append_change(tables.parquet_file(path, "x.parquet", [1, 2])), base=table.newest_known()
     )

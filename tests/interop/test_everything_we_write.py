@@ -18,14 +18,14 @@ from deltalake.exceptions import CommitFailedError
 from headgate.catalog.embedded import open_catalog
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Action, AddFile, AppTransaction, EpochMillis, RemoveFile, Version
-from headgate.protocol.domains.lifecycle import CLUSTERING, clustering
-from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.domains.lifecycle import CLUSTERING_DOMAIN, clustering_domain
+from headgate.protocol.domains.rules import RemoveDomain, SetDomain
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.file_names import LogFileKind
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import log_reader
 from headgate.table.transaction import Change, Operation
@@ -53,8 +53,8 @@ class Thing:
     settings: Settings = ON_DEMAND
 
 
-def files(table: OpenedTable, kind: Kind) -> list[str]:
-    return [file.path for file in log_reader.listed(table.store) if file.kind is kind]
+def files(table: OpenedTable, kind: LogFileKind) -> list[str]:
+    return [file.path for file in log_reader.list_log(table.store) if file.kind is kind]
 
 
 def compact(table: OpenedTable) -> None:
@@ -65,12 +65,12 @@ def compact(table: OpenedTable) -> None:
 def checkpoint_alone(table: OpenedTable) -> None:
     """A checkpoint, and nothing left of what it was made of."""
     for older in range(table.checkpoint()):
-        table.store.delete(file_names.published(Version(older)))
+        table.store.delete(file_names.published_path(Version(older)))
 
 
 def give_domains(table: OpenedTable) -> None:
-    table.change_domains([Set("acme.a", "1"), Set("acme.b", '{"offset": 2}')])
-    table.change_domains([Remove("acme.a")])
+    table.change_domains([SetDomain("acme.a", "1"), SetDomain("acme.b", '{"offset": 2}')])
+    table.change_domains([RemoveDomain("acme.a")])
 
 
 def do_everything(table: OpenedTable) -> None:
@@ -80,12 +80,12 @@ def do_everything(table: OpenedTable) -> None:
 
 
 def has_sidecars(table: OpenedTable) -> bool:
-    (checkpoint,) = files(table, Kind.CHECKPOINT)
-    return file_names.is_v2_checkpoint(checkpoint) and any(table.store.list_from(file_names.SIDECARS))
+    (checkpoint,) = files(table, LogFileKind.CHECKPOINT)
+    return file_names.is_v2_checkpoint(checkpoint) and any(table.store.list_from(file_names.SIDECAR_FOLDER))
 
 
 def has_both_statistics(table: OpenedTable) -> bool:
-    (path,) = files(table, Kind.CHECKPOINT)
+    (path,) = files(table, LogFileKind.CHECKPOINT)
     content = pq.read_table(pa.BufferReader(table.store.read(path)))
     adds = [row for row in content["add"].to_pylist() if row]
     return bool(adds) and all(row["stats"] and row["stats_parsed"]["numRecords"] for row in adds)
@@ -93,7 +93,7 @@ def has_both_statistics(table: OpenedTable) -> bool:
 
 def is_stamped(table: OpenedTable) -> bool:
     latest = table.snapshot().version
-    content = codec.decode(latest, table.store.read(file_names.published(latest)))
+    content = codec.decode(latest, table.store.read(file_names.published_path(latest)))
     return content.info is not None and content.info.in_commit_timestamp is not None
 
 
@@ -113,16 +113,16 @@ APPEND_ONLY = {"delta.appendOnly": "true"}
 V2 = {"delta.checkpointPolicy": "v2"}
 STATS = {"delta.checkpoint.writeStatsAsStruct": "true", "delta.checkpoint.writeStatsAsJson": "true"}
 ETL = AppTransaction(app_id="etl", version=7)
-CLUSTERED = clustering([("id",)])
+CLUSTERED = clustering_domain([("id",)])
 
 THINGS = {
     "v2 checkpoint": Thing(has_sidecars, V2, then=checkpoint_alone),
     "classic checkpoint": Thing(has_both_statistics, STATS, then=checkpoint_alone),
-    "compaction": Thing(lambda table: files(table, Kind.COMPACTED), then=compact),
+    "compaction": Thing(lambda table: files(table, LogFileKind.COMPACTED), then=compact),
     "checksums": Thing(lambda table: table.verify() == (), settings=AT_ONCE),
     "row tracking": Thing(rows_have_ids, ROW_IDS),
     "domains": Thing(has_domains, then=give_domains),
-    "clustering": Thing(lambda table: CLUSTERING in table.domains(), DOMAINS, (CLUSTERED,)),
+    "clustering": Thing(lambda table: CLUSTERING_DOMAIN in table.domains(), DOMAINS, (CLUSTERED,)),
     "timestamps": Thing(is_stamped, STAMPS),
     "applications": Thing(lambda table: "etl" in table.snapshot().state.txns, actions=(ETL,)),
     "append-only": Thing(
@@ -148,7 +148,7 @@ UNKNOWN_TO_DELTA_RS = {
 
 def made(folder: Path, route: str, thing: Thing) -> OpenedTable:
     """A new empty table that is to have the thing."""
-    definition = Definition(SCHEMA, properties=thing.properties)
+    definition = TableDefinition(SCHEMA, properties=thing.properties)
     if route == "filesystem":
         location = str(folder / "table")
         create.write_version_0(locate(location), definition, managed=False, world=SystemWorld())

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headgate.protocol.actions import EpochMillis, RemoveFile
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -80,7 +80,7 @@ def _overwrite(table: OpenedTable, folder: str, number: int, ids: list[int]) -> 
     live = table.snapshot().files.columns["path"].to_pylist()
     removes = [RemoveFile(path=path, data_change=True, deletion_timestamp=EpochMillis(1)) for path in live]
     add = parquet_file(folder, f"ours-{number}.parquet", ids)
-    return Change(Operation("WRITE", {"mode": "Overwrite"}), (*removes, add), Reads(whole_table=True))
+    return Change(Operation("WRITE", {"mode": "Overwrite"}), (*removes, add), ReadSet(whole_table=True))
 
 
 def _frame(ids: list[int]) -> pa.Table:

@@ -35,7 +35,7 @@ def five_versions(folder: Path, settings: Settings) -> OpenedTable:
 
 def staged(table: OpenedTable) -> list[Path]:
     """The staged commits that are not published, oldest first."""
-    log = Path(table.location) / file_names.STAGED
+    log = Path(table.location) / file_names.STAGED_FOLDER
     return [path for path in sorted(log.iterdir()) if int(path.name[:20]) > 2]
 
 

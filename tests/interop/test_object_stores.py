@@ -33,7 +33,7 @@ def test_what_a_proof_may_leave_behind_disturbs_nobody(tmp_path: Path) -> None:
     table.commit(
         tables.append_change(tables.parquet_file(str(tmp_path), "a.parquet", [1, 2])), base=table.snapshot()
     )
-    store.put_if_absent(f"{file_names.PROBE}{uuid.uuid4()}", b"first")
+    store.put_if_absent(f"{file_names.PROBE_FOLDER}{uuid.uuid4()}", b"first")
 
     assert deltalake.DeltaTable(tmp_path).version() == 1
     with duck.connect() as connection:

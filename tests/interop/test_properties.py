@@ -9,7 +9,7 @@ import pytest
 from headgate.protocol import table_features
 from headgate.storage.locate import locate
 from headgate.table.alter import create, set_properties
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from tests.support import duck
 from tests.support.routes import CountingWorld
@@ -70,7 +70,7 @@ def test_others_read_a_table_that_was_altered(tmp_path: Path, properties: dict[s
 
 @EACH
 def test_others_read_a_table_that_was_made_so(tmp_path: Path, properties: dict[str, str]) -> None:
-    definition = Definition(SCHEMA, None, properties)
+    definition = TableDefinition(SCHEMA, None, properties)
     create.write_version_0(locate(str(tmp_path)), definition, managed=False, world=CountingWorld())
     table = open_filesystem(str(tmp_path))
     append(table, "a", [1, 2])
@@ -132,4 +132,4 @@ def test_tables_of_others_are_altered_and_still_theirs(tmp_path: Path, propertie
 
     assert by_delta_rs(tmp_path) == by_duckdb(tmp_path) == [1, 2, 3]
     assert deltalake.DeltaTable(tmp_path).metadata().configuration["team"] == "sales"
-    assert table_features.named(table.snapshot().state.protocol) >= {"domainMetadata"}
+    assert table_features.writer_features(table.snapshot().state.protocol) >= {"domainMetadata"}

@@ -110,7 +110,7 @@ def test_we_deltalake_and_duckdb_see_the_rows_of_a_plain_model(steps: Sequence[t
         rows = play(folder, [*steps, ("checkpoint", None)])
         latest = open_filesystem(folder).snapshot().version
         for version in range(latest):  # so that nobody can read anything but the checkpoint
-            locate(folder).delete(file_names.published(Version(version)))
+            locate(folder).delete(file_names.published_path(Version(version)))
 
         ours = open_filesystem(folder).snapshot().files.columns["path"].to_pylist()
         theirs = DeltaTable(folder)
@@ -132,7 +132,7 @@ def test_others_skip_files_by_the_statistics_of_our_checkpoints(tmp_path: Path, 
 
     opened.checkpoint()
 
-    locate(folder).delete(file_names.published(Version(0)))
+    locate(folder).delete(file_names.published_path(Version(0)))
     theirs = DeltaTable(folder)
     assert [Path(uri).name for uri in theirs.file_uris(file_pruning_predicate="id = 2")] == ["2.parquet"]
     least = pa.table(theirs.get_add_actions(flatten=True))["min.id"].to_pylist()
@@ -144,14 +144,14 @@ def test_deltalake_goes_on_from_our_checkpoint(tmp_path: Path) -> None:
     opened = table(folder, described())
     published(opened.store, [data_file(folder, "1.parquet", [1])])
     opened.checkpoint()
-    opened.store.delete(file_names.published(Version(0)))
+    opened.store.delete(file_names.published_path(Version(0)))
 
     theirs = DeltaTable(folder)
     theirs.create_checkpoint()
     published(opened.store, [data_file(folder, "2.parquet", [2])])
 
     assert open_filesystem(folder).checkpoint() == 2
-    assert codec.decode(Version(2), opened.store.read(file_names.published(Version(2)))).adds
+    assert codec.decode(Version(2), opened.store.read(file_names.published_path(Version(2)))).adds
     assert read(DeltaTable(folder)) == [1, 2]
 
 
@@ -176,7 +176,7 @@ def test_a_checkpoint_of_somebody_elses_table_changes_nothing(tmp_path: Path, fo
         pytest.skip("its only checkpoint was that of the latest version")
 
     for version in range(before.version):
-        (log.parent / file_names.published(Version(version))).unlink(missing_ok=True)
+        (log.parent / file_names.published_path(Version(version))).unlink(missing_ok=True)
     after = open_filesystem(str(log.parent)).snapshot()
     assert (after.state.protocol, after.state.metadata) == (before.state.protocol, before.state.metadata)
     assert after.state.domains == before.state.domains

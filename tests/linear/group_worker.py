@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from headgate.catalog.ports.commits import Inline, Proposal, Staged, TableId, Unknown
-from headgate.catalog.ports.groups import Group, GroupId, GroupLost, GroupRatified
+from headgate.catalog.ports.commits import InlineCommit, Proposal, StagedCommit, TableId, Unknown
+from headgate.catalog.ports.groups import GroupId, GroupLost, GroupProposal, GroupRatified
 from headgate.errors import CatalogUnavailable, CommitUnknown, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
@@ -121,7 +121,7 @@ class GroupWorker:
         self._write(Sent(name, dict(reads), tuple(one.number for one in written)))
         proposals = tuple(self._proposal(name, one, reads.get(one.number)) for one in written)
         unwritten: dict[TableId, Version] = {one.table_id: Version(reads[one.number]) for one in read_only}
-        group = Group(GroupId(name), proposals, unwritten)
+        group = GroupProposal(GroupId(name), proposals, unwritten)
         while True:
             try:
                 outcome = self._catalog.propose_group(group)
@@ -149,14 +149,14 @@ class GroupWorker:
         txn_id = TxnId(f"{name}{OF}{one.number}")
         info = CommitInfo(in_commit_timestamp=stamp, txn_id=txn_id)
         content = codec.encode((info, tables.named_file(name)))
-        proposal = Proposal(one.table_id, target, txn_id, Inline(content), any_version=read is None)
+        proposal = Proposal(one.table_id, target, txn_id, InlineCommit(content), any_version=read is None)
         if read is None or self._chance.random() > 0.1:
             return proposal
-        file_name = file_names.staged_file(
+        file_name = file_names.staged_file_name(
             target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         )
-        locate(one.location).put(file_names.STAGED + file_name, content)
-        return replace(proposal, content=Staged(file_name))
+        locate(one.location).put(file_names.STAGED_FOLDER + file_name, content)
+        return replace(proposal, content=StagedCommit(file_name))
 
     def _write(self, event: Begun | Sent | Ended) -> None:
         os.write(self._file, msgspec.json.encode(event) + b"\n")

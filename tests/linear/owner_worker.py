@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.catalog.coordinator.database_ledger import open_ledger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.coordinator import CommitOwner, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatedTable
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
 from headgate.protocol.actions import TxnId, Version
@@ -15,9 +15,9 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table.alter import coordination
-from headgate.table.alter.create import Definition
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.alter.create import TableDefinition
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
 from tests.linear.history import Kind, Recorder, Told, digest, total
@@ -33,27 +33,27 @@ class Owned:
 
     place: Place
 
-    def owner(self) -> LedgerOwner:
+    def owner(self) -> LedgerCoordinator:
         """The owner, however often the way to it breaks meanwhile."""
         while True:
             try:
                 ledger = open_ledger(self.place.url or self.place.folder, ONE)
             except (CatalogUnavailable, CommitUnknown):
                 continue
-            return LedgerOwner(ledger, BATCH)
+            return LedgerCoordinator(ledger, BATCH)
 
-    def opened(self, owner: CommitOwner, location: str) -> OpenedTable:
+    def opened(self, owner: CommitCoordinator, location: str) -> OpenedTable:
         """The table at a place, with a memory of its own."""
         store, world = locate(location), SystemWorld()
 
-        def find(name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+        def find(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
             return owner if name == OWNER else None
 
         return OpenedTable(
             location,
             store,
-            RoutedCommitter(location, store, find, world=world),
-            after_commit=AfterCommit(tables.ON_DEMAND),
+            PathCommitter(location, store, find, world=world),
+            after_commit=PostCommitScheduler(tables.ON_DEMAND),
             settings=tables.ON_DEMAND,
             world=world,
         )
@@ -62,14 +62,14 @@ class Owned:
         """Version 0 of a table of the owner."""
         owner = self.owner()
         table = self.opened(owner, location)
-        coordination.create_coordinated(table, Definition(tables.SCHEMA), lambda *_: owner, OWNER, {})
+        coordination.create_coordinated(table, TableDefinition(tables.SCHEMA), lambda *_: owner, OWNER, {})
 
     def log(self, location: str) -> list[str]:
         """The transactions of the table, by version; all of them are published for it."""
         table = self.opened(self.owner(), location)
         latest = table.publish()
         found = (
-            codec.decode(version, table.store.read(file_names.published(version)))
+            codec.decode(version, table.store.read(file_names.published_path(version)))
             for version in map(Version, range(latest + 1))
         )
         return [str(commit.info.txn_id) if commit.info is not None else "" for commit in found]
@@ -90,7 +90,7 @@ class OwnerWorker:
         self._owner = self._owned.owner()
         self._recorder = Recorder(Path(assignment.records) / f"{assignment.name}.jsonl")
         self._tables: dict[int, OpenedTable] = {}
-        self._asked: dict[int, OwnedTable] = {}
+        self._asked: dict[int, CoordinatedTable] = {}
         self._count = 0
 
     def run(self) -> None:
@@ -151,12 +151,12 @@ class OwnerWorker:
             self._tables[shared.number] = self._owned.opened(self._owner, shared.location)
         return self._tables[shared.number]
 
-    def _asked_of(self, shared: Shared) -> OwnedTable:
+    def _asked_of(self, shared: Shared) -> CoordinatedTable:
         if shared.number not in self._asked:
             first = tables.open_filesystem(shared.location).snapshot(version=0)
-            named = coordinated_commits.of(first.state.metadata)
+            named = coordinated_commits.coordinator_of(first.state.metadata)
             assert named is not None
-            self._asked[shared.number] = OwnedTable(
+            self._asked[shared.number] = CoordinatedTable(
                 shared.location, named.table_conf, locate(shared.location)
             )
         return self._asked[shared.number]

@@ -16,7 +16,7 @@ from pathlib import Path
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.targets import DATABASE
+from headgate.catalog.targets import DATABASE_FILE
 from tests.linear import checker, cycles, group_worker, history
 from tests.linear.checker import History, Violation
 from tests.linear.cycles import Transaction
@@ -168,7 +168,7 @@ def _keep_cutting(port: int, seed: str, told: int) -> None:
 
 def _keep_locking(folder: str, seed: str) -> None:
     chance = random.Random(f"{seed}-locks")
-    database = sqlite3.connect(Path(folder) / DATABASE, isolation_level=None, timeout=PATIENCE_SECONDS)
+    database = sqlite3.connect(Path(folder) / DATABASE_FILE, isolation_level=None, timeout=PATIENCE_SECONDS)
     while True:
         time.sleep(chance.uniform(*_EVERY_LOCK_SECONDS))
         with suppress(sqlite3.OperationalError):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.commits import TableId, Tail
-from headgate.catalog.ports.coordinator import OwnedCommits, OwnedTable
+from headgate.catalog.ports.coordinator import CoordinatedTable, GetCommitsResponse
 from headgate.protocol.actions import Version
 from tests.linear.run import Plan, run
 
@@ -62,15 +62,17 @@ def test_a_short_history_of_a_commit_owner_is_linearizable(database: str, place:
 def test_an_owner_that_sometimes_answers_from_the_past_is_found_out(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right, calls = LedgerOwner.get_commits, iter(range(10**9))
+    right, calls = LedgerCoordinator.get_commits, iter(range(10**9))
 
-    def stale(owner: LedgerOwner, table: OwnedTable, **bounds: Version | None) -> OwnedCommits:
+    def stale(
+        owner: LedgerCoordinator, table: CoordinatedTable, **bounds: Version | None
+    ) -> GetCommitsResponse:
         found = right(owner, table, **bounds)
         if next(calls) % 4 or not found.commits:
             return found
-        return OwnedCommits(found.commits[:-1], found.commits[-1].version - 1)  # type: ignore[arg-type]
+        return GetCommitsResponse(found.commits[:-1], found.commits[-1].version - 1)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(LedgerOwner, "get_commits", stale)
+    monkeypatch.setattr(LedgerCoordinator, "get_commits", stale)
 
     result = run(Plan("sqlite", SEED, operations=200, processes=2, tables=1, kills=0, owned=True), place)
 

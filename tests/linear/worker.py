@@ -8,7 +8,16 @@ from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
-from headgate.catalog.ports.commits import Inline, Lost, Open, Proposal, Ratified, Staged, TableId, Unknown
+from headgate.catalog.ports.commits import (
+    InlineCommit,
+    Lost,
+    Open,
+    Proposal,
+    Ratified,
+    StagedCommit,
+    TableId,
+    Unknown,
+)
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError, TooManyUnpublished
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
@@ -116,19 +125,19 @@ class Worker:
     def _propose_staged(self, shared: Shared) -> None:
         target = Version(self._latest.get(shared.number, 0) + 1)
         proposal = self._proposal(shared, self._new_txn(shared.number), target)
-        assert isinstance(proposal.content, Inline)
-        file_name = file_names.staged_file(
+        assert isinstance(proposal.content, InlineCommit)
+        file_name = file_names.staged_file_name(
             target, str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         )
-        locate(shared.location).put(file_names.STAGED + file_name, proposal.content.content)
-        self._propose(shared, replace(proposal, content=Staged(file_name)))
+        locate(shared.location).put(file_names.STAGED_FOLDER + file_name, proposal.content.content)
+        self._propose(shared, replace(proposal, content=StagedCommit(file_name)))
 
     def _proposal(self, shared: Shared, txn: str, target: Version) -> Proposal:
         info = CommitInfo(
             in_commit_timestamp=EpochMillis(_FIRST_STAMP + _STEP * target), txn_id=TxnId(txn)
         )  # fmt: skip
         content = codec.encode((info, tables.named_file(txn)))
-        return Proposal(shared.table_id, target, TxnId(txn), Inline(content))
+        return Proposal(shared.table_id, target, TxnId(txn), InlineCommit(content))
 
     def _propose(self, shared: Shared, proposal: Proposal) -> None:
         """Propose, and again if no answer came: the catalog remembers."""

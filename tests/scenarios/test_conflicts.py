@@ -8,12 +8,12 @@ import pytest
 
 from headgate.errors import HeadgateError
 from headgate.protocol.conflicts import rebase
-from headgate.protocol.conflicts.race import Race, Rule
+from headgate.protocol.conflicts.race import ConflictRule, Race
 from headgate.protocol.log import replay
 from tests.support.attempts import BASE, Side, side, table
 
 SITUATIONS = tomllib.loads(Path(__file__).with_name("conflicts.toml").read_text())
-RULES = tuple(step for step in rebase.STEPS if isinstance(step, Rule))
+RULES = tuple(step for step in rebase.STEPS if isinstance(step, ConflictRule))
 
 
 def sides(situation: dict[str, Any]) -> tuple[Side, Side]:
@@ -55,7 +55,7 @@ def check(loser: Side, winner: Side, result: str, says: tuple[str, ...] = ()) ->
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_rule_objects_in_some_situation_and_is_silent_in_another(rule: Rule) -> None:
+def test_every_rule_objects_in_some_situation_and_is_silent_in_another(rule: ConflictRule) -> None:
     answers = set()
     for situation in SITUATIONS.values():
         for loser, winner in (sides(situation), sides(situation)[::-1]):

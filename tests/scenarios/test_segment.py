@@ -22,13 +22,13 @@ NOISE = (
 
 @pytest.mark.parametrize("situation", SITUATIONS.values(), ids=SITUATIONS.keys())
 def test_segment(situation: dict[str, Any]) -> None:
-    paths = [*NOISE, *(file_names.published(version) for version in situation["published"])]
-    paths += [f"{file_names.LOG}{name}" for name in situation.get("files", ())]
-    sizes = {f"{file_names.LOG}{name}": 0 for name in situation.get("empty", ())}
+    paths = [*NOISE, *(file_names.published_path(version) for version in situation["published"])]
+    paths += [f"{file_names.LOG_FOLDER}{name}" for name in situation.get("files", ())]
+    sizes = {f"{file_names.LOG_FOLDER}{name}": 0 for name in situation.get("empty", ())}
     parsed = (file_names.parse(path, size=sizes.get(path, 1)) for path in paths)
     listing = [file for file in parsed if file is not None]
 
-    def build() -> log_segment.Segment:
+    def build() -> log_segment.LogSegment:
         return log_segment.build(
             listing, held=situation["held"], latest=situation.get("latest"), target=situation.get("target")
         )
@@ -40,9 +40,9 @@ def test_segment(situation: dict[str, Any]) -> None:
         assert situation["names"] in caught.value.message
     else:
         chosen = build()
-        checkpoint = [file.path.removeprefix(file_names.LOG) for file in chosen.checkpoint]
+        checkpoint = [file.path.removeprefix(file_names.LOG_FOLDER) for file in chosen.checkpoint]
         pieces = [
-            piece if isinstance(piece, int) else piece.path.removeprefix(file_names.LOG)
+            piece if isinstance(piece, int) else piece.path.removeprefix(file_names.LOG_FOLDER)
             for piece in chosen.commits
         ]
         assert chosen.version == situation["reads"]
@@ -54,7 +54,8 @@ def test_segment(situation: dict[str, Any]) -> None:
 
 def files(*found: str) -> list[file_names.LogFile]:
     parsed = (
-        file_names.parse(f"{file_names.LOG}{name.rjust(len(name) + 19, '0')}", size=1) for name in found
+        file_names.parse(f"{file_names.LOG_FOLDER}{name.rjust(len(name) + 19, '0')}", size=1)
+        for name in found
     )
     return [file for file in parsed if file is not None]
 
@@ -75,7 +76,7 @@ def files(*found: str) -> list[file_names.LogFile]:
 def test_the_earliest_version_that_can_be_read(
     listing: list[str], held: list[Version], earliest: int | None
 ) -> None:
-    assert log_segment.earliest(files(*listing), held=held) == earliest
+    assert log_segment.earliest_version(files(*listing), held=held) == earliest
 
 
 class Asked(frozenset[Version]):

@@ -291,7 +291,7 @@ class Stranger:
             b'"stats":"{\\"numRecords\\":1}","partitionValues":{},"modificationTime":1,"dataChange":true}}\n'
         )
         try:
-            self._store.put_if_absent(file_names.published(Version(version)), content)
+            self._store.put_if_absent(file_names.published_path(Version(version)), content)
         except ObjectExists:
             return
         self._ledger.stray = version

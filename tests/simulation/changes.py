@@ -21,7 +21,7 @@ from headgate.protocol.domains import rules
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from tests.simulation.claims import PARTITION, Claim, Sight
 from tests.simulation.serial import STAMPS
 from tests.simulation.tables import COLLECTION, COUNTER, SOLE
@@ -39,7 +39,7 @@ class Decision:
     operation: str
     claim: Claim
     actions: tuple[Action, ...] = ()
-    reads: Reads = BLIND
+    reads: ReadSet = BLIND
     changes_data: bool = True
     rows: tuple[str, ...] = ()
     vector: tuple[str, frozenset[str]] | None = None
@@ -106,13 +106,13 @@ class Moment:
             default_row_commit_version=file.row_version,
         )
 
-    def reads(self, partition: str | None) -> Reads:
+    def reads(self, partition: str | None) -> ReadSet:
         """Having asked for all rows of a partition."""
         if not self.is_partitioned:
-            return Reads(whole_table=True)
+            return ReadSet(whole_table=True)
         schema = schema_json.parse(self.state.metadata.schema_string)
         predicate = from_sql.parse(f"{PARTITION} = '{partition}'", schema)
-        return Reads((predicate,), self.sight.within(partition))
+        return ReadSet((predicate,), self.sight.within(partition))
 
     def rows_in(self, partition: str | None) -> frozenset[str]:
         """The rows that are in a partition."""
@@ -135,7 +135,7 @@ def _stream(now: Moment) -> Decision:
     last = now.sight.txns.get(app)
     txn = AppTransaction(app_id=app, version=1 if last is None else last + 1)
     claim = replace(now.claim, apps={app: last})
-    reads = Reads(app_ids=frozenset({app}))
+    reads = ReadSet(app_ids=frozenset({app}))
     return Decision("STREAMING UPDATE", claim, (now.add(now.partition(), rows), txn), reads, rows=rows)
 
 
@@ -144,7 +144,7 @@ def _overwrite(now: Moment) -> Decision:
     removes = tuple(map(now.remove, now.sight.files))
     claim = replace(now.claim, everything=frozenset(now.sight.files))
     actions = (now.add(now.partition(), rows), *removes)
-    return Decision("OVERWRITE", claim, actions, Reads(whole_table=True), rows=rows)
+    return Decision("OVERWRITE", claim, actions, ReadSet(whole_table=True), rows=rows)
 
 
 def _replace(now: Moment) -> Decision:
@@ -187,7 +187,7 @@ def _copy(now: Moment) -> Decision | None:
         return None
     path, rows = now.chance.choice(sorted(now.sight.files)), now.new_rows()
     claim = replace(now.claim, files=now.files((path,)))
-    reads = Reads(files=frozenset({path}))
+    reads = ReadSet(files=frozenset({path}))
     return Decision("COPY", claim, (now.add(now.partition(), rows),), reads, rows=rows)
 
 
@@ -214,7 +214,7 @@ def _mark_deleted(now: Moment) -> Decision | None:
         "MARK DELETED",
         claim,
         (now.remove(path), marked),
-        Reads(files=frozenset({path})),
+        ReadSet(files=frozenset({path})),
         vector=(name, frozenset(now.rows.of_file[path][:1])),
     )
 
@@ -229,7 +229,9 @@ def _optimize(now: Moment) -> Decision | None:
     removes = tuple(now.remove(path, data_change=False) for path in found)
     claim = replace(now.claim, files=now.files(found))
     actions = (now.add(partition, rows, data_change=False), *removes)
-    return Decision("OPTIMIZE", claim, actions, Reads(files=frozenset(found)), changes_data=False, rows=rows)
+    return Decision(
+        "OPTIMIZE", claim, actions, ReadSet(files=frozenset(found)), changes_data=False, rows=rows
+    )
 
 
 def _note(now: Moment) -> Decision:
@@ -245,7 +247,7 @@ def _set(now: Moment, properties: dict[str, str]) -> Decision:
     before = now.state
     configuration = {**before.metadata.configuration, **properties}
     metadata: Metadata = msgspec.structs.replace(before.metadata, configuration=configuration)
-    protocol = protocol_upgrade.of_changed_table(before.protocol, metadata)
+    protocol = protocol_upgrade.protocol_for_changed_table(before.protocol, metadata)
     actions: tuple[Action, ...] = (metadata,) if protocol == before.protocol else (protocol, metadata)
     said = {"properties": msgspec.json.encode(properties).decode()}
     return Decision("SET TBLPROPERTIES", now.claim, actions, parameters=said)
@@ -254,28 +256,28 @@ def _set(now: Moment, properties: dict[str, str]) -> Decision:
 def _count(now: Moment) -> Decision:
     step = now.chance.randint(1, 9)
     total = int(now.sight.domains.get(COUNTER, "0")) + step
-    return _domain(now, rules.Set(COUNTER, str(total)), replace(now.claim, counted=step))
+    return _domain(now, rules.SetDomain(COUNTER, str(total)), replace(now.claim, counted=step))
 
 
 def _collect(now: Moment) -> Decision:
     before = msgspec.json.decode(now.sight.domains.get(COLLECTION, "[]"), type=list[str])
     value = msgspec.json.encode([*before, now.data_file]).decode()
     claim = replace(now.claim, collected=frozenset({now.data_file}))
-    return _domain(now, rules.Set(COLLECTION, value), claim)
+    return _domain(now, rules.SetDomain(COLLECTION, value), claim)
 
 
 def _take(now: Moment) -> Decision:
     """Set or remove a domain that nobody merges, because of what it was."""
     before = now.sight.domains.get(SOLE)
     claim = replace(now.claim, domains={SOLE: before})
-    edit: rules.Edit = rules.Set(SOLE, now.data_file)
+    edit: rules.DomainEdit = rules.SetDomain(SOLE, now.data_file)
     if before is not None and now.chance.random() < 0.3:
-        edit = rules.Remove(SOLE)
+        edit = rules.RemoveDomain(SOLE)
     return _domain(now, edit, claim)
 
 
-def _domain(now: Moment, edit: rules.Edit, claim: Claim) -> Decision:
-    actions = rules.actions(now.state.protocol, now.state.domains, (edit,))
+def _domain(now: Moment, edit: rules.DomainEdit, claim: Claim) -> Decision:
+    actions = rules.domain_actions(now.state.protocol, now.state.domains, (edit,))
     assert any(isinstance(action, DomainMetadata) for action in actions)
     return Decision("DOMAIN METADATA", claim, actions)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from headgate.protocol.transaction.attempt import BACKFILL
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL
 from tests.simulation.changes import Rows
 from tests.simulation.claims import PARTITION, Claim
 from tests.simulation.ledger import Ledger, Violation
@@ -63,7 +63,7 @@ def _files_are_new(step: Step) -> str | None:
         if path in step.ledger.added_before(step.entry.version):
             if path not in step.before.files:
                 return f"it brings back {path}"
-            if path not in removed and step.entry.operation != BACKFILL:
+            if path not in removed and step.entry.operation != ROW_ID_BACKFILL:
                 return f"it adds {path} again"
     return None
 
@@ -74,7 +74,7 @@ def _no_row_is_there_twice(step: Step) -> str | None:
 
 
 def _rearranging_keeps_the_rows(step: Step) -> str | None:
-    if step.entry.operation not in ("OPTIMIZE", BACKFILL):
+    if step.entry.operation not in ("OPTIMIZE", ROW_ID_BACKFILL):
         return None
     was, is_now = (frozenset(step.live_rows(table)) for table in (step.before, step.after))
     return None if was == is_now else f"it only rearranges, and {sorted(was ^ is_now)} came or went"

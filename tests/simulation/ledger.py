@@ -14,13 +14,13 @@ from typing_extensions import Buffer, override
 
 from headgate.catalog.ports.commits import (
     CommitCatalog,
-    Inline,
+    InlineCommit,
     Lost,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
     Unknown,
@@ -114,11 +114,11 @@ class Ledger:
 
     def is_published(self, version: int) -> bool:
         """Whether a version was ever published."""
-        return file_names.published(Version(version)) in self.times
+        return file_names.published_path(Version(version)) in self.times
 
     def written_at(self, version: int) -> int:
         """When a version was published."""
-        return self.times[file_names.published(Version(version))]
+        return self.times[file_names.published_path(Version(version))]
 
 
 class ObservedCatalog:
@@ -163,15 +163,15 @@ class ObservedCatalog:
             if content != entry.content:
                 raise Violation("I6", f"version {entry.version} is served as something else than ratified")
 
-    def _content(self, where: Inline | Staged) -> bytes:
+    def _content(self, where: InlineCommit | StagedCommit) -> bytes:
         match where:
-            case Inline(content):
+            case InlineCommit(content):
                 return content
-            case Staged(file_name):
-                return self._store.read(file_names.STAGED + file_name)
+            case StagedCommit(file_name):
+                return self._store.read(file_names.STAGED_FOLDER + file_name)
 
     def _published(self, version: int) -> bytes:
-        return self._store.read(file_names.published(Version(version)))
+        return self._store.read(file_names.published_path(Version(version)))
 
 
 class ObservedStore(DelegatingStore):
@@ -202,7 +202,7 @@ class ObservedStore(DelegatingStore):
 
     @override
     def delete(self, path: str) -> None:
-        if file_names.parse(path) or path.startswith(file_names.STAGED):
+        if file_names.parse(path) or path.startswith(file_names.STAGED_FOLDER):
             raise Violation("I7", f"{path} was deleted")
         super().delete(path)
 
@@ -215,9 +215,9 @@ class ObservedStore(DelegatingStore):
         if file is None:
             return
         match file.kind:
-            case file_names.Kind.PUBLISHED:
+            case file_names.LogFileKind.PUBLISHED:
                 self._published(file.version, bytes(data))
-            case file_names.Kind.CHECKSUM:
+            case file_names.LogFileKind.CHECKSUM:
                 self._check_sum(file.version, bytes(data))
             case _:
                 self._check_published(file.version)
@@ -235,7 +235,7 @@ class ObservedStore(DelegatingStore):
 
     def _check_published(self, version: Version) -> None:
         try:
-            self._inner.head(file_names.published(version))
+            self._inner.head(file_names.published_path(version))
         except ObjectNotFound:
             raise Violation("I5", f"a checkpoint of version {version} came before the version") from None
 
@@ -243,7 +243,7 @@ class ObservedStore(DelegatingStore):
         if not version:
             return
         try:
-            self._inner.head(file_names.published(Version(version - 1)))
+            self._inner.head(file_names.published_path(Version(version - 1)))
         except ObjectNotFound:
             raise Violation("I3", f"version {version} was published before {version - 1}") from None
 

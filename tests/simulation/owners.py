@@ -5,10 +5,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
-from headgate.catalog.coordinator.ledger import Known, Ledger
-from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports.commits import RatifiedCommit, Staged
-from headgate.catalog.ports.coordinator import FindOwner
+from headgate.catalog.coordinator.ledger import Ledger, LedgerEntry
+from headgate.catalog.coordinator.rules import Registration
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
+from headgate.catalog.ports.coordinator import FindCoordinator
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.store import Store
@@ -31,18 +31,18 @@ class ObservedLedger:
     files: Store = field(compare=False)
     truth: Truth = field(compare=False)
 
-    def records(self, location: str) -> tuple[Record, ...]:
+    def records(self, location: str) -> tuple[Registration, ...]:
         return self.ledger.records(location)
 
-    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
         self.ledger.open(record, abandoned=abandoned)
 
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         return self.ledger.find(table_id, txn_id)
 
     def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
         written = self.ledger.write(table_id, commit, accepting=accepting)
-        if written and isinstance(commit.where, Staged):
+        if written and isinstance(commit.where, StagedCommit):
             content = self.files.read(commit.where.path)
             self.truth.ratified(commit.version, content, by=Decider.OWNER)
         return written
@@ -64,14 +64,14 @@ class RemoteLedger:
     ledger: Ledger
     wire: Wire = field(compare=False)
 
-    def records(self, location: str) -> tuple[Record, ...]:
+    def records(self, location: str) -> tuple[Registration, ...]:
         return self._read("records", lambda: self.ledger.records(location))
 
-    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
         # A new registration each time, so the same one twice is one.
         self._write("open", lambda: self.ledger.open(record, abandoned=abandoned))
 
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         return self._read("find", lambda: self.ledger.find(table_id, txn_id))
 
     def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
@@ -107,7 +107,7 @@ class Mover:
     def __init__(
         self,
         open_table: Open,
-        find: FindOwner,
+        find: FindCoordinator,
         truth: Truth,
         *,
         chance: random.Random,

@@ -15,18 +15,18 @@ from typing import Any
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ports.coordinator import FindOwner
+from headgate.catalog.ports.coordinator import FindCoordinator
 from headgate.catalog.ports.directory import TableName
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
 from headgate.table.alter import coordination
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.simulation import changes, history, verdicts
@@ -105,7 +105,7 @@ class _Scene:
         self._store = ObservedStore(self._files, self.ledger, now=lambda: clock.now_ms)
         interval = setup.choice(({}, {"delta.checkpointInterval": "3"}))
         content = version_0(self.kind, interval, managed=self._managed, world=self._world)
-        self._store.put(file_names.published(Version(0)), content)
+        self._store.put(file_names.published_path(Version(0)), content)
         self._embedded: Catalog | None = None
         self._table_id, catalog = self._catalog(seed)
         self._watched = ObservedCatalog(catalog, self._files, self.ledger)
@@ -198,11 +198,13 @@ class _Scene:
             return open_managed(catalog, self._table_id, "", store=store, **rest)
         if self.route == "filesystem":
             return open_filesystem("", store=store, **rest)
-        committer = RoutedCommitter(_LOCATION, store, self._finder(wire), world=self._world)
-        return OpenedTable(_LOCATION, store, committer, after_commit=AfterCommit(self._settings), **rest)
+        committer = PathCommitter(_LOCATION, store, self._finder(wire), world=self._world)
+        return OpenedTable(
+            _LOCATION, store, committer, after_commit=PostCommitScheduler(self._settings), **rest
+        )
 
-    def _finder(self, wire: Wire) -> FindOwner:
-        owner = LedgerOwner(RemoteLedger(self._owned, wire), self._batch, self._world)
+    def _finder(self, wire: Wire) -> FindCoordinator:
+        owner = LedgerCoordinator(RemoteLedger(self._owned, wire), self._batch, self._world)
         return lambda name, conf: owner if name == OWNER else None
 
     def _catalog(self, seed: int) -> tuple[TableId, CommitCatalog]:

@@ -11,7 +11,7 @@ from headgate.protocol.domains.handlers import union
 from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.log import codec
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.simulation.claims import PARTITION
 from tests.simulation.serial import ISOLATION
 from tests.support.tables import SCHEMA
@@ -45,11 +45,11 @@ KINDS: tuple[Kind, ...] = (
 
 def version_0(kind: Kind, properties: Mapping[str, str], *, managed: bool, world: World) -> bytes:
     """The first commit of such a table, with more properties if need be."""
-    definition = Definition(SCHEMA, properties={**kind.properties, **properties})
+    definition = TableDefinition(SCHEMA, properties={**kind.properties, **properties})
     content = create.version_0(definition, managed=managed, world=world)
     return codec.encode(
         _completed(action, kind) if isinstance(action, Metadata) else action
-        for action in codec.actions(Version(0), content)
+        for action in codec.decode_actions(Version(0), content)
     )
 
 

@@ -14,7 +14,7 @@ def check_published(ledger: Ledger, files: Store) -> None:
     missing = False
     for entry in ledger.entries:
         try:
-            published = files.read(file_names.published(Version(entry.version)))
+            published = files.read(file_names.published_path(Version(entry.version)))
         except ObjectNotFound:
             missing = True
             continue

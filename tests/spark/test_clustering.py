@@ -160,7 +160,7 @@ def test_a_clustered_table_takes_no_condition(spark: SparkSession, lake: Lake) -
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 4])
 def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: int) -> None:
     curve, bits = space_filling_curves.hilbert(dimensions), 3
-    own = internal_names.beside([])
+    own = internal_names.free_names([])
     names = [f"{own.bucket}{number}" for number in range(dimensions)]
     grid = spark.range(8**dimensions).select(
         *(
@@ -172,12 +172,12 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
     grid = grid.select("*", *(F.col(name).alias(f"k{name}") for name in names))
     kept = [F.col(f"k{name}") for name in names]
     begins = [9, 100, 101]
-    keys = shuffle_keys.of(len(begins) + 1)
+    keys = shuffle_keys.keys_for_partitions(len(begins) + 1)
 
-    for row in curve_sort._numbered(grid, kept, curve, bits, own).collect():
+    for row in curve_sort._with_curve_index(grid, kept, curve, bits, own).collect():
         cell = tuple(row[f"k{name}"] for name in names)
         assert row[own.number] == curve.number(cell, bits)
-    for find in (curve_sort._looked_up, curve_sort._searched):
+    for find in (curve_sort._key_by_lookup, curve_sort._key_by_search):
         for row in find(grid, kept, curve, bits, begins, own).collect():
             cell = tuple(row[f"k{name}"] for name in names)
             assert row[own.key] == keys[bisect_right(begins, curve.number(cell, bits))]
@@ -185,7 +185,7 @@ def test_spark_numbers_cells_as_the_curve_does(spark: SparkSession, dimensions: 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7, 128, 300])
 def test_every_partition_has_a_key_that_spark_sends_there(spark: SparkSession, partitions: int) -> None:
-    keys = shuffle_keys.of(partitions)
+    keys = shuffle_keys.keys_for_partitions(partitions)
 
     rows = spark.createDataFrame([(key,) for key in keys], "key int").repartition(partitions, "key")
 
@@ -199,7 +199,7 @@ def test_files_get_about_as_many_rows_each_and_the_rows_are_sampled_alike_each_t
     rows = spark.range(60_000).select("id", (F.col("id") * 7919 % 60_000).alias("other"))
 
     def counts() -> list[int]:
-        found = curve_sort.arranged(
+        found = curve_sort.sort_by_curve(
             rows, [F.col("id"), F.col("other")], space_filling_curves.hilbert(2), files=16, total=60_000
         )
         parts = found.groupBy(F.spark_partition_id()).count().collect()
@@ -218,7 +218,9 @@ def test_spark_compiles_nothing_anew_for_other_values(spark: SparkSession) -> No
     def compiled(first: int) -> int:
         before = count()
         rows = spark.createDataFrame([(first + 3 * number,) for number in range(2000)], "v long")
-        found = curve_sort.arranged(rows, [F.col("v")], space_filling_curves.hilbert(1), files=4, total=2000)
+        found = curve_sort.sort_by_curve(
+            rows, [F.col("v")], space_filling_curves.hilbert(1), files=4, total=2000
+        )
         found.write.format("noop").mode("overwrite").save()
         return int(count() - before)
 
@@ -240,8 +242,8 @@ def test_buckets_are_in_the_order_of_values(spark: SparkSession, values: str) ->
     data = spark.sql(f"SELECT {values} AS v FROM range(100)")
     bounds = curve_sort._bounds(data, [F.col("v")], buckets=8)[0]
 
-    own = internal_names.beside(["v"])
-    found = curve_sort._bucketed(data, [F.col("v")], [F.col("v")], [bounds], own).orderBy("v").collect()
+    own = internal_names.free_names(["v"])
+    found = curve_sort._with_buckets(data, [F.col("v")], [F.col("v")], [bounds], own).orderBy("v").collect()
 
     buckets = [row[1] for row in found]
     assert max(buckets) == len(bounds)

@@ -17,7 +17,7 @@ import headgate
 from headgate.clock import SystemWorld
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import describe
+from headgate.protocol.schema.types import describe_type
 from headgate.spark.commands import convert as converting
 from headgate.storage.locate import locate
 from headgate.table.read.snapshot import Snapshot
@@ -59,7 +59,7 @@ def write(path: Path, columns: dict[str, pa.Array] | pa.Table, **options: Any) -
 
 def types(snapshot: Snapshot) -> dict[str, str]:
     schema = schema_json.parse(snapshot.state.metadata.schema_string)
-    return {field.name: describe(field.type) for field in schema.fields}
+    return {field.name: describe_type(field.type) for field in schema.fields}
 
 
 def stats(snapshot: Snapshot) -> list[dict[str, Any]]:

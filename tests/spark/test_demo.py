@@ -27,7 +27,7 @@ def staged(spark: SparkSession, folder: Path) -> Iterator[Scene]:
 
 def test_every_claim_of_the_story_holds(spark: SparkSession, tmp_path: Path) -> None:
     with staged(spark, tmp_path) as stage:
-        story.tell(stage)
+        story.run_story(stage)
 
         assert [claim.text for claim in stage.say.claims if not claim.holds] == []
         assert len(stage.say.claims) >= 12

@@ -7,8 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import headgate
-from headgate import Lake, Table, domains
+from headgate import Lake, Table
 from headgate.errors import DomainConflict, InvalidRequest
+from headgate.plugins import domain_handlers as domains
 from headgate.plugins.registry import Registry
 from headgate.protocol.actions import DomainMetadata
 

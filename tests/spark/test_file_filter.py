@@ -15,7 +15,7 @@ from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.predicates.file_filter import FileFilter
 from tests.support import conditions
 from tests.support.conditions import SCHEMA
@@ -34,12 +34,12 @@ from tests.unit.protocol.stats.test_data_skipping import spark as by_spark
 pytestmark = pytest.mark.spark
 
 
-def columns(known: Struct, *partitioned_by: str) -> Columns:
-    return Columns(known, frozenset(partitioned_by), column_mapping.Mode.NONE)
+def columns(known: Struct, *partitioned_by: str) -> ScanColumns:
+    return ScanColumns(known, frozenset(partitioned_by), column_mapping.ColumnMappingMode.NONE)
 
 
 def kept(
-    frame: DataFrame, known: Columns, asked: list[Predicate], stored: DataType | None = None
+    frame: DataFrame, known: ScanColumns, asked: list[Predicate], stored: DataType | None = None
 ) -> list[list[bool]]:
     """For each file and each predicate whether Spark keeps it."""
     filters = [FileFilter(predicate, known) for predicate in asked]
@@ -70,7 +70,7 @@ def test_no_file_with_a_matching_row_is_left_out(spark: SparkSession) -> None:
     found = kept(spark.createDataFrame(table(texts)), columns(SCHEMA), predicates)
 
     bounds = FileBounds(table(texts))
-    exact = [data_skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
+    exact = [data_skipping.keep_mask(bounds, predicate).to_pylist() for predicate in predicates]
     for number, (rows, answers) in enumerate(zip(files, found, strict=True)):
         for at, (condition, keep) in enumerate(zip(asked, answers, strict=True)):
             matching = [row for row in rows if condition.truth(row) is True]
@@ -91,7 +91,7 @@ def test_partition_values_are_judged_as_in_process(spark: SparkSession, column: 
     found = kept(spark.createDataFrame(files), columns(SCHEMA, column), predicates)
 
     bounds = FileBounds(files, partition_columns=[column])
-    exact = [data_skipping.keep(bounds, predicate).to_pylist() for predicate in predicates]
+    exact = [data_skipping.keep_mask(bounds, predicate).to_pylist() for predicate in predicates]
     for number, answers in enumerate(found):
         for at, keep in enumerate(answers):
             assert keep or not exact[at][number], (asked[at].sql, values[number])

@@ -22,7 +22,7 @@ from pyspark.sql.types import StructType
 import headgate
 from headgate.protocol.stats import data_skipping
 from headgate.spark.scan import binders, classic_file_index
-from headgate.spark.scan.classic_file_index import Listing
+from headgate.spark.scan.classic_file_index import FileListing
 from tests.support.handmade import column, data_file, write_log
 from tests.support.scanned_tables import (
     FILES,
@@ -214,7 +214,7 @@ def test_python_is_asked_for_files_and_not_for_what_never_changes(
 ) -> None:
     table = plain(tmp_path)
     rows, asked = table.read(spark=spark), []
-    listed = classic_file_index._Index.listFiles
+    listed = classic_file_index._FileIndex.listFiles
 
     def noted(self: Any, *filters: Any) -> Any:
         asked.append("listFiles")
@@ -222,7 +222,7 @@ def test_python_is_asked_for_files_and_not_for_what_never_changes(
 
     never = mock.Mock(side_effect=AssertionError("the JVM knows this"))
     constants = dict.fromkeys(("rootPaths", "partitionSchema", "metadataOpsTimeNs"), never)
-    with mock.patch.multiple(classic_file_index._Index, listFiles=noted, **constants):
+    with mock.patch.multiple(classic_file_index._FileIndex, listFiles=noted, **constants):
         assert rows.where("id >= 0").count() == rows.count()
 
     assert asked
@@ -237,7 +237,9 @@ def test_filters_on_the_columns_of_files_are_evaluated_to_the_letter(
     uris = [(tmp_path / f"{n}.parquet").as_uri() for n in range(FILES)]
     sizes = [(tmp_path / f"{n}.parquet").stat().st_size for n in range(FILES)]
     columns = [(f"__{name}", pa.array(numbers, pa.int64())) for name, numbers in values]
-    listing = Listing(pa.array(uris), pa.array(sizes), pa.array([1] * FILES), columns, ("__path", "__uri"))
+    listing = FileListing(
+        pa.array(uris), pa.array(sizes), pa.array([1] * FILES), columns, ("__path", "__uri")
+    )
     df = classic_file_index.scan(spark, StructType().add("id", "long"), listing, None)
 
     for condition, files in (
@@ -304,7 +306,7 @@ def test_what_spark_writes_of_filters_is_understood(spark: SparkSession, tmp_pat
         asked.extend(msgspec.json.decode(question))
 
     no_text, no_number = pa.array([], pa.string()), pa.array([], pa.int64())
-    df = classic_file_index.scan(spark, stored, Listing(no_text, no_number, no_number, []), note)
+    df = classic_file_index.scan(spark, stored, FileListing(no_text, no_number, no_number, []), note)
     numbers, texts = (",".join(map(kind, range(11))) for kind in (str, lambda n: f"'{n}'"))
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
@@ -355,7 +357,7 @@ def test_nothing_is_held_once_a_frame_is_gone(spark: SparkSession, tmp_path: Pat
 
 def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_path: Path) -> None:
     df = plain(tmp_path).read(spark=spark).where("id = 5")
-    call, find = ClientServerConnection._call_proxy, classic_file_index._Index.listFiles
+    call, find = ClientServerConnection._call_proxy, classic_file_index._FileIndex.listFiles
     found: list[None] = []
 
     def noted(index: Any, *filters: Any) -> Any:
@@ -372,14 +374,14 @@ def test_an_answer_is_there_until_the_jvm_has_taken_it(spark: SparkSession, tmp_
 
     with (
         mock.patch.object(ClientServerConnection, "_call_proxy", slowly),
-        mock.patch.object(classic_file_index._Index, "listFiles", noted),
+        mock.patch.object(classic_file_index._FileIndex, "listFiles", noted),
     ):
         assert df.count() == 1
 
 
 def test_statistics_that_cannot_be_read_skip_nothing(spark: SparkSession, tmp_path: Path) -> None:
     df = plain(tmp_path).read(spark=spark).where("id = 5")
-    with mock.patch.object(data_skipping, "keep", side_effect=ValueError("says the test")):
+    with mock.patch.object(data_skipping, "keep_mask", side_effect=ValueError("says the test")):
         assert files_read(df) == FILES
     assert df.count() == 1
 

@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
-from headgate.spark.data_files.write_options import Asked
+from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.write.save import SaveMode
 
 pytestmark = pytest.mark.spark
@@ -23,7 +23,7 @@ Run = Callable[..., Table]
 def run(request: pytest.FixtureRequest, lake: Lake, tmp_path: Path) -> Run:
     """Writes to the table of the job, wherever that is."""
 
-    def write(df: DataFrame, mode: SaveMode = "overwrite", **options: Unpack[Asked]) -> Table:
+    def write(df: DataFrame, mode: SaveMode = "overwrite", **options: Unpack[WriteKwargs]) -> Table:
         if request.param == "lake":
             return lake.write(df, "s.t", mode=mode, **options)
         return headgate.write_path(df, tmp_path / "t", mode=mode, **options)
@@ -83,7 +83,7 @@ def test_only_an_overwrite_speaks_of_rows_to_replace(spark: SparkSession, run: R
 
 @pytest.mark.parametrize("options", [{"replace_using": ["day"]}, {"replace_on": "t.day = s.day"}])
 def test_rows_cannot_stand_for_others_where_there_is_no_table(
-    spark: SparkSession, run: Run, lake: Lake, options: Asked
+    spark: SparkSession, run: Run, lake: Lake, options: WriteKwargs
 ) -> None:
     with pytest.raises(InvalidRequest, match="no table yet") as caught:
         run(rows(spark, 1, 10), **options)

@@ -33,7 +33,7 @@ Rows = dict[int, tuple[int, ...]]
 def spelled(seed: int, *, feed: bool = False) -> list[str]:
     """Every such name, in some case of letters, and one as the next choice would be."""
     chance = Random(seed)
-    prefixes = [f"{internal_names.USUAL}{number}_" for number in ("", "1")]
+    prefixes = [f"{internal_names.DEFAULT_PREFIX}{number}_" for number in ("", "1")]
     names = [f"{prefixes[0]}{word}" for word in WORDS] + [f"{prefixes[1]}{chance.choice(WORDS)}"] + OTHERS
     names += [] if feed else OF_A_FEED
     chosen = [chance.choice((name, name.upper(), name.title())) for name in names]

@@ -18,7 +18,7 @@ import headgate
 from headgate import IdentityGenerator, Lake, Table, identity_column
 from headgate.errors import ConstraintViolated, InvalidRequest, MetadataChanged
 from headgate.protocol.features import identity_columns
-from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.features.identity_columns import IdentitySpec
 from headgate.spark.data_files import data_file_writer
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.session import internal_names
@@ -49,7 +49,7 @@ def names(spark: SparkSession, *given: str) -> DataFrame:
 
 
 def mark(table: Table, column: str = "id") -> int | None:
-    return identity_columns.columns_of(table.log.snapshot().state.metadata)[column].mark
+    return identity_columns.columns_of_table(table.log.snapshot().state.metadata)[column].mark
 
 
 def ids(table: Table) -> list[int]:
@@ -147,14 +147,14 @@ def test_spark_numbers_rows_as_the_paper_does(spark: SparkSession) -> None:
     places = [
         (p, r) for p in (0, 1, 2, 3, 4, 7, 8, 1023, 1024, 99_999) for r in (0, 15, 16, 47, 48, 2**33 - 1)
     ]
-    places += [(p, (1 << n) - 1 << identity_columns.RUN) for p in (0, 5) for n in range(1, 29)]
-    own = internal_names.beside()
+    places += [(p, (1 << n) - 1 << identity_columns.RUN_BITS) for p in (0, 5) for n in range(1, 29)]
+    own = internal_names.free_names()
     frame = spark.createDataFrame([((p << 33) + r,) for p, r in places], f"{own.number} BIGINT")
 
-    value = spark_identity.value("id", Identity(0, 1), own.number)
-    found = [row[0] for row in spark_identity.placed(frame, own).select(value).collect()]
+    value = spark_identity.identity_value("id", IdentitySpec(0, 1), own.number)
+    found = [row[0] for row in spark_identity.with_compact_numbers(frame, own).select(value).collect()]
 
-    assert found == [identity_columns.place(p, r) for p, r in places]
+    assert found == [identity_columns.unique_row_number(p, r) for p, r in places]
 
 
 def test_values_that_are_used_up_are_refused_and_never_start_again(spark: SparkSession, lake: Lake) -> None:
@@ -283,7 +283,7 @@ def test_what_tables_with_values_cannot_do_is_refused(spark: SparkSession, lake:
 
 def test_rows_cannot_say_where_a_mark_is(spark: SparkSession, lake: Lake) -> None:
     table = made(lake, "s.q", by_default=True, nullable=False)
-    said = {**Identity(1, 1, mark=900).written()}
+    said = {**IdentitySpec(1, 1, mark=900).written()}
     rows = spark.sql("SELECT 5L AS id, 'a' AS name, named_struct('n', 1L) AS more").withMetadata("id", said)
     inner = StructType.fromJson(rows.schema.jsonValue())
     inner["more"].dataType[0].metadata = said
@@ -304,7 +304,7 @@ def test_a_mark_follows_rows_of_writers_that_did_not_move_it(spark: SparkSession
     table = made(lake, "s.sync", by_default=True)
     table.append(spark.sql("SELECT * FROM VALUES (3L, 'a'), (40L, 'b') AS t(id, name)"))
     before = table.log.snapshot()
-    lowered = identity_columns.with_marks(before.state.metadata, {"id": 1})
+    lowered = identity_columns.with_high_water_marks(before.state.metadata, {"id": 1})
     table.log.commit(Change(Operation("CHANGE COLUMN"), (lowered,)), base=before)
 
     table.sync_identity("ID")
@@ -343,8 +343,8 @@ def test_writers_that_run_at_once_share_no_value(spark: SparkSession, lake: Lake
     assert mark(table) >= max(found)
     marks = [table.log.snapshot(version=version).state.metadata for version in range(table.version() + 1)]
     for was, now in pairwise(marks):
-        same = identity_columns.columns_of(was) == identity_columns.columns_of(now)
-        assert same or identity_columns.moves_marks_on(was, now)
+        same = identity_columns.columns_of_table(was) == identity_columns.columns_of_table(now)
+        assert same or identity_columns.advances_high_water_mark_only(was, now)
 
 
 @pytest.fixture
@@ -397,9 +397,9 @@ def test_a_statement_that_loses_the_race_is_told_so(spark: SparkSession, raced: 
 def test_rows_that_outgrow_what_was_reserved_are_not_committed(spark: SparkSession, table: Table) -> None:
     table.append(names(spark, "a"))
     base = table.log.snapshot().state.metadata
-    after = identity_columns.marked(base, {"id": 3})
+    after = identity_columns.advance_high_water_marks(base, {"id": 3})
     held = identity_high_water.reserve(
-        table.log, identity_high_water.outrun(MetadataChanged("x"), names(spark), base, after)
+        table.log, identity_high_water.high_water_conflict(MetadataChanged("x"), names(spark), base, after)
     )
     assert (held.before, mark(table)) == ({"id": 1}, 3)
 

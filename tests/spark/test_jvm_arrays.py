@@ -5,7 +5,7 @@ import pytest
 from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
-from headgate.spark.jvm.arrays import Arrays, Functions, packed
+from headgate.spark.jvm.arrays import JvmArrays, MethodHandles, little_endian
 
 pytestmark = pytest.mark.spark
 
@@ -13,24 +13,24 @@ TO_TEXT = ("java.lang.Long", "toString", "(JI)Ljava/lang/String;")
 
 
 @pytest.fixture
-def functions(spark: SparkSession) -> Functions:
-    return Functions(spark.sparkContext._gateway)
+def functions(spark: SparkSession) -> MethodHandles:
+    return MethodHandles(spark.sparkContext._gateway)
 
 
 @pytest.fixture
-def arrays(spark: SparkSession, functions: Functions) -> Arrays:
-    return Arrays(spark.sparkContext._gateway, functions)
+def arrays(spark: SparkSession, functions: MethodHandles) -> JvmArrays:
+    return JvmArrays(spark.sparkContext._gateway, functions)
 
 
-def texts_of(arrays: Arrays, *values: str) -> JavaObject:
+def texts_of(arrays: JvmArrays, *values: str) -> JavaObject:
     return arrays.texts(pa.array(values, pa.string()))
 
 
-def test_a_function_is_applied_to_the_elements_of_arrays(functions: Functions, arrays: Arrays) -> None:
+def test_a_function_is_applied_to_the_elements_of_arrays(functions: MethodHandles, arrays: JvmArrays) -> None:
     joined = functions.method("java.lang.String", "concat", "(Ljava/lang/String;)Ljava/lang/String;")
     texts, numbers = (
         texts_of(arrays, "a", "ü", "\U0001f600"),
-        arrays.longs(packed("long", [1, -(1 << 63), 255])),
+        arrays.longs(little_endian("long", [1, -(1 << 63), 255])),
     )
     in_hex = functions.fixed(functions.static(*TO_TEXT), 1, 16)
 
@@ -41,7 +41,7 @@ def test_a_function_is_applied_to_the_elements_of_arrays(functions: Functions, a
     assert made.getClass().getSimpleName() == "String[]"
 
 
-def test_a_function_of_an_array_takes_elements_of_arrays(functions: Functions, arrays: Arrays) -> None:
+def test_a_function_of_an_array_takes_elements_of_arrays(functions: MethodHandles, arrays: JvmArrays) -> None:
     words = functions.named("java.lang.String")
     all_of = functions.static("java.util.List", "of", "([Ljava/lang/Object;)Ljava/util/List;").asFixedArity()
     spread = functions.each(functions.spread(all_of, words, words))
@@ -51,13 +51,13 @@ def test_a_function_of_an_array_takes_elements_of_arrays(functions: Functions, a
     assert [list(pair) for pair in made] == [["a", "c"], ["b", "d"]]
 
 
-def test_flags_are_those_of_the_elements(functions: Functions, arrays: Arrays) -> None:
+def test_flags_are_those_of_the_elements(functions: MethodHandles, arrays: JvmArrays) -> None:
     is_empty = functions.method("java.lang.String", "isBlank", "()Z")
 
     assert arrays.flags(is_empty, texts_of(arrays, "a", " ", "b", "\t")) == b"\0\1\0\1"
 
 
-def test_nothing_makes_empty_arrays(functions: Functions, arrays: Arrays) -> None:
+def test_nothing_makes_empty_arrays(functions: MethodHandles, arrays: JvmArrays) -> None:
     nothing, trimmed = texts_of(arrays), functions.method("java.lang.String", "trim", "()Ljava/lang/String;")
 
     assert len(nothing) == 0

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from headgate.spark.jvm import bitmap_literal
-from headgate.spark.jvm.arrays import packed_here
+from headgate.spark.jvm.arrays import native_endian
 
 pytestmark = pytest.mark.spark
 
@@ -29,7 +29,7 @@ def mode(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.usefixtures("mode")
 def test_a_number_is_found_by_its_index_and_beyond_them_it_is_0(spark: SparkSession) -> None:
-    word_at = bitmap_literal.at(spark, packed_here("long", NUMBERS))
+    word_at = bitmap_literal.word_lookup(spark, native_endian("long", NUMBERS))
     indexes = spark.range(0, 2 * len(NUMBERS), 1, 3).union(spark.range(1 << 30, (1 << 30) + 3))
     index = F.col("id").cast("int")
 
@@ -42,13 +42,13 @@ def test_a_number_is_found_by_its_index_and_beyond_them_it_is_0(spark: SparkSess
 
 
 def test_no_numbers_are_no_literal_of_their_own(spark: SparkSession) -> None:
-    word_at = bitmap_literal.at(spark, b"")
+    word_at = bitmap_literal.word_lookup(spark, b"")
 
     assert spark.range(2).select(word_at(F.lit(0), F.lit(False)).alias("word")).collect() == [(0,), (0,)]
 
 
 def test_plans_do_not_have_the_array_itself_whose_hash_is_that_of_all_numbers(spark: SparkSession) -> None:
-    word_at = bitmap_literal.at(spark, packed_here("long", NUMBERS))
+    word_at = bitmap_literal.word_lookup(spark, native_endian("long", NUMBERS))
     index = F.col("id").cast("int")
 
     planned = spark.range(9).where(word_at(index, index < 9) > 4)._jdf.queryExecution()

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 import headgate
 from headgate import Lake, Table
 from headgate.spark.dml.merge import key_prefilter
-from headgate.spark.dml.merge.merge_source import Source
+from headgate.spark.dml.merge.merge_source import MergeSource
 from tests.support.changed_tables import VECTORS, made
 
 pytestmark = pytest.mark.spark
@@ -32,15 +32,15 @@ Seen = list[tuple[int, int]]
 def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
     """How many rows of the target there were, and how many went on to the join; for tables of any size."""
     found: Seen = []
-    leave_out = key_prefilter.without_strangers
+    leave_out = key_prefilter.prefilter_by_key_bitmap
 
-    def watched(rows: DataFrame, most: int | None, source: Source) -> DataFrame:
+    def watched(rows: DataFrame, most: int | None, source: MergeSource) -> DataFrame:
         left = leave_out(rows, most, source)
         found.append((rows.count(), left.count()))
         return left
 
     monkeypatch.setattr(key_prefilter, "_FEW_ROWS", 0)
-    monkeypatch.setattr(key_prefilter, "without_strangers", watched)
+    monkeypatch.setattr(key_prefilter, "prefilter_by_key_bitmap", watched)
     return found
 
 

@@ -88,11 +88,11 @@ def test_a_moment_that_comes_twice_a_year_is_the_one_that_was_given(
         shown = spark.createDataFrame([(moment,)], "at TIMESTAMP").collect()[0].at
 
         assert (shown.hour, shown.tzinfo) == (1, None)
-        assert moments.millis(shown) == moment.timestamp() * 1000
+        assert moments.to_epoch_millis(shown) == moment.timestamp() * 1000
     told = spark.sql("SELECT unix_millis(TIMESTAMP '2026-11-01 01:30:00')").collect()[0][0]
-    assert moments.millis("2026-11-01 01:30:00") == told
+    assert moments.to_epoch_millis("2026-11-01 01:30:00") == told
     skipped = spark.sql("SELECT unix_millis(TIMESTAMP '2026-03-08 02:30:00')").collect()[0][0]
-    assert moments.millis("2026-03-08 02:30:00") == skipped
+    assert moments.to_epoch_millis("2026-03-08 02:30:00") == skipped
 
 
 def test_a_zone_that_python_does_not_know_is_asked_for(
@@ -100,7 +100,7 @@ def test_a_zone_that_python_does_not_know_is_asked_for(
 ) -> None:
     at("UTC", "UTC+01:00:30")
 
-    assert moments.millis("2026-01-31T00:00:00Z") == moments.millis(datetime(2026, 1, 31))
+    assert moments.to_epoch_millis("2026-01-31T00:00:00Z") == moments.to_epoch_millis(datetime(2026, 1, 31))
     with pytest.raises(InvalidRequest, match="write one behind it") as caught:
-        moments.millis("2026-01-31")
+        moments.to_epoch_millis("2026-01-31")
     assert caught.value.code == "DELTA_TIMESTAMP_INVALID"

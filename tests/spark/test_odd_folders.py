@@ -60,6 +60,6 @@ def test_a_reader_takes_a_folder_for_itself_alone(spark: SparkSession, tmp_path:
         spark.range(count).write.parquet(hadoop_paths.folder(str(tmp_path), name))
 
         assert (
-            spark.read.parquet(hadoop_paths.pattern(hadoop_paths.folder(str(tmp_path), name))).count()
+            spark.read.parquet(hadoop_paths.escape_glob(hadoop_paths.folder(str(tmp_path), name))).count()
             == count
         )

@@ -70,4 +70,4 @@ def test_spark_knows_paths_by_the_same_keys(spark: SparkSession) -> None:
 
     found = frame.select("path", path_keys.path_key(F.col("path")).alias("key")).collect()
 
-    assert {row.path: row.key for row in found} == {path: file_key.path_key(path) for path in PATHS}
+    assert {row.path: row.key for row in found} == {path: file_key.canonical_path(path) for path in PATHS}

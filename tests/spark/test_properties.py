@@ -14,7 +14,7 @@ import headgate
 from headgate.errors import UnsupportedFeature
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.metadata.reserved_properties import RESERVED
+from headgate.protocol.metadata.reserved_properties import RESERVED_PROPERTIES
 from tests.support import duck
 from tests.support.handmade import column, data_file, field, mapped, write_log
 
@@ -65,7 +65,7 @@ def test_rows_of_a_table_with_deletion_vectors_are_added_to_and_replaced(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     rows = pa.table({"id": pa.array(range(5), pa.int64())})
-    deleted = deletion_vectors.inline(DeletedRows.of([1, 3]))
+    deleted = deletion_vectors.encode_inline(DeletedRows.of([1, 3]))
     add = data_file(tmp_path, "a.parquet", rows, vector=deleted, stats='{"numRecords":5,"tightBounds":false}')
     write_log(tmp_path, [column("id", "long")], [add], features=["deletionVectors"],
               delta_enableDeletionVectors="true")  # fmt: skip
@@ -88,7 +88,7 @@ def test_the_names_that_spark_reserves_are_reserved(spark: SparkSession) -> None
 
     assert {theirs.apply(number) for number in range(theirs.size())} <= {
         "comment",
-        *(row.name for row in RESERVED),
+        *(row.name for row in RESERVED_PROPERTIES),
     }
 
 

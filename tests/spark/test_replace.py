@@ -17,8 +17,8 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
 from headgate.spark.session import schema
 from headgate.spark.write import replace_table
-from headgate.spark.write.replace_table import Replacement
-from headgate.table.alter.create import Definition
+from headgate.spark.write.replace_table import TableReplacement
+from headgate.table.alter.create import TableDefinition
 from tests.spark.test_write import before_commit, data_files
 from tests.support import rows
 
@@ -54,7 +54,7 @@ def clustered_by(table: Table) -> list[list[str]]:
 
 
 def ddl(columns: str) -> Struct:
-    return schema.definition(columns)
+    return schema.table_schema(columns)
 
 
 def test_a_managed_table_stays_the_same_table(spark: SparkSession, lake: Lake) -> None:
@@ -80,7 +80,8 @@ def test_a_managed_table_stays_the_same_table(spark: SparkSession, lake: Lake) -
     assert table.version() == 4
     assert after.description is None
     assert after.configuration == {
-        STAMPS: "true", "delta.appendOnly": "false", **alter_properties.identity(entry.table_id, "s.t")
+        STAMPS: "true", "delta.appendOnly": "false",
+        **alter_properties.catalog_identity(entry.table_id, "s.t")
     }  # fmt: skip
     assert after.partition_columns == ("day",)
     assert table.domains()["mine"] == "kept"
@@ -95,11 +96,13 @@ def test_an_ordinary_table_does_not_become_a_managed_one(spark: SparkSession, tm
     asked = {"delta.feature.catalogManaged": "supported"}
 
     with pytest.raises(InvalidRequest) as caught:
-        replace_table.replace_table(table.log, Replacement(Definition(ddl("a INT"), properties=asked)))
+        replace_table.replace_table(
+            table.log, TableReplacement(TableDefinition(ddl("a INT"), properties=asked))
+        )
     assert caught.value.code == "DELTA_REPLACE_TABLE_WITH_CATALOG_MANAGED_NOT_SUPPORTED"
     assert table.version() == 0
 
-    replace_table.replace_table(table.log, Replacement(Definition(ddl("a INT"))))
+    replace_table.replace_table(table.log, TableReplacement(TableDefinition(ddl("a INT"))))
     state = table.log.snapshot().state
     assert STAMPS not in state.metadata.configuration
     assert not state.protocol.has("vacuumProtocolCheck")
@@ -239,7 +242,7 @@ def test_a_clustering_that_a_rival_adds_ends_too(
     before_commit(monkeypatch, table, lambda: lake.replace_table("s.t", "id BIGINT", cluster_by=["id"]))
 
     with pytest.raises(headgate.errors.ConflictError):
-        replace_table.replace_table(table.log, Replacement(Definition(ddl("id BIGINT"))))
+        replace_table.replace_table(table.log, TableReplacement(TableDefinition(ddl("id BIGINT"))))
 
     assert clustered_by(rival) == [["id"]]
 

@@ -48,7 +48,7 @@ def test_what_is_asked_first_is_true_of_every_row_that_spark_selects(spark: Spar
     ]
     asked = [conditions.condition(random, depth=1) for _ in range(300)]
     known = [from_sql.parse(each.sql, SCHEMA, time_zone="UTC") for each in asked]
-    first = [row_filter.condition(each, _column) for each in known]
+    first = [row_filter.row_condition(each, _column) for each in known]
     frame = spark.createDataFrame(stored, spark_schema.to_spark(SCHEMA)).coalesce(1)
 
     some = [number for number, each in enumerate(first) if each is not None]

@@ -30,7 +30,7 @@ def test_rows_that_are_written_get_ids(spark: SparkSession, tmp_path: Path) -> N
 
     table.overwrite(spark.range(9, 10).coalesce(1))
 
-    content = (location / file_names.published(Version(3))).read_bytes()
+    content = (location / file_names.published_path(Version(3))).read_bytes()
     commit = codec.decode(Version(3), content)
     assert [(remove.base_row_id, remove.default_row_commit_version) for remove in commit.removes] == [
         (0, 1), (3, 2),

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import headgate
 from headgate import Table
-from headgate.spark.jvm.arrays import Arrays
+from headgate.spark.jvm.arrays import JvmArrays
 from headgate.spark.scan import binders, scan
 from tests.support.waiting import until
 
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.spark
 def told(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many files the JVM was told of, each time it was."""
     counts: list[int] = []
-    texts = Arrays.texts
+    texts = JvmArrays.texts
 
-    def counting(arrays: Arrays, values: Any) -> Any:
+    def counting(arrays: JvmArrays, values: Any) -> Any:
         counts.append(len(values))
         return texts(arrays, values)
 
-    monkeypatch.setattr(Arrays, "texts", counting)
+    monkeypatch.setattr(JvmArrays, "texts", counting)
     spark.conf.set(binders.SETTING, "classic")
     yield counts
     spark.conf.unset(binders.SETTING)

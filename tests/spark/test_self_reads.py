@@ -130,7 +130,7 @@ def test_rows_of_other_tables_are_not_concerned(spark: SparkSession, table: Tabl
     other.append(blind)
 
     assert other.version() == 2
-    assert scan_marks.found_in(blind) == ()
+    assert scan_marks.marks_in_plan(blind) == ()
     newest = other.history(limit=1).collect()[0]
     assert newest.isBlindAppend
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.errors import InvalidRequest
-from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
+from headgate.protocol.features.coordinated_commits import CURRENT, SESSION_DEFAULT_PREFIX
 from headgate.spark.session import table_defaults
 
 pytestmark = pytest.mark.spark
@@ -20,15 +20,15 @@ FEED, VECTORS = "delta.enableChangeDataFeed", "delta.enableDeletionVectors"
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     """The session, with defaults for tables; afterwards without."""
-    spark.conf.set(f"{DEFAULTS}enableChangeDataFeed", "true")
-    spark.conf.set(f"{DEFAULTS}enableDeletionVectors", "true")
+    spark.conf.set(f"{SESSION_DEFAULT_PREFIX}enableChangeDataFeed", "true")
+    spark.conf.set(f"{SESSION_DEFAULT_PREFIX}enableDeletionVectors", "true")
     yield spark
-    for name in [name for name in spark.conf.getAll if name.startswith(DEFAULTS)]:
+    for name in [name for name in spark.conf.getAll if name.startswith(SESSION_DEFAULT_PREFIX)]:
         spark.conf.unset(name)
 
 
 def test_a_session_without_defaults_has_none(spark: SparkSession) -> None:
-    assert table_defaults.of_session() == table_defaults.of_session(spark) == {}
+    assert table_defaults.default_properties() == table_defaults.default_properties(spark) == {}
 
 
 def test_every_way_to_make_a_table_asks_the_session(
@@ -56,7 +56,7 @@ def test_every_way_to_make_a_table_asks_the_session(
 
 def test_a_default_that_nobody_can_follow_is_told_by_its_name(session: SparkSession, lake: Lake) -> None:
     """S102"""
-    session.conf.set(f"{DEFAULTS}feature.catalogManaged", "enabled")
+    session.conf.set(f"{SESSION_DEFAULT_PREFIX}feature.catalogManaged", "enabled")
 
     with pytest.raises(InvalidRequest, match="default of the session") as caught:
         lake.create_table("s.t", "id BIGINT")
@@ -69,9 +69,9 @@ def test_tables_by_path_are_the_owners_whom_the_session_names(
     session: SparkSession, lake: Lake, tmp_path: Path
 ) -> None:
     """S132, S146: with rows or without, converted or new; those of a lake are its catalog's."""
-    session.conf.set(f"{DEFAULTS}{CURRENT.owner.removeprefix('delta.')}", "headgate")
+    session.conf.set(f"{SESSION_DEFAULT_PREFIX}{CURRENT.owner.removeprefix('delta.')}", "headgate")
     lakes = f'{{"lake":"{tmp_path / "lake"}"}}'
-    session.conf.set(f"{DEFAULTS}{CURRENT.conf.removeprefix('delta.')}", lakes)
+    session.conf.set(f"{SESSION_DEFAULT_PREFIX}{CURRENT.conf.removeprefix('delta.')}", lakes)
     session.range(3).coalesce(1).write.parquet(str(tmp_path / "c"))
 
     made = [

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.predicates import from_sql
-from headgate.protocol.predicates.tree import Predicate, Unknown
+from headgate.protocol.predicates.tree import Opaque, Predicate
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
@@ -73,7 +73,7 @@ def test_a_row_that_spark_selects_by_its_own_rules_is_not_left_out(
     known = Struct((Field("c", Primitive(names.get(data_type, data_type))),))
     files = pa.table({"partition_values": pa.nulls(1, pa.map_(pa.string(), pa.string())), "stats": [text]})
 
-    kept = data_skipping.keep(FileBounds(files), from_column.predicate(sql, known, spark))
+    kept = data_skipping.keep_mask(FileBounds(files), from_column.to_predicate(sql, known, spark))
 
     assert frame.where(sql).count() == 1
     assert kept.to_pylist() == [True]
@@ -88,7 +88,7 @@ def test_an_offset_that_spark_does_not_know_makes_no_moment(spark: SparkSession)
         spark.conf.unset("spark.sql.ansi.enabled")
 
     assert found == 0
-    assert isinstance(from_column.predicate(sql, SCHEMA, spark), Unknown)
+    assert isinstance(from_column.to_predicate(sql, SCHEMA, spark), Opaque)
 
 
 def columns() -> list[tuple[Column, str]]:
@@ -132,7 +132,7 @@ def columns() -> list[tuple[Column, str]]:
 
 def test_columns_are_the_predicates_of_their_sql(spark: SparkSession) -> None:
     for condition, sql in columns():
-        found = from_column.predicate(condition, SCHEMA, spark)
+        found = from_column.to_predicate(condition, SCHEMA, spark)
 
         expected = from_sql.parse(sql, SCHEMA)
         assert _without_texts(found) == _without_texts(expected), sql
@@ -141,15 +141,15 @@ def test_columns_are_the_predicates_of_their_sql(spark: SparkSession) -> None:
 def test_a_column_of_a_frame_is_known_by_its_name(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], spark_schema.to_spark(SCHEMA))
 
-    assert from_column.predicate(frame["i"] == 1, SCHEMA, spark) == from_sql.parse("i = 1", SCHEMA)
+    assert from_column.to_predicate(frame["i"] == 1, SCHEMA, spark) == from_sql.parse("i = 1", SCHEMA)
 
 
 def test_a_moment_is_the_same_in_every_session_zone(spark: SparkSession) -> None:
     moment = datetime.fromisoformat("2024-02-29T12:00:00.000001+02:00")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
-        found = from_column.predicate(F.col("ts") == moment, SCHEMA, spark)
-        local = from_column.predicate("ts = '2024-02-29 05:00:00.000001'", SCHEMA, spark)
+        found = from_column.to_predicate(F.col("ts") == moment, SCHEMA, spark)
+        local = from_column.to_predicate("ts = '2024-02-29 05:00:00.000001'", SCHEMA, spark)
     finally:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
@@ -170,17 +170,17 @@ def test_a_moment_is_the_same_in_every_session_zone(spark: SparkSession) -> None
     ],
 )
 def test_other_columns_are_unknown(spark: SparkSession, make: Any) -> None:
-    assert isinstance(from_column.predicate(make(), SCHEMA, spark), Unknown)
+    assert isinstance(from_column.to_predicate(make(), SCHEMA, spark), Opaque)
 
 
 def test_a_missing_column_is_named(spark: SparkSession) -> None:
     with pytest.raises(InvalidRequest, match="did you mean 'day'"):
-        from_column.predicate(F.col("dya") == 1, SCHEMA, spark)
+        from_column.to_predicate(F.col("dya") == 1, SCHEMA, spark)
 
 
 def _without_texts(predicate: Predicate) -> Any:
     match predicate:
-        case Unknown():
+        case Opaque():
             return "unknown"
         case _ if hasattr(predicate, "parts"):
             return type(predicate), [_without_texts(part) for part in predicate.parts]

@@ -92,8 +92,8 @@ def test_commits_the_catalog_holds_are_read_where_they_are(spark: SparkSession, 
             append_change(parquet_file(made.location, f"{number}.parquet", [number])), base=table.snapshot()
         )
     stray = locate(made.location)
-    stray.put(file_names.published(Version(4)), codec.encode((added("never-ratified"),)))
-    stray.put(file_names.published(Version(5)), codec.encode((added("beyond-the-latest"),)))
+    stray.put(file_names.published_path(Version(4)), codec.encode((added("never-ratified"),)))
+    stray.put(file_names.published_path(Version(5)), codec.encode((added("beyond-the-latest"),)))
 
     rows = replays_agree(spark, tables[0])
 
@@ -191,7 +191,7 @@ def test_a_line_may_have_several_actions_but_one_document_has_one(
     put_commits(store, 0, (PROTOCOL, metadata(), added("a"), added("b")))
     together = b" ".join(codec.encode((action,)).strip() for action in (removed("a"), added('}{"}{"x":')))
     mixed = codec.encode((added("c"),)).strip()[:-1] + b"," + codec.encode((removed("b"),)).strip()[1:]
-    store.put(file_names.published(Version(1)), together + codec.encode((added("d"),)) + mixed)
+    store.put(file_names.published_path(Version(1)), together + codec.encode((added("d"),)) + mixed)
 
     found = replays_agree(spark, headgate.at_path(tmp_path).log)
 
@@ -202,11 +202,11 @@ def test_a_missing_sidecar_and_a_damaged_one_are_named(spark: SparkSession, tmp_
     store = locate(str(tmp_path))
     CHECKPOINTS["v2 parquet"](store)
     log = headgate.at_path(tmp_path).log
-    store.put(file_names.SIDECARS + "two.parquet", b"PAR1 not really PAR1")
+    store.put(file_names.SIDECAR_FOLDER + "two.parquet", b"PAR1 not really PAR1")
     with pytest.raises(CorruptLog, match=r"version 10 cannot be replayed.*two\.parquet"):
         cluster_replay.candidates(spark, log, Version(10))
 
-    store.delete(file_names.SIDECARS + "two.parquet")
+    store.delete(file_names.SIDECAR_FOLDER + "two.parquet")
 
     with pytest.raises(CorruptLog, match=r"version 10 cannot be replayed.*two\.parquet"):
         cluster_replay.totals(spark, log, Version(10))
@@ -220,8 +220,8 @@ def test_a_damaged_commit_is_refused_whoever_reads_it(
     put_commits(store, 11, (added("x"),))
     log = headgate.at_path(tmp_path).log
     log.snapshot()
-    content = store.read(file_names.published(Version(11)))
-    store.put(file_names.published(Version(11)), content[:-9])
+    content = store.read(file_names.published_path(Version(11)))
+    store.put(file_names.published_path(Version(11)), content[:-9])
 
     for bound in (cluster_replay.SHIPPED_BYTES, -1):
         monkeypatch.setattr(cluster_replay, "SHIPPED_BYTES", bound)

@@ -50,8 +50,8 @@ def test_only_files_that_may_match_come_to_the_driver(spark: SparkSession, tmp_p
         place = tmp_path / str(parsed)
         sales(place, parsed=parsed)
         log = headgate.at_path(place).log
-        known = scan.columns_of(log.snapshot().state.metadata)
-        wanted = from_column.predicate("id BETWEEN 18 AND 31", known.schema, spark)
+        known = scan.scan_columns(log.snapshot().state.metadata)
+        wanted = from_column.to_predicate("id BETWEEN 18 AND 31", known.schema, spark)
 
         found = cluster_replay.candidates(spark, log, Version(2), FileFilter(wanted, known))
 

@@ -14,7 +14,7 @@ import headgate
 from headgate import Lake, Table
 from headgate.errors import HeadgateError
 from headgate.protocol.metadata import stored_expressions
-from headgate.protocol.metadata.sql_functions import FUNCTIONS, Place
+from headgate.protocol.metadata.sql_functions import FUNCTION_GROUPS, ExpressionPlace
 from tests.support.handmade import column, write_log
 from tests.support.hostile_sql import ALLOWED, HOSTILE, PROPERTY, RUNS
 
@@ -101,7 +101,7 @@ def test_spark_can_parse_what_is_allowed(spark: SparkSession, text: str) -> None
     assert called(spark, text) is not None
 
 
-NAMES = frozenset(name for row in FUNCTIONS for name in row.names)
+NAMES = frozenset(name for row in FUNCTION_GROUPS for name in row.names)
 FRAGMENTS = st.sampled_from(
     (
         *(
@@ -204,7 +204,7 @@ TEXTS = st.lists(FRAGMENTS, min_size=2, max_size=10).map(" ".join) | st.lists(FR
 @given(TEXTS)
 def test_spark_finds_no_call_in_allowed_text_that_is_not_allowed(spark: SparkSession, text: str) -> None:
     """Of what passes, as Spark itself parses it."""
-    if stored_expressions.breach(text, Place.CONSTRAINT) is not None:
+    if stored_expressions.expression_breach(text, ExpressionPlace.CONSTRAINT) is not None:
         return
 
     assert (called(spark, text) or frozenset()) <= NAMES

@@ -34,7 +34,7 @@ def test_a_path_opens_although_only_older_versions_can_be_read(spark: SparkSessi
     """S328: until the newest is asked for."""
     headgate.at_path(tmp_path, columns="id BIGINT").append(spark.range(3))
     strange = '"readerFeatures":["quantumFiles"],"writerFeatures":["quantumFiles"]'
-    newest = tmp_path / file_names.published(Version(2))
+    newest = tmp_path / file_names.published_path(Version(2))
     newest.write_text(f'{{"protocol":{{"minReaderVersion":3,"minWriterVersion":7,{strange}}}}}\n')
 
     table = headgate.at_path(tmp_path)

@@ -176,7 +176,7 @@ def test_foreign_readers_ignore_what_a_commit_says_of_its_group(spark: SparkSess
         tx.table("bank.two").append(rows(spark, (2, 20)))
     lake.table("bank.one").publish()
 
-    published = lake.table("bank.one").log.store.read(file_names.published(Version(1)))
+    published = lake.table("bank.one").log.store.read(file_names.published_path(Version(1)))
     assert {"groupId", "groupTables"} <= json.loads(published.splitlines()[0])["commitInfo"].keys()
     assert duck.read_managed(lake.table("bank.one").location, 1, []) == [(1, 10)]
 

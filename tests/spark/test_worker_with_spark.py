@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from headgate import Lake, Table, Thresholds, WorkerPolicy
 from headgate.spark.optimize import rewrite_files
-from headgate.table.maintenance.worker import Deed, Outcome
+from headgate.table.maintenance.worker import TaskOutcome, TaskResult
 
 pytestmark = pytest.mark.spark
 ORDERED = WorkerPolicy(rearrange=Thresholds(small_files=3, unclustered_share=0.2, deleted_share=0.1))
@@ -28,7 +28,7 @@ def ids(table: Table) -> list[int]:
     return sorted(row.id for row in table.read().collect())
 
 
-def row_work(deeds: tuple[Deed, ...]) -> list[tuple[str, Outcome]]:
+def row_work(deeds: tuple[TaskResult, ...]) -> list[tuple[str, TaskOutcome]]:
     return [(deed.chore, deed.outcome) for deed in deeds if deed.chore in ("optimize", "cluster", "purge")]
 
 
@@ -55,8 +55,8 @@ def test_files_are_put_together_and_purged_and_then_spark_is_not_asked_for(
     assert len(asked) == 2
     third = lake.worker(ORDERED, spark=session).run_once()
 
-    assert row_work(first) == [("optimize", Outcome.DONE)]
-    assert row_work(second) == [("purge", Outcome.DONE)]
+    assert row_work(first) == [("optimize", TaskOutcome.DONE)]
+    assert row_work(second) == [("purge", TaskOutcome.DONE)]
     assert (row_work(third), len(asked)) == ([], 2)
     assert ids(table) == [0, *range(5, 30)]
     assert table.log.snapshot().files.columns["deletion_vector"].null_count == 1
@@ -68,7 +68,7 @@ def test_a_clustered_table_is_clustered(spark: SparkSession, lake: Lake) -> None
     first = lake.worker(ORDERED, spark=spark).run_once()
     second = lake.worker(ORDERED, spark=spark).run_once()
 
-    assert row_work(first) == [("cluster", Outcome.DONE)]
+    assert row_work(first) == [("cluster", TaskOutcome.DONE)]
     assert row_work(second) == []
     assert ids(table) == list(range(30))
     assert [entry.info.operation for entry in table.log.history(limit=1)] == ["OPTIMIZE"]
@@ -89,7 +89,7 @@ def test_appends_during_an_optimize_all_land_and_a_dropped_table_is_left_alone(
         monkeypatch.setattr(rewrite_files, "_write", then)
 
     meanwhile(lambda: table.append(spark.range(100, 110).coalesce(1)))
-    assert row_work(lake.worker(ORDERED, spark=spark).run_once()) == [("optimize", Outcome.DONE)]
+    assert row_work(lake.worker(ORDERED, spark=spark).run_once()) == [("optimize", TaskOutcome.DONE)]
     assert ids(table) == [*range(30), *range(100, 110)]
 
     for start in (200, 210):

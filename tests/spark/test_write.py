@@ -21,7 +21,7 @@ from headgate.errors import (
     SchemaMismatch,
 )
 from headgate.spark.data_files import data_file_writer
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.parquet import parquet_options
 from tests.support import rows
 
@@ -137,7 +137,9 @@ def test_data_files_are_durable_before_they_are_proposed(
 ) -> None:
     settled: list[tuple[set[str], set[str]]] = []
     monkeypatch.setattr(
-        data_file_writer, "settle", lambda location, paths: settled.append((set(paths), live_files(table)))
+        data_file_writer,
+        "sync_files",
+        lambda location, paths: settled.append((set(paths), live_files(table))),
     )
 
     table.append(spark.range(4).repartition(2))
@@ -165,7 +167,7 @@ def test_an_append_that_misses_one_change_after_another_is_told(
     table, other = headgate.at_path(tmp_path / "t", columns="id BIGINT"), headgate.at_path(tmp_path / "t")
     write_files, turns = data_file_writer.write_files, count()
 
-    def interrupted(*given: Any, **named: Any) -> Written:
+    def interrupted(*given: Any, **named: Any) -> WrittenFiles:
         other.add_columns(f"c{next(turns)} STRING")
         return write_files(*given, **named)
 

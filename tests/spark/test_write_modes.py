@@ -250,7 +250,7 @@ def test_an_application_writes_a_batch_once(spark: SparkSession, table: Table) -
     assert table.append(more, txn=("other", 0)) == 4
     assert table.log.snapshot().state.txns["loader"].version == 5
     with pytest.raises(InvalidRequest, match="txnAppId"):
-        write_options.parse({"TXNappID": "loader"})
+        write_options.from_writer_options({"TXNappID": "loader"})
 
 
 def test_what_the_user_says_is_in_the_history(spark: SparkSession, table: Table) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.handover.context import CLAIM_MS
+from headgate.catalog.handover.context import CLAIM_TTL_MS
 from headgate.catalog.ports.access import LAKE, OWNER, Principal, Privilege
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.store import grant_store
@@ -12,16 +12,16 @@ from headgate.storage import locations
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import adoption
-from headgate.table.alter.adoption import Registry
+from headgate.table.alter.adoption import TransferServices
 from headgate.table.opened_table import OpenedTable
 from tests.support import tables
 
 NAME = TableName("test", "t")
 
 
-def registry(catalog: Catalog, proposer: str = "ann", *, world: World | None = None) -> Registry:
+def registry(catalog: Catalog, proposer: str = "ann", *, world: World | None = None) -> TransferServices:
     """The catalog, asked by somebody."""
-    return Registry(catalog.adoptions, catalog.releases, proposer, world or SystemWorld())
+    return TransferServices(catalog.adoptions, catalog.releases, proposer, world or SystemWorld())
 
 
 def welcome(catalog: Catalog) -> None:
@@ -88,7 +88,7 @@ def files(table: OpenedTable) -> list[str]:
     return sorted(table.snapshot().files.columns["path"].to_pylist())
 
 
-def later(catalog: Catalog, milliseconds: int = CLAIM_MS) -> Catalog:
+def later(catalog: Catalog, milliseconds: int = CLAIM_TTL_MS) -> Catalog:
     """The same catalog, seen by somebody whose clock shows a later time."""
 
     class Later(SystemWorld):

@@ -21,7 +21,7 @@ def write(table: OpenedTable, *actions: Action) -> Version:
 
 def named(table: OpenedTable) -> frozenset[str]:
     """The features of the table."""
-    return table_features.named(table.snapshot().state.protocol)
+    return table_features.writer_features(table.snapshot().state.protocol)
 
 
 def configuration(table: OpenedTable) -> dict[str, str]:
@@ -43,4 +43,4 @@ def operations(table: OpenedTable) -> list[str | None]:
 def adds(table: OpenedTable, version: int) -> tuple[AddFile, ...]:
     """What one version adds, everything it says of it."""
     table.publish()
-    return codec.decode(Version(version), table.store.read(file_names.published(Version(version)))).adds
+    return codec.decode(Version(version), table.store.read(file_names.published_path(Version(version)))).adds

@@ -11,10 +11,10 @@ from msgspec import structs
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.protocol.actions import EpochMillis
 from headgate.protocol.predicates.tree import Always
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.storage.locate import local_path
 from headgate.table.commit import remove_actions
-from headgate.table.maintenance.rearranger import Rearranged
+from headgate.table.maintenance.rearranger import RearrangeResult
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.tables import parquet_file
@@ -37,7 +37,7 @@ class ArrowRearranger:
     committing: Callable[[], object] = nothing
     """Called when everything was asked, right before the commit."""
 
-    def optimize(self, table: OpenedTable) -> Rearranged:
+    def optimize(self, table: OpenedTable) -> RearrangeResult:
         self.first()
         base = table.check_permitted(_KIND, "OPTIMIZE").snapshot
         old, folder = base.files.without_stats, Path(local_path(table.location))
@@ -52,11 +52,11 @@ class ArrowRearranger:
         change = Change(
             Operation("OPTIMIZE", changes_data=False),
             (*remove_actions.removals(old, now, data_change=False), add),
-            reads=Reads(predicates=(Always(),), files=frozenset(old["path"].to_pylist())),
+            reads=ReadSet(predicates=(Always(),), files=frozenset(old["path"].to_pylist())),
         )
-        return Rearranged(table.commit(change, base=base), 1, old.num_rows)
+        return RearrangeResult(table.commit(change, base=base), 1, old.num_rows)
 
-    def purge(self, table: OpenedTable) -> Rearranged:
+    def purge(self, table: OpenedTable) -> RearrangeResult:
         raise NotImplementedError
 
 

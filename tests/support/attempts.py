@@ -35,11 +35,11 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.features import identity_columns
-from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.features.identity_columns import IdentitySpec
 from headgate.protocol.log import deletion_vectors, replay
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.log.replay import State
@@ -47,16 +47,18 @@ from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import record_counts
-from headgate.protocol.transaction.attempt import Attempt, Reads
-from headgate.protocol.transaction.row_access import RowWork
+from headgate.protocol.transaction.attempt import Attempt, ReadSet
+from headgate.protocol.transaction.row_access import TouchedRows
 
 COLUMNS = ("id", "p", "q")
 SCHEMA = {
     "type": "struct",
     "fields": [{"name": name, "type": "long", "nullable": True, "metadata": {}} for name in COLUMNS],
 }
-_IDENTITY = Field("id", Primitive("long"), metadata=Identity(1, 1).written())
-_WITH_IDENTITY = schema_json.plain(Struct((_IDENTITY, *(Field(name, Primitive("long")) for name in "pq"))))
+_IDENTITY = Field("id", Primitive("long"), metadata=IdentitySpec(1, 1).written())
+_WITH_IDENTITY = schema_json.to_json_value(
+    Struct((_IDENTITY, *(Field(name, Primitive("long")) for name in "pq")))
+)
 BASE = 7
 """The version that every side of a race has read."""
 
@@ -94,9 +96,9 @@ def table(words: Iterable[str] = ()) -> State:
         configuration=configuration,
     )
     legacy = Protocol(min_reader_version=1, min_writer_version=2)
-    protocol = protocol_upgrade.of_changed_table(legacy, metadata, asked=features)
+    protocol = protocol_upgrade.protocol_for_changed_table(legacy, metadata, asked=features)
     info = CommitInfo(in_commit_timestamp=EpochMillis(1_000), operation="CREATE TABLE")
-    state = replay.start(sort(Version(0), (info, protocol, metadata)))
+    state = replay.initial_state(commit_from_actions(Version(0), (info, protocol, metadata)))
     return replace(state, version=Version(BASE))
 
 
@@ -119,7 +121,7 @@ class Side:
             txn_id=TxnId(attempt.operation),
             tags=self.tags or None,
         )
-        return sort(attempt.target, (info, *attempt.actions))
+        return commit_from_actions(attempt.target, (info, *attempt.actions))
 
 
 def side(
@@ -159,9 +161,9 @@ _ELSEWHERE = (
 )
 
 
-def _reads(told: Told, state: State) -> Reads:
+def _reads(told: Told, state: State) -> ReadSet:
     schema = schema_json.parse(state.metadata.schema_string)
-    return Reads(
+    return ReadSet(
         predicates=tuple(from_sql.parse(rest, schema) for kind, rest in told if kind == "reads"),
         files=frozenset(
             rest.partition("=")[0]
@@ -206,7 +208,7 @@ def _action(kind: str, rest: str, name: str, number: int) -> Iterator[Action]:
         case "hides":
             yield RemoveFile(path=key, data_change=True)
             yield msgspec.structs.replace(
-                added(key, {}), deletion_vector=deletion_vectors.inline(_rows(value))
+                added(key, {}), deletion_vector=deletion_vectors.encode_inline(_rows(value))
             )
         case "again":
             yield msgspec.structs.replace(added(rest, {}), data_change=False)
@@ -248,16 +250,16 @@ class InlineRows:
         return [deletion_vectors.parse_inline(vector) for vector in wanted]
 
     def hide(self, rows: DeletedRows) -> DeletionVector:
-        return deletion_vectors.inline(rows)
+        return deletion_vectors.encode_inline(rows)
 
     def selects(self, adds: Sequence[AddFile]) -> bool:
         return bool(adds) and self._selects
 
     def counted(self, file: AddFile) -> int | None:
-        return record_counts.of(file).num_records
+        return record_counts.counts_of_file(file).num_records
 
 
-def _row_work(told: Told) -> RowWork | None:
+def _row_work(told: Told) -> TouchedRows | None:
     kinds = {kind for kind, _ in told}
     if not kinds & {"hides", "sees", "finds-none"}:
         return None
@@ -265,7 +267,7 @@ def _row_work(told: Told) -> RowWork | None:
         {path: _rows(rows) for one, rest in told if one == kind for path, _, rows in (rest.partition("="),)}
         for kind in ("hides", "sees")
     )
-    return RowWork(InlineRows(selects="finds-none" not in kinds), changed, seen)
+    return TouchedRows(InlineRows(selects="finds-none" not in kinds), changed, seen)
 
 
 def _rows(text: str) -> DeletedRows:
@@ -286,7 +288,7 @@ def _altered(metadata: Metadata, kind: str, rest: str) -> Metadata:
         case "unset":
             del configuration[key]
         case "mark":
-            return identity_columns.with_marks(metadata, {"id": int(rest)})
+            return identity_columns.with_high_water_marks(metadata, {"id": int(rest)})
         case "describe":
             return msgspec.structs.replace(metadata, description=rest)
         case _:

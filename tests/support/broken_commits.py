@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.commits import TableState
 from headgate.protocol.actions import (
     Action,
     AppTransaction,
@@ -26,7 +26,7 @@ from tests.support.tables import named_file
 
 ADD = named_file("a.parquet")
 VECTOR = DeletionVector(storage_type="u", path_or_inline_dv="a" * 20, size_in_bytes=1, cardinality=1)
-Build = Callable[[Told], tuple[Action | bytes, ...]]
+Build = Callable[[TableState], tuple[Action | bytes, ...]]
 
 
 def with_properties(metadata: Metadata, **properties: str | None) -> Metadata:
@@ -66,11 +66,11 @@ def _naming(metadata: Metadata, *wanted: Field, most: int) -> Metadata:
     return msgspec.structs.replace(changed, configuration={**changed.configuration, **mode})
 
 
-def mapping(told: Told, *wanted: Field, most: int) -> tuple[Action, ...]:
+def mapping(told: TableState, *wanted: Field, most: int) -> tuple[Action, ...]:
     return with_features(told.protocol, "columnMapping"), _naming(told.metadata, *wanted, most=most)
 
 
-def nothing(_: Told) -> tuple[Action | bytes, ...]:
+def nothing(_: TableState) -> tuple[Action | bytes, ...]:
     return ()
 
 

@@ -31,10 +31,12 @@ V2_PROTOCOL = protocol("domainMetadata", "inCommitTimestamp", reader=("v2Checkpo
 
 def published(store: Store, *commits: Sequence[Action]) -> None:
     """Publish these commits, each with a commitInfo, after those that are there."""
-    there = [file.version for file in log_reader.listed(store) if file.kind is file_names.Kind.PUBLISHED]
+    there = [
+        file.version for file in log_reader.list_log(store) if file.kind is file_names.LogFileKind.PUBLISHED
+    ]
     for version, actions in enumerate(commits, max(there, default=-1) + 1):
         info = CommitInfo(operation="TEST")
-        store.put_if_absent(file_names.published(Version(version)), codec.encode((info, *actions)))
+        store.put_if_absent(file_names.published_path(Version(version)), codec.encode((info, *actions)))
 
 
 def table(*commits: Sequence[Action], features: Protocol = V2_PROTOCOL, **properties: str) -> OpenedTable:
@@ -46,7 +48,7 @@ def table(*commits: Sequence[Action], features: Protocol = V2_PROTOCOL, **proper
 
 def actions(store: Store, kind: str) -> list[dict[str, Any]]:
     """The actions of one kind in all checkpoints and sidecars, without their fields that are null."""
-    paths = [meta.path for meta in store.list_from(file_names.LOG) if meta.path.endswith(".parquet")]
+    paths = [meta.path for meta in store.list_from(file_names.LOG_FOLDER) if meta.path.endswith(".parquet")]
     found = [row for path in paths for row in pq.read_table(pa.BufferReader(store.read(path))).to_pylist()]
     return [
         {name: value for name, value in row[kind].items() if value is not None}

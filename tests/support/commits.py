@@ -12,7 +12,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
     Version,
-    sort,
+    commit_from_actions,
 )
 
 PROTOCOL = Protocol(min_reader_version=1, min_writer_version=2)
@@ -58,4 +58,4 @@ def commit(version: int, *actions: Action, txn_id: str = "", timestamp: int | No
         operation="WRITE",
         in_commit_timestamp=None if timestamp is None else EpochMillis(timestamp),
     )
-    return sort(Version(version), (info, *actions))
+    return commit_from_actions(Version(version), (info, *actions))

@@ -30,7 +30,7 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
-from headgate.catalog.ports.groups import Group, GroupLost, GroupRatified
+from headgate.catalog.ports.groups import GroupLost, GroupProposal, GroupRatified
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from tests.support.delegating_store import DelegatingStore
@@ -176,7 +176,7 @@ class CrashingStore(DelegatingStore):
 
     @override
     def put(self, path: str, data: Buffer) -> None:
-        if not path.startswith(file_names.STAGED):
+        if not path.startswith(file_names.STAGED_FOLDER):
             return super().put(path, data)
         self._crash.at("before-staging")
         self._crash.at_files("staged-file")
@@ -185,7 +185,7 @@ class CrashingStore(DelegatingStore):
 
     @override
     def put_if_absent(self, path: str, data: Buffer) -> None:
-        kind = "version-0" if path == file_names.published(Version(0)) else "log-file"
+        kind = "version-0" if path == file_names.published_path(Version(0)) else "log-file"
         self._crash.at("before-log-file" if self._log_files == 0 else "between-two-versions")
         self._crash.at_files(kind)
         super().put_if_absent(path, data)
@@ -219,7 +219,7 @@ class CrashingCatalog:
             self._crash.at("ratified")
         return outcome
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         self._crash.at("before-propose")
         self._doing = "ratify"
         outcome = self._inner.propose_group(group)

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.access import IMPLIED, LAKE, OWNER, Principal, Privilege
-from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, LAKE, OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.store import grant_store
 from headgate.errors import (
@@ -42,7 +42,7 @@ class Place:
     table_id: TableId
     location: str
 
-    def told(self) -> Told:
+    def told(self) -> TableState:
         found = self.catalog.tail(self.table_id).told
         assert found is not None
         return found
@@ -51,7 +51,7 @@ class Place:
         """Propose the next version; others put files without a folder where they are known to be new."""
         version = self.catalog.tail(self.table_id).latest + 1
         txn_id = f"{self.table_id} {by} {version}"
-        marked = fresh_file_names.mark(self.table_id, TxnId(txn_id))
+        marked = fresh_file_names.transaction_prefix(self.table_id, TxnId(txn_id))
         if by != OWNER:
             actions = tuple(_placed(action, marked) for action in actions)
         told = CommitInfo(in_commit_timestamp=stamp(version), txn_id=TxnId(txn_id), **info)  # type: ignore[arg-type]  # any field of it
@@ -96,7 +96,7 @@ def _principals() -> Iterator[tuple[str, Privilege]]:
     for privilege in Privilege:
         yield f"only {privilege.value}", privilege
         for other in Privilege:
-            if privilege not in (other, *IMPLIED.get(other, ())):
+            if privilege not in (other, *IMPLIED_PRIVILEGES.get(other, ())):
                 yield f"not {privilege.value}", other
 
 

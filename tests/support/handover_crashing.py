@@ -10,9 +10,9 @@ from typing import Any
 from typing_extensions import Buffer, override
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.handover import Coming, Leaving
+from headgate.catalog.ports.handover import AdoptionStatus, ReleaseStatus
 from headgate.clock import SystemWorld
-from headgate.table.alter.adoption import Registry
+from headgate.table.alter.adoption import TransferServices
 from tests.support.crashing import Crash, CrashingStore
 
 
@@ -114,7 +114,7 @@ class _Steps:
     def settle(self, *asked: Any) -> Any:
         self._doing.append("enter" if hasattr(self._inner, "claim") else "leave")
         fate = self._inner.settle(*asked)
-        if fate in (Coming.ADOPTED, Leaving.RELEASED):
+        if fate in (AdoptionStatus.ADOPTED, ReleaseStatus.RELEASED):
             self._crash.at(fate.name.lower())
         return fate
 
@@ -144,7 +144,7 @@ class Doomed:
         crash.at_transactions(catalog, lambda: self._doing[-1])
         adoptions: Any = _Steps(catalog.adoptions, crash, self._doing)
         releases: Any = _Steps(catalog.releases, crash, self._doing)
-        self.registry = Registry(adoptions, releases, proposer, SystemWorld())
+        self.registry = TransferServices(adoptions, releases, proposer, SystemWorld())
 
     def mark_published(self, *asked: Any) -> None:
         self._crash.at("before-mark-published")

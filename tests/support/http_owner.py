@@ -14,8 +14,8 @@ from typing_extensions import override
 
 from headgate import owners
 from headgate.catalog import published_files
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
+from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
 from headgate.errors import CatalogUnavailable
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.table.read import log_reader
@@ -87,12 +87,12 @@ class HttpOwner:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+    def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
         told = self._told("register", {"location": location, "current": current})
         return {"table": str(told["table"])}
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         ratified = RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, proposal.staged)
         try:
@@ -102,8 +102,8 @@ class HttpOwner:
         return ratified if status == OK else owners.failure_of(status, told["message"])
 
     def get_commits(
-        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
-    ) -> OwnedCommits:
+        self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> GetCommitsResponse:
         told = self._told("commits", {"table": table.conf["table"]})
         found = (_read(commit) for commit in told["commits"])
         within = tuple(
@@ -111,12 +111,12 @@ class HttpOwner:
             for commit in found
             if (start is None or commit.version >= start) and (end is None or commit.version <= end)
         )
-        return OwnedCommits(within, told["latest"])
+        return GetCommitsResponse(within, told["latest"])
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         for commit in self.get_commits(table, end=version).commits:
-            published_files.place(
-                table.store, commit.version, log_reader.content(table.store, commit.version, commit)
+            published_files.publish_version(
+                table.store, commit.version, log_reader.commit_content(table.store, commit.version, commit)
             )
         self._told("published", {"table": table.conf["table"], "version": version})
 
@@ -139,13 +139,13 @@ class HttpOwner:
 
 
 def _written(commit: RatifiedCommit) -> dict[str, Any]:
-    assert isinstance(commit.where, Staged)
+    assert isinstance(commit.where, StagedCommit)
     where = {"name": commit.where.file_name, "folder": commit.where.folder, "path": commit.where.path}
     return {"version": commit.version, "txn": commit.txn_id, "at": commit.in_commit_timestamp, **where}
 
 
 def _read(told: Mapping[str, Any]) -> RatifiedCommit:
-    staged = Staged(told["name"], told["folder"])
+    staged = StagedCommit(told["name"], told["folder"])
     return RatifiedCommit(Version(told["version"]), TxnId(told["txn"]), EpochMillis(told["at"]), staged)
 
 

@@ -8,10 +8,10 @@ from typing_extensions import override
 
 from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.catalog.validation import content_rules, table_rules, text_rules
-from headgate.table.upkeep.permissions import Unguarded
+from headgate.table.upkeep.permissions import PathGuard
 
 
-class AllPermitted(Unguarded):
+class AllPermitted(PathGuard):
     """A guard that lets everything be done."""
 
     @override

@@ -52,7 +52,7 @@ WITH_VECTORS = with_add_fields(pa.field("deletionVector", VECTOR))
 
 def put_commits(store: Store, start: int, *commits: tuple[Action, ...]) -> None:
     for version, actions in enumerate(commits, start):
-        store.put(file_names.published(Version(version)), codec.encode((CommitInfo(), *actions)))
+        store.put(file_names.published_path(Version(version)), codec.encode((CommitInfo(), *actions)))
 
 
 def vector(path: str, offset: int | None = None) -> DeletionVector:
@@ -88,11 +88,11 @@ def multipart(store: Store) -> None:
 def v2(ending: str) -> Callable[[Store], None]:
     def build(store: Store) -> None:
         main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
-        put(store, file_names.SIDECARS + "one file.parquet", [file_row("a"), file_row("b")])
-        put(store, file_names.SIDECARS + "two.parquet", [file_row("c")])
+        put(store, file_names.SIDECAR_FOLDER + "one file.parquet", [file_row("a"), file_row("b")])
+        put(store, file_names.SIDECAR_FOLDER + "two.parquet", [file_row("c")])
         sidecars = [
             Sidecar(path="one%20file.parquet", size_in_bytes=100),
-            Sidecar(path=file_names.SIDECARS + "two.parquet", size_in_bytes=100),
+            Sidecar(path=file_names.SIDECAR_FOLDER + "two.parquet", size_in_bytes=100),
         ]
         if ending == "json":
             lines = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import headgate
 from headgate import Lake, Settings
 from headgate.catalog.ports.directory import TableDirectory, TableEntry, TableName
-from headgate.catalog.targets import DATABASE, WAREHOUSE
+from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec
@@ -20,8 +20,8 @@ from headgate.protocol.metadata import alter_properties
 from headgate.settings import DatabaseSettings, Publish
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
-from headgate.table.maintenance.recovery import Recovery
+from headgate.table.alter.create import TableDefinition
+from headgate.table.maintenance.recovery import RecoveryReport
 from headgate.table.opened_table import OpenedTable
 from tests.support import postgresql, tables
 
@@ -44,20 +44,20 @@ class LosableLake:
 
     @property
     def warehouse(self) -> Path:
-        return self.folder / WAREHOUSE
+        return self.folder / WAREHOUSE_FOLDER
 
     def connect(self, settings: Settings = QUIET) -> Lake:
         named = None if self.database is None else self.warehouse
         return headgate.connect(self.target, warehouse=named, settings=settings)
 
-    def recover(self, *, tables: Iterable[Path] = (), dry_run: bool = False) -> Recovery:
+    def recover(self, *, tables: Iterable[Path] = (), dry_run: bool = False) -> RecoveryReport:
         named = None if self.database is None else self.warehouse
         return headgate.recover(self.target, warehouse=named, tables=tables, dry_run=dry_run)
 
     def lose(self) -> None:
         """The database is gone; on PostgreSQL there is an empty one of the same name."""
         if self.database is None:
-            for path in self.folder.glob(f"{DATABASE}*"):
+            for path in self.folder.glob(f"{DATABASE_FILE}*"):
                 path.unlink()
         else:
             server = postgresql.server()
@@ -68,7 +68,7 @@ class LosableLake:
         """A copy of the database, made while it is in use; as the page on backups does it."""
         if self.database is None:
             with (
-                closing(sqlite3.connect(self.folder / DATABASE)) as source,
+                closing(sqlite3.connect(self.folder / DATABASE_FILE)) as source,
                 closing(sqlite3.connect(to)) as copy,
             ):
                 source.backup(copy)
@@ -79,7 +79,7 @@ class LosableLake:
         """Put a backup in the place of whatever is there."""
         self.lose()
         if self.database is None:
-            shutil.copy(copy, self.folder / DATABASE)
+            shutil.copy(copy, self.folder / DATABASE_FILE)
         else:
             _run("pg_restore", "--exit-on-error", f"--dbname={self.target}", str(copy))
 
@@ -101,8 +101,8 @@ def create_table(catalog: TableDirectory, name: str) -> TableEntry:
     wanted = TableName(schema, table)
     catalog.create_schema(schema)
     staging = catalog.stage(wanted)
-    required = alter_properties.identity(staging.table_id, name)
-    definition = Definition(tables.SCHEMA, required=required)
+    required = alter_properties.catalog_identity(staging.table_id, name)
+    definition = TableDefinition(tables.SCHEMA, required=required)
     create.write_version_0(locate(staging.location), definition, managed=True, world=SystemWorld())
     return catalog.register(staging, wanted)
 
@@ -138,4 +138,4 @@ def _run(program: str, *arguments: str) -> None:
 
 def published_commit(table: OpenedTable, version: Version) -> Commit:
     """What a published version says."""
-    return codec.decode(version, table.store.read(protocol_names.published(version)))
+    return codec.decode(version, table.store.read(protocol_names.published_path(version)))

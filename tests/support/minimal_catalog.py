@@ -16,14 +16,14 @@ import msgspec
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.catalog import LakeCatalog, Policies
 from headgate.catalog.ports.commits import (
-    Inline,
+    InlineCommit,
     Lost,
     Open,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
     Unknown,
@@ -35,14 +35,14 @@ from headgate.catalog.ports.directory import (
     TableName,
     checked_name,
     never_dropped,
-    normal,
+    normalize_name,
 )
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.groups import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
-from headgate.catalog.ports.integrity import Books, Row
+from headgate.catalog.ports.integrity import AuditedCommit, CatalogRecords
 from headgate.catalog.ports.recovery import CatalogRecovery
-from headgate.catalog.ports.serving import CommitRecord, KnownLog, LoadedTable
+from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.clock import SystemWorld, World
 from headgate.errors import (
     CorruptLog,
@@ -96,7 +96,7 @@ class _Table:
     latest_change: Version = _ZERO
     versions: list[_Kept] = field(default_factory=list)
     by_txn: dict[TxnId, Version] = field(default_factory=dict)
-    known: KnownLog = field(default_factory=KnownLog)
+    known: LogHints = field(default_factory=LogHints)
 
     @property
     def latest(self) -> RatifiedCommit:
@@ -166,7 +166,7 @@ class MinimalCatalog:
         self._lock = threading.RLock()
         self._schemas: set[str] = set()
         self._tables: dict[TableId, _Table] = {}
-        self._groups: dict[GroupId, tuple[Group, GroupRatified]] = {}
+        self._groups: dict[GroupId, tuple[GroupProposal, GroupRatified]] = {}
         self._changes = count(1)
         self._writes = 0
         self.events = Events(self._world)
@@ -227,7 +227,7 @@ class MinimalCatalog:
             for kept in table.versions[table.published + 1 : version + 1]:
                 number = kept.commit.version
                 try:
-                    found = table.files.read(file_names.published(number))
+                    found = table.files.read(file_names.published_path(number))
                 except ObjectNotFound as exc:
                     raise InvalidRequest(f"version {number} is not published", version=number) from exc
                 if found != kept.content:
@@ -246,12 +246,12 @@ class MinimalCatalog:
             raise InvalidRequest("a commit begins with a commitInfo of its txnId and an inCommitTimestamp")
         checked = _Checked(proposal, content, commit)
         only_adds = not checked.changes_table and not commit.removes
-        if proposal.any_version and not (isinstance(proposal.content, Inline) and only_adds):
+        if proposal.any_version and not (isinstance(proposal.content, InlineCommit) and only_adds):
             raise InvalidRequest("only an inline commit that adds files may leave its version open")
         return checked
 
     def _content(self, proposal: Proposal, location: str | None) -> bytes:
-        if isinstance(proposal.content, Inline):
+        if isinstance(proposal.content, InlineCommit):
             return proposal.content.content
         name = proposal.content.file_name
         if file_names.staged_version(name) != proposal.target:
@@ -259,7 +259,7 @@ class MinimalCatalog:
         with self._lock:
             place = location or self._live(proposal.table_id).location
         try:
-            return locate(place).read(file_names.STAGED + name)
+            return locate(place).read(file_names.STAGED_FOLDER + name)
         except ObjectNotFound as exc:
             raise InvalidRequest(f"the staged commit {name!r} does not exist") from exc
 
@@ -277,16 +277,16 @@ class MinimalCatalog:
             raise InvalidRequest(
                 f"table {table.table_id}: {timestamp} is not after {before}", table_id=table.table_id
             )
-        where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+        where = InlineCommit(content) if isinstance(proposal.content, InlineCommit) else proposal.content
         commit = RatifiedCommit(following, proposal.txn_id, timestamp, where, fingerprint(content))
         table.add(_Kept(commit, content), changes_table=checked.changes_table)
         self._touch(table)
-        self.events.tell(Kind.COMMIT, table.table_id, table.name, following, proposal.txn_id)
+        self.events.tell(EventKind.COMMIT, table.table_id, table.name, following, proposal.txn_id)
         return following
 
     # --- GroupCatalog
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         with self._writing():
             if known := self._known_group(group):
                 return known
@@ -299,7 +299,7 @@ class MinimalCatalog:
                 for table_id in group.drops:
                     self._drop(self._live(table_id))
                 for creation in group.creations:
-                    self._enter(self._staged(creation.staging.table_id), normal(creation.name))
+                    self._enter(self._staged(creation.staging.table_id), normalize_name(creation.name))
                 versions = {table_id: Version(0) for table_id in created}
                 for checked in asked:
                     table = self._live(checked.proposal.table_id)
@@ -312,7 +312,7 @@ class MinimalCatalog:
             self._groups[group.group_id] = (group, done)
             return done
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         with self._lock:
             if known := self._known_group(group):
                 return known
@@ -323,7 +323,7 @@ class MinimalCatalog:
         with self._lock:
             return {table_id: self._live(table_id).tail for table_id in table_ids}
 
-    def _known_group(self, group: Group) -> GroupRatified | None:
+    def _known_group(self, group: GroupProposal) -> GroupRatified | None:
         known = self._groups.get(group.group_id)
         if known is None:
             return None
@@ -331,7 +331,9 @@ class MinimalCatalog:
             raise InvalidRequest("a group of this id was ratified, with other tables or transactions")
         return known[1]
 
-    def _moved(self, group: Group, created: set[TableId]) -> dict[TableId, tuple[RatifiedCommit, ...]]:
+    def _moved(
+        self, group: GroupProposal, created: set[TableId]
+    ) -> dict[TableId, tuple[RatifiedCommit, ...]]:
         wanted = {each.table_id: (each.target, each.any_version, each.txn_id) for each in group.proposals}
         read = {table_id: (Version(at + 1), False, TxnId("")) for table_id, at in group.read_only.items()}
         moved = {}
@@ -344,7 +346,7 @@ class MinimalCatalog:
         return moved
 
     @contextmanager
-    def _all_or_nothing(self, group: Group) -> Iterator[None]:
+    def _all_or_nothing(self, group: GroupProposal) -> Iterator[None]:
         before = {table_id: copy.deepcopy(self._tables[table_id]) for table_id in group.participants}
         try:
             yield
@@ -362,7 +364,7 @@ class MinimalCatalog:
             return is_new
 
     def stage(self, name: TableName) -> StagingTable:
-        name = normal(name)
+        name = normalize_name(name)
         with self._writing():
             self._check_free(name)
             table_id = TableId(self._world.uuid())
@@ -371,7 +373,7 @@ class MinimalCatalog:
             return self._tables[table_id].staging
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
-        name = normal(name)
+        name = normalize_name(name)
         with self._writing():
             found = self._named(name)
             if found is not None and found.table_id == staging.table_id:
@@ -383,7 +385,7 @@ class MinimalCatalog:
     def _enter(self, table: _Table, name: TableName) -> None:
         self._check_free(name)
         try:
-            content = table.files.read(file_names.published(Version(0)))
+            content = table.files.read(file_names.published_path(Version(0)))
         except ObjectNotFound as exc:
             raise InvalidRequest("a table is registered after its version 0 is written") from exc
         first = codec.decode(Version(0), content)
@@ -396,10 +398,10 @@ class MinimalCatalog:
         table.name, table.state = name, _LIVE
         table.add(_Kept(commit, content), changes_table=True)
         self._touch(table)
-        self.events.tell(Kind.CREATE, table.table_id, name, Version(0), info.txn_id)
+        self.events.tell(EventKind.CREATE, table.table_id, name, Version(0), info.txn_id)
 
     def resolve(self, name: TableName) -> TableEntry:
-        name = normal(name)
+        name = normalize_name(name)
         with self._lock:
             found = self._named(name)
         if found is None:
@@ -423,17 +425,17 @@ class MinimalCatalog:
     def _drop(self, table: _Table) -> None:
         table.state, table.dropped_ms = _DROPPED, EpochMillis(self._world.now_ms())
         self._touch(table)
-        self.events.tell(Kind.DROP, table.table_id, table.name, table.latest.version)
+        self.events.tell(EventKind.DROP, table.table_id, table.name, table.latest.version)
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
-        to = normal(to)
+        to = normalize_name(to)
         with self._writing():
             table = self._live(self.resolve(name).table_id)
             if table.name != to:
                 self._check_free(to)
                 table.name = to
                 self._touch(table)
-                self.events.tell(Kind.RENAME, table.table_id, to, table.latest.version)
+                self.events.tell(EventKind.RENAME, table.table_id, to, table.latest.version)
             return table.entry
 
     def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
@@ -443,7 +445,7 @@ class MinimalCatalog:
     def undrop(
         self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
     ) -> TableEntry:
-        name, to = normal(name), normal(to or name)
+        name, to = normalize_name(name), normalize_name(to or name)
         with self._writing():
             found = [each for each in self.dropped() if each.name == name]
             wanted = next((each for each in found if table_id in (None, each.table_id)), None)
@@ -453,7 +455,7 @@ class MinimalCatalog:
             table = self._tables[wanted.table_id]
             table.name, table.state, table.dropped_ms = to, _LIVE, None
             self._touch(table)
-            self.events.tell(Kind.UNDROP, table.table_id, to, table.latest.version)
+            self.events.tell(EventKind.UNDROP, table.table_id, to, table.latest.version)
             return table.entry
 
     def check_may_purge(self, table_id: TableId) -> None:
@@ -515,7 +517,7 @@ class MinimalCatalog:
             table = self._live(self.resolve(name).table_id)
             return LoadedTable(table.entry, table.tail, table.known, self._writes)
 
-    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+    def note_log(self, table_id: TableId, known: LogHints) -> None:
         with self._lock:
             table = self._live(table_id)
             latest, old = table.latest.version, table.known
@@ -585,14 +587,16 @@ class MinimalCatalog:
     def named(self, table_id: TableId, file_names: Iterable[str]) -> frozenset[str]:
         with self._lock:
             kept = [each.commit.where for each in self._live(table_id).versions]
-        return frozenset(file_names) & {where.file_name for where in kept if isinstance(where, Staged)}
+        return frozenset(file_names) & {where.file_name for where in kept if isinstance(where, StagedCommit)}
 
     def books(self, table_id: TableId) -> KeptBooks:
         with self._lock:
             table = self._live(table_id)
             rows = tuple(_row(each, table.published) for each in table.versions)
             latest = table.latest
-            told = Books(table_id, latest.version, table.published, latest.in_commit_timestamp, None, rows)
+            told = CatalogRecords(
+                table_id, latest.version, table.published, latest.in_commit_timestamp, None, rows
+            )
         return KeptBooks(told, self.mark_published)
 
     # --- within
@@ -649,12 +653,12 @@ def _stamped(content: bytes, timestamp: EpochMillis) -> bytes:
     return msgspec.json.encode(line) + b"\n" + rest
 
 
-def _row(kept: _Kept, published: Version) -> Row:
+def _row(kept: _Kept, published: Version) -> AuditedCommit:
     commit = kept.commit
-    file_name = commit.where.file_name if isinstance(commit.where, Staged) else None
-    is_held = commit.version > published and isinstance(commit.where, Inline)
+    file_name = commit.where.file_name if isinstance(commit.where, StagedCommit) else None
+    is_held = commit.version > published and isinstance(commit.where, InlineCommit)
     content = kept.content if is_held else None
-    return Row(
+    return AuditedCommit(
         commit.version, commit.txn_id, commit.in_commit_timestamp, len(kept.content),
         fingerprint(kept.content), file_name, content,
     )  # fmt: skip

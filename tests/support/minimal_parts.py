@@ -10,10 +10,10 @@ from headgate.catalog.ports.access import ForeignKey, Grant, Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.directory_copy import CopiedTable
-from headgate.catalog.ports.events import Event, Kind
-from headgate.catalog.ports.integrity import Books
-from headgate.catalog.ports.leases import Held, Horizon, lost
-from headgate.catalog.ports.maintenance import ALWAYS, Maintenance, Permission, refusal
+from headgate.catalog.ports.events import Event, EventKind
+from headgate.catalog.ports.integrity import CatalogRecords
+from headgate.catalog.ports.leases import HeldLease, Horizon, lease_lost_error
+from headgate.catalog.ports.maintenance import ALWAYS_PERMITTED, Maintenance, Permission, not_permitted_error
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, VersionNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -31,7 +31,7 @@ class Events:
         self._followers: dict[str, int] = {}
 
     def tell(
-        self, kind: Kind, table_id: TableId, name: object, version: Version, txn_id: TxnId | None = None
+        self, kind: EventKind, table_id: TableId, name: object, version: Version, txn_id: TxnId | None = None
     ) -> None:
         with self._lock:
             cursor = self._forgotten + len(self._events) + 1
@@ -77,10 +77,12 @@ class Leases:
         self._stamps = stamps
         self._lock = threading.Lock()
         self._tokens = count(1)
-        self._held: dict[str, tuple[Held, int]] = {}
+        self._held: dict[str, tuple[HeldLease, int]] = {}
         self._given_up: dict[TableId, tuple[Version, EpochMillis]] = {}
 
-    def on_version(self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int) -> Held:
+    def on_version(
+        self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int
+    ) -> HeldLease:
         moment = self._world.now_ms() if version is None else self._stamps(table_id, version)
         with self._lock:
             first, _ = self._given_up.get(table_id, (Version(0), EpochMillis(0)))
@@ -88,38 +90,40 @@ class Leases:
                 raise VersionNotFound(f"version {version} was cleaned up", version=version)
             return self._give(table_id, version, holder, ttl_ms, moment)
 
-    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> Held | None:
+    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> HeldLease | None:
         with self._lock:
             if any(held.subject == subject for held in self._live()):
                 return None
             return self._give(subject, None, holder, ttl_ms, self._world.now_ms())
 
-    def _give(self, subject: str, version: Version | None, holder: str, ttl_ms: int, moment: int) -> Held:
+    def _give(
+        self, subject: str, version: Version | None, holder: str, ttl_ms: int, moment: int
+    ) -> HeldLease:
         expires = EpochMillis(self._world.now_ms() + ttl_ms)
-        held = Held(self._world.uuid(), subject, holder, next(self._tokens), version, expires)
+        held = HeldLease(self._world.uuid(), subject, holder, next(self._tokens), version, expires)
         self._held[held.lease_id] = (held, moment)
         return held
 
-    def renew(self, held: Held, *, ttl_ms: int) -> Held:
+    def renew(self, held: HeldLease, *, ttl_ms: int) -> HeldLease:
         with self._lock:
             self._check(held)
             renewed = replace(held, expires_ms=EpochMillis(self._world.now_ms() + ttl_ms))
             self._held[held.lease_id] = (renewed, self._held[held.lease_id][1])
             return renewed
 
-    def check(self, held: Held) -> None:
+    def check(self, held: HeldLease) -> None:
         with self._lock:
             self._check(held)
 
-    def _check(self, held: Held) -> None:
+    def _check(self, held: HeldLease) -> None:
         if held.lease_id not in {live.lease_id for live in self._live()}:
-            raise lost(held)
+            raise lease_lost_error(held)
 
-    def release(self, held: Held) -> None:
+    def release(self, held: HeldLease) -> None:
         with self._lock:
             self._held.pop(held.lease_id, None)
 
-    def _live(self) -> list[Held]:
+    def _live(self) -> list[HeldLease]:
         now = self._world.now_ms()
         return [held for held, _ in self._held.values() if held.expires_ms > now]
 
@@ -150,7 +154,7 @@ class Leases:
     def now_ms(self) -> int:
         return self._world.now_ms()
 
-    def live(self, subject: str | None = None) -> tuple[Held, ...]:
+    def live(self, subject: str | None = None) -> tuple[HeldLease, ...]:
         with self._lock:
             return tuple(held for held in self._live() if subject in (None, held.subject))
 
@@ -173,16 +177,16 @@ class Permissions:
         return replace(self, is_asked=False)
 
     def check(self, table_id: TableId, kind: Maintenance, operation: str) -> Permission:
-        if kind in ALWAYS:
+        if kind in ALWAYS_PERMITTED:
             return Permission.ALWAYS
         if kind in self.permitted.get(table_id, {}):
             return Permission.CATALOG
         if not self.is_asked:
-            raise refusal(kind, operation)
+            raise not_permitted_error(kind, operation)
         return Permission.OWNER
 
     def of(self, table_id: TableId) -> frozenset[Maintenance]:
-        return ALWAYS | self.permitted.get(table_id, {}).keys()
+        return ALWAYS_PERMITTED | self.permitted.get(table_id, {}).keys()
 
     def thresholds(self, table_id: TableId) -> Thresholds | None:
         return self.permitted.get(table_id, {}).get(Maintenance.DATA_REORGANISATION)
@@ -191,13 +195,13 @@ class Permissions:
         if thresholds is not None and kind is not Maintenance.DATA_REORGANISATION:
             raise InvalidRequest(f"{kind.value} has no thresholds")
         known = self.permitted.setdefault(table_id, {})
-        if kind in ALWAYS or (kind in known and known[kind] == thresholds):
+        if kind in ALWAYS_PERMITTED or (kind in known and known[kind] == thresholds):
             return False
         known[kind] = thresholds
         return True
 
     def forbid(self, table_id: TableId, kind: Maintenance) -> bool:
-        if kind in ALWAYS:
+        if kind in ALWAYS_PERMITTED:
             raise InvalidRequest(f"{kind.value} cannot be forbidden")
         known = self.permitted.get(table_id, {})
         return known.pop(kind, self) is not self
@@ -262,10 +266,10 @@ class NoCopies:
 class KeptBooks:
     """The port ``TableBooks``."""
 
-    books: Books
+    books: CatalogRecords
     mark: Callable[[TableId, Version], None]
 
-    def read(self) -> Books:
+    def read(self) -> CatalogRecords:
         return self.books
 
     def mark_published(self, version: Version) -> None:

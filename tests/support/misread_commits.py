@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.commits import TableState
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, Protocol, RemoveFile
 from headgate.protocol.log import codec, deletion_vectors
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
@@ -72,7 +72,7 @@ _NUMBERED = msgspec.structs.replace(ADD, base_row_id=5, default_row_commit_versi
 _TWO = (mapped("id", 1, "id"), mapped("writer", 2, "writer", "string"))
 
 
-def _two_mapped(told: Told) -> tuple[Action, ...]:
+def _two_mapped(told: TableState) -> tuple[Action, ...]:
     return mapping(told, *_TWO, most=5)
 
 
@@ -175,7 +175,7 @@ MISREAD: tuple[Case, ...] = (
 
 
 _BY_ID = altered(lambda old: msgspec.structs.replace(old, partition_columns=("id",)))
-_INLINE = deletion_vectors.inline(deletion_vectors.DeletedRows.of([3]))
+_INLINE = deletion_vectors.encode_inline(deletion_vectors.DeletedRows.of([3]))
 MISREAD += (
     # partition values, of files that are added and nothing else
     *(

@@ -78,7 +78,7 @@ def ids_of(log: OpenedTable, version: int | None = None) -> tuple[int, ...]:
     found: list[int] = []
     snapshot = log.snapshot(version=version)
     for path in snapshot.files.without_stats["path"].to_pylist():
-        store, inside = file_paths.find(log.store, log.location, path)
+        store, inside = file_paths.locate_object(log.store, log.location, path)
         found += pq.read_table(pa.BufferReader(store.read(inside)))["id"].to_pylist()
     return tuple(sorted(found))
 

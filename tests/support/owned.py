@@ -10,20 +10,25 @@ import msgspec
 
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
+from headgate.catalog.ports.coordinator import (
+    CommitCoordinator,
+    CoordinatedProposal,
+    CoordinatedTable,
+    GetCommitsResponse,
+)
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.features.coordinated_commits import CURRENT, DEPENDENCIES, Naming
+from headgate.protocol.features.coordinated_commits import CURRENT, REQUIRED_FEATURES, FeatureNaming
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.storage.store import Store
 from headgate.table.alter import coordination
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.opened_table import OpenedTable
 from tests.support import commits, postgresql, proposals
 from tests.support.faulty_store import DictStore, PerfectWire, Wire
@@ -33,47 +38,47 @@ from tests.support.tables import ON_DEMAND, append_change, create_filesystem, na
 NAME = "one"
 CONF = {"endpoint": "here"}
 LOCATION = "memory:/table"
-PLAIN = Told(
-    protocol_upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *DEPENDENCIES)),
+PLAIN = TableState(
+    protocol_upgrade.with_features(commits.PROTOCOL, (CURRENT.feature, *REQUIRED_FEATURES)),
     commits.metadata(delta_enableInCommitTimestamps="true"),
 )
-OWNED = Told(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_"): NAME}))
+OWNED = TableState(PLAIN.protocol, commits.metadata(**{CURRENT.owner.replace(".", "_"): NAME}))
 Answer = TypeVar("Answer")
 
 
-def owner(kind: str, place: Path | str, *, batch: int = 1, world: World | None = None) -> LedgerOwner:
+def owner(kind: str, place: Path | str, *, batch: int = 1, world: World | None = None) -> LedgerCoordinator:
     """An owner of either kind; the one in a database, a folder or a server, is opened anew at each call."""
     ledger = MemoryLedger() if kind == "memory" else open_ledger(place, postgresql.SMALL)
-    return LedgerOwner(ledger, batch, world or SystemWorld())
+    return LedgerCoordinator(ledger, batch, world or SystemWorld())
 
 
 def propose(
-    owner: CommitOwner, table: OwnedTable, version: int, txn_id: str, *, after: Told = OWNED
+    owner: CommitCoordinator, table: CoordinatedTable, version: int, txn_id: str, *, after: TableState = OWNED
 ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
     """Stage a commit and ask the owner for it."""
     name = uuid.uuid5(uuid.NAMESPACE_OID, txn_id)
-    staged = Staged(file_names.staged_file(Version(version), str(name)))
+    staged = StagedCommit(file_names.staged_file_name(Version(version), str(name)))
     table.store.put(staged.path, proposals.content(version, txn_id))
     stamp = EpochMillis(proposals.stamp(version))
     return owner.commit(
-        table, OwnedProposal(Version(version), TxnId(txn_id), stamp, staged, before=OWNED, after=after)
+        table, CoordinatedProposal(Version(version), TxnId(txn_id), stamp, staged, before=OWNED, after=after)
     )
 
 
 class WatchedOwner:
     """Another owner at the far end of a wire; remembers what it was asked."""
 
-    def __init__(self, owner: CommitOwner, wire: Wire | None = None) -> None:
+    def __init__(self, owner: CommitCoordinator, wire: Wire | None = None) -> None:
         self.inner = owner
         self.asked: list[str] = []
         self.told: list[Mapping[str, str]] = []
         self._wire = wire or PerfectWire()
 
-    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+    def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
         return self._call("register", lambda: self.inner.register(location, current, told))
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         self.told.append(table.conf)
         self.asked.append(f"commit {proposal.version}")
@@ -91,12 +96,12 @@ class WatchedOwner:
         )
 
     def get_commits(
-        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
-    ) -> OwnedCommits:
+        self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> GetCommitsResponse:
         self.told.append(table.conf)
         return self._call("get_commits", lambda: self.inner.get_commits(table, start=start, end=end))
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         self.told.append(table.conf)
         self._call("backfill_to", lambda: self.inner.backfill_to(table, version))
 
@@ -119,10 +124,10 @@ class Place:
 
     store: Store = field(default_factory=DictStore)
     world: World = field(default_factory=CountingWorld)
-    owners: dict[str, CommitOwner] = field(default_factory=dict)
+    owners: dict[str, CommitCoordinator] = field(default_factory=dict)
     location: str = LOCATION
 
-    def find(self, name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+    def find(self, name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
         """The registered owner of that name."""
         return self.owners.get(name)
 
@@ -130,7 +135,7 @@ class Place:
         self,
         *,
         store: Store | None = None,
-        owners: Mapping[str, CommitOwner] | None = None,
+        owners: Mapping[str, CommitCoordinator] | None = None,
         settings: Settings = ON_DEMAND,
     ) -> OpenedTable:
         """The table, with a memory of its own."""
@@ -139,21 +144,26 @@ class Place:
         return OpenedTable(
             self.location,
             chosen,
-            RoutedCommitter(self.location, chosen, find, world=self.world, settings=settings),
-            after_commit=AfterCommit(settings),
+            PathCommitter(self.location, chosen, find, world=self.world, settings=settings),
+            after_commit=PostCommitScheduler(settings),
             settings=settings,
             world=self.world,
         )
 
     def published(self) -> list[int]:
         """The versions that are published."""
-        found = (file_names.parse(meta.path) for meta in self.store.list_from(file_names.LOG))
-        return [file.version for file in found if file is not None and file.kind is file_names.Kind.PUBLISHED]
+        found = (file_names.parse(meta.path) for meta in self.store.list_from(file_names.LOG_FOLDER))
+        return [
+            file.version
+            for file in found
+            if file is not None and file.kind is file_names.LogFileKind.PUBLISHED
+        ]
 
     def staged(self) -> list[int]:
         """The versions of the files in the staging folder."""
         files = (
-            meta.path.removeprefix(file_names.STAGED) for meta in self.store.list_from(file_names.STAGED)
+            meta.path.removeprefix(file_names.STAGED_FOLDER)
+            for meta in self.store.list_from(file_names.STAGED_FOLDER)
         )
         return [version for version in map(file_names.staged_version, files) if version is not None]
 
@@ -161,7 +171,7 @@ class Place:
 def ordinary(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwner]:
     """An ordinary table of so many appends, and an owner in memory that is registered as NAME."""
     place = Place()
-    watched = WatchedOwner(LedgerOwner(MemoryLedger(), batch, place.world))
+    watched = WatchedOwner(LedgerCoordinator(MemoryLedger(), batch, place.world))
     place.owners[NAME] = watched
     create_filesystem(place.store, world=place.world)
     append(place.opened(), range(1, versions + 1))
@@ -177,7 +187,7 @@ def coordinated(versions: int = 0, *, batch: int = 1) -> tuple[Place, WatchedOwn
     return place, watched
 
 
-def rename(place: Place, naming: Naming) -> None:
+def rename(place: Place, naming: FeatureNaming) -> None:
     """Have version 1, which gave the table to its owner, say so by the names of another time."""
     first = place.opened().snapshot(version=1).state
     said = dict(zip(CURRENT.properties, naming.properties, strict=True))
@@ -191,7 +201,7 @@ def rename(place: Place, naming: Naming) -> None:
         msgspec.structs.replace(first.protocol, writer_features=writers),
         msgspec.structs.replace(first.metadata, configuration=configuration),
     )
-    place.store.put(file_names.published(Version(1)), codec.encode(renamed))
+    place.store.put(file_names.published_path(Version(1)), codec.encode(renamed))
 
 
 def append(table: OpenedTable, files: Iterable[object]) -> list[int]:

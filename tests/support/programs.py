@@ -14,7 +14,7 @@ from headgate.errors import ConflictError
 from headgate.protocol.actions import Action, AddFile, AppTransaction, RemoveFile
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
-from headgate.table.commit.read_set import ReadLog
+from headgate.table.commit.read_set import ReadRecorder
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -119,12 +119,12 @@ class Bench:
             return False
 
     def _change(self, name: str, program: Program, base: Snapshot) -> Change:
-        reads = ReadLog()
+        reads = ReadRecorder()
         actions = tuple(self._actions(name, program, base, reads))
         operation = Operation(program.kind.upper(), changes_data=program.kind != "tidy")
         return Change(operation, actions, reads.freeze(), skip_if_empty=True)
 
-    def _actions(self, name: str, program: Program, base: Snapshot, reads: ReadLog) -> Iterable[Action]:
+    def _actions(self, name: str, program: Program, base: Snapshot, reads: ReadRecorder) -> Iterable[Action]:
         match program.kind:
             case "append":
                 yield self._added(name, program.target, (name,))
@@ -152,7 +152,7 @@ class Bench:
                 yield AppTransaction(app_id="app", version=number + 1)
                 yield self._added(name, program.target, (f"{name}#{number}",))
 
-    def _scan(self, partition: int, base: Snapshot, reads: ReadLog) -> tuple[list[str], tuple[str, ...]]:
+    def _scan(self, partition: int, base: Snapshot, reads: ReadRecorder) -> tuple[list[str], tuple[str, ...]]:
         schema = schema_json.parse(base.state.metadata.schema_string)
         files = [path for path in _paths(base) if self.contents[path][0] == partition]
         reads.scanned(from_sql.parse(f"p = {partition}", schema), files)

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.commits import TableId
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import CommitInfo, EpochMillis, Protocol, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.table.alter import coordination
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Committer
@@ -54,9 +54,9 @@ class Place:
     store: DictStore = field(default_factory=DictStore)
     catalog: SimulatedCatalog = field(default_factory=SimulatedCatalog)
     world: CountingWorld = field(default_factory=CountingWorld)
-    owner: LedgerOwner = field(default_factory=lambda: LedgerOwner(MemoryLedger(), 3))
+    owner: LedgerCoordinator = field(default_factory=lambda: LedgerCoordinator(MemoryLedger(), 3))
 
-    def find(self, name: str, conf: Mapping[str, str]) -> LedgerOwner | None:
+    def find(self, name: str, conf: Mapping[str, str]) -> LedgerCoordinator | None:
         """The commit owner of that name: there is one, which publishes every third version."""
         return self.owner if (name, conf) == (_OWNER, {}) else None
 
@@ -68,7 +68,7 @@ def create(words: Sequence[str], *, managed: bool) -> Place:
     if managed:
         protocol = protocol_upgrade.with_features(protocol, ("catalogManaged", "vacuumProtocolCheck"))
     info = CommitInfo(in_commit_timestamp=EpochMillis(1), txn_id=TxnId("create"), operation="CREATE TABLE")
-    place.store.put(file_names.published(Version(0)), codec.encode((info, protocol, state.metadata)))
+    place.store.put(file_names.published_path(Version(0)), codec.encode((info, protocol, state.metadata)))
     if managed:
         place.catalog.add_table(_ID, place.store)
     return place
@@ -78,7 +78,7 @@ def open_table(place: Place, route: str) -> OpenedTable:
     """The table, with a memory of its own."""
     committer: Committer = FilesystemCommitter(place.store)
     if route == COORDINATED:
-        committer = RoutedCommitter(_LOCATION, place.store, place.find, world=place.world)
+        committer = PathCommitter(_LOCATION, place.store, place.find, world=place.world)
     elif route != "filesystem":
         limit = 0 if route == "staged" else 1 << 20
         committer = ManagedCommitter(
@@ -88,7 +88,7 @@ def open_table(place: Place, route: str) -> OpenedTable:
         _LOCATION,
         place.store,
         committer,
-        after_commit=AfterCommit(ON_DEMAND),
+        after_commit=PostCommitScheduler(ON_DEMAND),
         settings=ON_DEMAND,
         world=place.world,
     )

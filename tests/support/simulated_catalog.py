@@ -7,26 +7,33 @@ from typing import NoReturn
 
 from headgate.catalog import decision
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.decision import Decision, Head
+from headgate.catalog.decision import Decision, TableHead
 from headgate.catalog.ports.commits import (
     CommitCatalog,
-    Inline,
+    InlineCommit,
     Lost,
     Open,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.groups import Group, GroupCatalog, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports.groups import (
+    GroupCatalog,
+    GroupId,
+    GroupLost,
+    GroupOutcome,
+    GroupProposal,
+    GroupRatified,
+)
 from headgate.catalog.store import transfer_store
 from headgate.catalog.validation import timestamp_rules, validation
-from headgate.catalog.validation.timestamp_rules import Stamped
-from headgate.catalog.validation.validation import Checked
+from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
+from headgate.catalog.validation.validation import CheckedContent
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -54,9 +61,9 @@ class _Table:
     latest_change: Version = _ZERO
 
     @property
-    def head(self) -> Head:
+    def head(self) -> TableHead:
         latest = self.commits[-1]
-        return Head(latest.version, self.published, latest.in_commit_timestamp, self.latest_change)
+        return TableHead(latest.version, self.published, latest.in_commit_timestamp, self.latest_change)
 
     def add(self, commit: RatifiedCommit, content: bytes) -> None:
         self.commits[commit.version :] = [commit]
@@ -97,7 +104,7 @@ class SimulatedCatalog:
 
     def add_table(self, table_id: TableId, store: Store) -> None:
         """Take on a table whose version 0 is written."""
-        content = store.read(file_names.published(Version(0)))
+        content = store.read(file_names.published_path(Version(0)))
         info = codec.decode(Version(0), content).info
         if info is None or info.txn_id is None or info.in_commit_timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
@@ -113,14 +120,14 @@ class SimulatedCatalog:
                 return Ratified(answer.commit.version)
             return answer
 
-    def _checked(self, proposal: Proposal) -> tuple[_Table, bytes, Checked]:
-        validation.check_name(proposal)
+    def _checked(self, proposal: Proposal) -> tuple[_Table, bytes, CheckedContent]:
+        validation.check_staged_name(proposal)
         table = self._table(proposal.table_id)
         content = _content(table.store, proposal)
         return table, content, validation.check_content(proposal, content)
 
     def _decided(
-        self, table: _Table, proposal: Proposal, content: bytes, checked: Checked
+        self, table: _Table, proposal: Proposal, content: bytes, checked: CheckedContent
     ) -> "Ratified | Lost[RatifiedCommit] | _Ready":
         version, timestamp = proposal.target, checked.timestamp
         first = table.first_ratified_as.get(proposal.txn_id)
@@ -135,18 +142,20 @@ class SimulatedCatalog:
                     asked=proposal.target, latest=table.head.latest,
                 )  # fmt: skip
             case Decision.FROZEN:
-                raise transfer_store.frozen(proposal.table_id)
+                raise transfer_store.frozen_error(proposal.table_id)
             case Decision.RATIFY:
-                timestamp_rules.require(Stamped(timestamp, table.head.latest_timestamp, None))
+                timestamp_rules.check_timestamp(
+                    ProposedTimestamp(timestamp, table.head.latest_timestamp, None)
+                )
             case Decision.ASSIGN:
                 version = Version(table.head.latest + 1)
                 timestamp = next_in_commit_timestamp(timestamp, table.head.latest_timestamp)
                 content = validation.with_timestamp(content, timestamp)
-        where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+        where = InlineCommit(content) if isinstance(proposal.content, InlineCommit) else proposal.content
         commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
         return _Ready(table, commit, content, changes_table=checked.changes_table)
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         """Without creations and drops: there is no directory."""
         asked = [(proposal, *self._checked(proposal)) for proposal in group.proposals]
         with self._lock:
@@ -167,7 +176,7 @@ class SimulatedCatalog:
             self._groups[group.group_id] = GroupRatified(versions)
             return self._groups[group.group_id]
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         with self._lock:
             if group.group_id in self._groups:
                 return self._groups[group.group_id]
@@ -182,7 +191,7 @@ class SimulatedCatalog:
                 for table_id, table in tables.items()
             }
 
-    def _moved(self, group: Group) -> dict[TableId, tuple[RatifiedCommit, ...]]:
+    def _moved(self, group: GroupProposal) -> dict[TableId, tuple[RatifiedCommit, ...]]:
         wanted = {proposal.table_id: (proposal.target, proposal.any_version) for proposal in group.proposals}
         wanted |= {table_id: (Version(read + 1), False) for table_id, read in group.read_only.items()}
         return {
@@ -219,7 +228,7 @@ class SimulatedCatalog:
             )
         for number in range(table.published + 1, version + 1):
             try:
-                content = table.store.read(file_names.published(Version(number)))
+                content = table.store.read(file_names.published_path(Version(number)))
             except ObjectNotFound as exc:
                 raise InvalidRequest(f"version {number} is not published") from exc
             if content != table.contents[number]:
@@ -236,11 +245,11 @@ class SimulatedCatalog:
 
 def _content(store: Store, proposal: Proposal) -> bytes:
     match proposal.content:
-        case Inline(content):
+        case InlineCommit(content):
             return content
-        case Staged(file_name):
+        case StagedCommit(file_name):
             try:
-                return store.read(file_names.STAGED + file_name)
+                return store.read(file_names.STAGED_FOLDER + file_name)
             except ObjectNotFound as exc:
                 raise InvalidRequest(f"the staged commit {file_name!r} does not exist") from exc
 
@@ -257,12 +266,12 @@ class RemoteCatalog:
         assert isinstance(self._catalog, (SimulatedCatalog, Catalog))
         return self._catalog
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         return self._wire.call(
             "propose_group", lambda: self._groups.propose_group(group), unanswered=_unanswered, writes=True
         )
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         return self._wire.call(
             "outcome_of_group",
             lambda: self._groups.outcome_of_group(group),

@@ -16,8 +16,8 @@ from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
-from headgate.table.commit.background import AfterCommit
+from headgate.table.alter.create import TableDefinition
+from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.opened_table import OpenedTable
@@ -35,7 +35,7 @@ def create_managed(
     catalog.create_schema(name.schema)
     staging = catalog.stage(name)
     create.write_version_0(
-        locate(staging.location), Definition(SCHEMA), managed=True, world=world or SystemWorld()
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=world or SystemWorld()
     )
     catalog.register(staging, name)
     return staging
@@ -60,7 +60,7 @@ def open_managed(
         location,
         store,
         committer,
-        after_commit=AfterCommit(settings),
+        after_commit=PostCommitScheduler(settings),
         settings=settings,
         world=world,
         handlers=handlers,
@@ -69,7 +69,7 @@ def open_managed(
 
 def create_filesystem(store: Store, *, world: World | None = None) -> None:
     """A new empty ordinary Delta table of SCHEMA."""
-    create.write_version_0(store, Definition(SCHEMA), managed=False, world=world or SystemWorld())
+    create.write_version_0(store, TableDefinition(SCHEMA), managed=False, world=world or SystemWorld())
 
 
 def open_filesystem(
@@ -86,7 +86,7 @@ def open_filesystem(
         location,
         store,
         FilesystemCommitter(store),
-        after_commit=AfterCommit(settings),
+        after_commit=PostCommitScheduler(settings),
         settings=settings,
         world=world or SystemWorld(),
         handlers=handlers,

@@ -76,7 +76,9 @@ class Place:
 
     def log(self, name: TableName = NAME) -> list[str]:
         store = locate(self.catalog.resolve(name).location)
-        return [meta.path.removeprefix(file_names.LOG) for meta in store.list_from(file_names.LOG)]
+        return [
+            meta.path.removeprefix(file_names.LOG_FOLDER) for meta in store.list_from(file_names.LOG_FOLDER)
+        ]
 
     def rows(self, name: TableName = NAME) -> list[int]:
         return sorted(map(int, self.table(name).snapshot().files.columns["path"].to_pylist()))

@@ -55,5 +55,5 @@ def write_checkpoint(folder: str | Path, table: OpenedTable, version: int) -> No
     adds = [named_file(path) for path in at.files.columns["path"].to_pylist()]
     name = f"{version:020d}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
     content = codec.encode((at.state.protocol, at.state.metadata, *adds))
-    (Path(folder) / file_names.LOG / name).write_bytes(content)
+    (Path(folder) / file_names.LOG_FOLDER / name).write_bytes(content)
     (Path(folder) / file_names.LAST_CHECKPOINT).write_text(f'{{"version":{version},"size":{len(adds) + 2}}}')

@@ -57,7 +57,7 @@ class Parameters:
         """Put in place of each argument what is meant by it."""
         for name, value in given.arguments.items():
             if (kind := self.kinds.get(name)) is not None:
-                given.arguments[name] = take(kind, name, value)
+                given.arguments[name] = coerce_arguments(kind, name, value)
 
 
 def parameters_of(function: Callable[..., Any], known: Sequence[ArgumentKind]) -> Parameters:
@@ -66,7 +66,7 @@ def parameters_of(function: Callable[..., Any], known: Sequence[ArgumentKind]) -
     kinds = dict(kinds_of(function, known))
     for name, parameter in signature.parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL and kinds.get(name) is not None:
-            kinds[name] = _SPREAD
+            kinds[name] = _VARARGS
         elif parameter.kind is parameter.VAR_KEYWORD:
             kinds.pop(name, None)  # options are taken by those who know them
     return Parameters(signature, kinds)
@@ -88,17 +88,17 @@ def take_options(asked: Mapping[str, Any], kinds: Kinds, of: str) -> dict[str, A
                 f"{', '.join(sorted(kinds))}"
             )
     return {
-        name: value if (kind := kinds[name]) is None else take(kind, name, value)
+        name: value if (kind := kinds[name]) is None else coerce_arguments(kind, name, value)
         for name, value in asked.items()
         if value is not None
     }
 
 
-def take(kind: ArgumentKind, name: str, value: Any) -> object:
+def coerce_arguments(kind: ArgumentKind, name: str, value: Any) -> object:
     """What is meant by the argument of this name; ``InvalidRequest`` if it cannot be one of the kind."""
     meant = kind.take(value)
     if meant is REFUSED:
-        if kind is _SPREAD and len(value) == 1:
+        if kind is _VARARGS and len(value) == 1:
             (value,) = value
         raise InvalidRequest(f"{name} must be {kind.what}, not {shown(value)}: {kind.instead(value)}")
     return meant
@@ -126,7 +126,7 @@ def _kind(hint: object, known: Sequence[ArgumentKind]) -> ArgumentKind | None:
     )
 
 
-def _whole(value: Any) -> object:
+def _integer(value: Any) -> object:
     if isinstance(value, str) and value.strip().lstrip("+-").isdecimal():
         return int(value)
     try:
@@ -174,27 +174,27 @@ def _listed(value: Any) -> tuple[Any, ...] | None:
         return None
 
 
-def _spread(value: Any) -> object:
+def _varargs(value: Any) -> object:
     """Names as arguments of their own, or in one list."""
     return _names(value[0]) if len(value) == 1 and not isinstance(value[0], str) else _names(value)
 
 
-def _moment(value: Any) -> object:
+def _timestamp(value: Any) -> object:
     """A day is its midnight, as its text is."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     return value if isinstance(value, datetime | str) else REFUSED
 
 
-def _version_or_moment(value: Any) -> object:
-    found = _moment(value)
-    return _whole(value) if found is REFUSED else found
+def _version_or_timestamp(value: Any) -> object:
+    found = _timestamp(value)
+    return _integer(value) if found is REFUSED else found
 
 
 def _application_batch(value: Any) -> object:
     if not isinstance(value, tuple | list) or len(value) != 2 or not isinstance(value[0], str):
         return REFUSED
-    number = _whole(value[1])
+    number = _integer(value[1])
     return REFUSED if number is REFUSED else (value[0], number)
 
 
@@ -203,32 +203,32 @@ def say(text: str) -> Callable[[Any], str]:
     return lambda _value: text
 
 
-def _instead_of_text(value: Any) -> str:
+def _text_hint(value: Any) -> str:
     is_json = isinstance(value, Mapping | list | tuple)
     return "write it as text, as json.dumps does" if is_json else "write it in quotes"
 
 
-def _instead_of_duration(value: Any) -> str:
+def _duration_hint(value: Any) -> str:
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else 168
     return f"say the unit too, as in timedelta(hours={number})"
 
 
-def _instead_of_moment(value: Any) -> str:
+def _timestamp_hint(value: Any) -> str:
     return "write it like '2026-01-31T12:00:00Z', or give a datetime" + (
         "; to count versions, say version=…" if isinstance(value, int) else ""
     )
 
 
 _NAMES = "a list of names"
-_SPREAD = ArgumentKind(frozenset(), "names", _spread, say("give texts, as in 'id', 'address.city'"))
+_VARARGS = ArgumentKind(frozenset(), "names", _varargs, say("give texts, as in 'id', 'address.city'"))
 
 KINDS: tuple[ArgumentKind, ...] = (
-    ArgumentKind(frozenset({int}), "a whole number", _whole, say("write one such as 3")),
+    ArgumentKind(frozenset({int}), "a whole number", _integer, say("write one such as 3")),
     ArgumentKind(frozenset({float}), "a number", _number, say("write one such as 0.5")),
     ArgumentKind(
         frozenset({bool}), "True or False", instance_of(bool), say("write one of the two, without quotes")
     ),
-    ArgumentKind(frozenset({str}), "a text", instance_of(str), _instead_of_text),
+    ArgumentKind(frozenset({str}), "a text", instance_of(str), _text_hint),
     ArgumentKind(frozenset({str, Path}), "a path", _path, say("give a text or a pathlib.Path")),
     ArgumentKind(
         frozenset({Iterable[str | Path]}),
@@ -245,12 +245,12 @@ KINDS: tuple[ArgumentKind, ...] = (
     ArgumentKind(
         frozenset({Settings}), "Settings", instance_of(Settings), say("write headgate.Settings(publish=…)")
     ),
-    ArgumentKind(frozenset({timedelta}), "a timedelta", instance_of(timedelta), _instead_of_duration),
-    ArgumentKind(frozenset({datetime, str}), "a moment", _moment, _instead_of_moment),
+    ArgumentKind(frozenset({timedelta}), "a timedelta", instance_of(timedelta), _duration_hint),
+    ArgumentKind(frozenset({datetime, str}), "a moment", _timestamp, _timestamp_hint),
     ArgumentKind(
         frozenset({int, datetime, str}),
         "a version or a moment",
-        _version_or_moment,
+        _version_or_timestamp,
         say("write one such as 3, or '2026-01-31T12:00:00Z'"),
     ),
     ArgumentKind(frozenset({Iterable[str]}), _NAMES, _names, say("write texts, as in ['id', 'day']")),

@@ -25,11 +25,11 @@ Returned = TypeVar("Returned")
 Class = TypeVar("Class", bound=type)
 
 _DUNDER = ("__call__", "__enter__", "__exit__")
-_NAMED_BY = ("name", "table", "child", "on", "location")
+_TABLE_ARGUMENTS = ("name", "table", "child", "on", "location")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class CallSubject:
     """The table that a call is about, as its user knows it."""
 
     name: str | None = None
@@ -38,7 +38,7 @@ class Subject:
     """The names of tables by the ids that errors may call them by."""
 
 
-UNKNOWN = Subject()
+UNKNOWN_SUBJECT = CallSubject()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class Boundary:
             except HeadgateError as error:
                 if os.environ.get(FULL_TRACEBACKS):
                     raise
-                raise _told(error, _subject(args, given.arguments)) from None
+                raise _shortened(error, _subject(args, given.arguments)) from None
             except Exception as failure:
                 meant = self.meaning(failure)
                 if meant is None or os.environ.get(FULL_TRACEBACKS):
                     raise
                 meant.origin, meant.cause = failure.__traceback__, failure
-                raise _told(meant, _subject(args, given.arguments)) from None
+                raise _shortened(meant, _subject(args, given.arguments)) from None
 
         return call
 
@@ -92,25 +92,25 @@ PLAIN = Boundary(KINDS)
 
 
 @contextmanager
-def briefly_told() -> Iterator[None]:
+def short_tracebacks() -> Iterator[None]:
     """Errors that leave this block are told as those of a call are."""
     try:
         yield
     except HeadgateError as error:
         if os.environ.get(FULL_TRACEBACKS):
             raise
-        raise _told(error, UNKNOWN) from None
+        raise _shortened(error, UNKNOWN_SUBJECT) from None
 
 
-def _told(error: HeadgateError, subject: Subject) -> HeadgateError:
+def _shortened(error: HeadgateError, subject: CallSubject) -> HeadgateError:
     """The error, about the table by its name, without frames and causes, which it remembers."""
     if error.origin is None:
         error.origin, error.cause = error.__traceback__, error.__cause__
-    error.reword(_named(error.message, subject))
+    error.reword(_message_with_name(error.message, subject))
     return error.with_traceback(None)
 
 
-def _named(message: str, subject: Subject) -> str:
+def _message_with_name(message: str, subject: CallSubject) -> str:
     for table_id, name in subject.ids.items():
         parts = re.split(rf"(?<![\w/.-]){re.escape(table_id)}(?![\w/-])", message)  # not folders called so
         message = name.join(parts)
@@ -118,14 +118,15 @@ def _named(message: str, subject: Subject) -> str:
     return f"table {known[0]}: {message}" if known and not any(text in message for text in known) else message
 
 
-def _subject(args: tuple[Any, ...], given: Mapping[str, Any]) -> Subject:
+def _subject(args: tuple[Any, ...], given: Mapping[str, Any]) -> CallSubject:
     """The table that a call is about, by the object whose method it is and by its arguments."""
     says = getattr(args[0], "_subject", None) if args else None
-    subject: Subject = UNKNOWN if says is None else says()
+    subject: CallSubject = UNKNOWN_SUBJECT if says is None else says()
     if subject.name is not None:
         return subject
     named = next(
-        (str(given[name]) for name in _NAMED_BY if isinstance(given.get(name), str | os.PathLike)), None
+        (str(given[name]) for name in _TABLE_ARGUMENTS if isinstance(given.get(name), str | os.PathLike)),
+        None,
     )
     is_table = named is not None and ("." in named or os.sep in named)
-    return Subject(named if is_table else None, ids=subject.ids)
+    return CallSubject(named if is_table else None, ids=subject.ids)

@@ -12,46 +12,46 @@ from typing_extensions import override
 
 from headgate.catalog import decision
 from headgate.catalog.access import commit_policies
-from headgate.catalog.access.commit_policies import Standing
-from headgate.catalog.access.grant_service import Granting
+from headgate.catalog.access.commit_policies import Proposer
+from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.activity.leases import Leases
-from headgate.catalog.activity.maintenance_permissions import Permissions
+from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.decision import LIMITS, Decision, Head, Limits
+from headgate.catalog.decision import DEFAULT_LIMITS, Decision, TableHead, UnpublishedLimits
 from headgate.catalog.directory.directory import Directory
-from headgate.catalog.directory.directory_copy import DirectoryCopies
+from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
 from headgate.catalog.directory.purge import Disposal
 from headgate.catalog.handover.adoption import Adoptions
-from headgate.catalog.handover.context import Handover
-from headgate.catalog.handover.recovery import Recoveries
+from headgate.catalog.handover.context import HandoverContext
+from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
-from headgate.catalog.integrity import BookKeeper
-from headgate.catalog.ports.access import OWNER, Privilege, acting
+from headgate.catalog.integrity import CatalogAuditor
+from headgate.catalog.ports.access import OWNER, Privilege, acting_principal
 from headgate.catalog.ports.commits import (
-    Inline,
+    InlineCommit,
     Lost,
     Open,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.directory import TableEntry, TableName, normal
-from headgate.catalog.ports.groups import Group, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ports.handover import Leaving
+from headgate.catalog.ports.directory import TableEntry, TableName, normalize_name
+from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
+from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.policies import CommitPolicy
-from headgate.catalog.ports.serving import CommitRecord, KnownLog, LoadedTable
+from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
-from headgate.catalog.ratification.external_commits import SharedLogs
-from headgate.catalog.ratification.external_review import Externals
-from headgate.catalog.ratification.group_commit import Grouping
-from headgate.catalog.ratification.publication import Publications
-from headgate.catalog.ratification.ratify import Answer, Candidate, Terms
+from headgate.catalog.ratification.external_commits import ExternalCommitImporter
+from headgate.catalog.ratification.external_review import ExternalReview
+from headgate.catalog.ratification.group_commit import GroupCommit
+from headgate.catalog.ratification.publication import PublishedWatermarks
+from headgate.catalog.ratification.ratify import Answer, Candidate, RatificationTerms
 from headgate.catalog.store import checksum_content, commit_store, grant_store, loading, transfer_store
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.catalog.validation import staged_commits, validation
@@ -74,24 +74,29 @@ class Catalog(Directory):
         warehouse: str,
         locate: Locate,
         world: World,
-        limits: Limits = LIMITS,
+        limits: UnpublishedLimits = DEFAULT_LIMITS,
     ) -> None:
         super().__init__(database, warehouse=warehouse, locate=locate, world=world)
         self._policies: Callable[[], Mapping[str, CommitPolicy]] = dict
         self.events = EventLog(database, world)
-        self.leases, self.permissions = Leases(database, world), Permissions(database, world)
+        self.leases, self.permissions = (
+            Leases(database, world),
+            DatabaseMaintenancePermissions(database, world),
+        )
         self.disposal = Disposal(database, self._absolute, world)
         self.disposal.object_with(self.leases.objection)
-        handover = Handover(database, warehouse, locate, world)
+        handover = HandoverContext(database, warehouse, locate, world)
         self.adoptions, self.releases = Adoptions(handover), Releases(handover)
         self.disposal.object_with(self.releases.objection)
-        self.publications = Publications(
+        self.publications = PublishedWatermarks(
             database, self.events, lambda location: locate(self._absolute(location))
         )
-        self._recoveries = Recoveries(database, world)
-        self.copies = DirectoryCopies(database, lambda: locate(warehouse))
-        self._logs = SharedLogs(database, lambda location: locate(self._absolute(location)), limits, world)
-        self._proposals = Grouping[Candidate, Answer](
+        self._recoveries = RecoveryWriter(database, world)
+        self.copies = DirectoryCopyWriter(database, lambda: locate(warehouse))
+        self._logs = ExternalCommitImporter(
+            database, lambda location: locate(self._absolute(location)), limits, world
+        )
+        self._proposals = GroupCommit[Candidate, Answer](
             self._logs.ratify, limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
         )
 
@@ -100,9 +105,9 @@ class Catalog(Directory):
     ) -> "Catalog":
         """The same catalog on behalf of a principal, under more policies; closing one closes all."""
         other = copy.copy(self)
-        other._principal = acting(principal)
+        other._principal = acting_principal(principal)
         other.events = EventLog(self._database, self._world, other._principal)
-        other.permissions = Permissions(self._database, self._world, other._principal)
+        other.permissions = DatabaseMaintenancePermissions(self._database, self._world, other._principal)
         other.leases = replace(self.leases, principal=other._principal)
         other.disposal = self.disposal.acting_as(other._principal)
         other.publications = replace(self.publications, principal=other._principal)
@@ -120,15 +125,15 @@ class Catalog(Directory):
         return self._principal
 
     @property
-    def granting(self) -> Granting:
+    def granting(self) -> GrantService:
         """Deciding who may do what."""
-        return Granting(self._database, self._world, self._principal, self.resolve)
+        return GrantService(self._database, self._world, self._principal, self.resolve)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
             return self._proposed(self._candidate(proposal))
         except UserError as exc:
-            refusals.tell(self.events, proposal, exc, self._principal)
+            refusals.record_refusal(self.events, proposal, exc, self._principal)
             raise
 
     def _proposed(self, candidate: Candidate) -> Ratified | Lost[RatifiedCommit] | Unknown:
@@ -144,7 +149,7 @@ class Catalog(Directory):
             raise answer
         return answer
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         try:
             return self._proposed_group(group)
         except TableFrozen:
@@ -154,44 +159,46 @@ class Catalog(Directory):
         except UserError as exc:
             for proposal in group.proposals:
                 if proposal.table_id == exc.fields.get("table_id"):
-                    refusals.tell(self.events, proposal, exc, self._principal)
+                    refusals.record_refusal(self.events, proposal, exc, self._principal)
             raise
 
-    def _proposed_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def _proposed_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         staged = (creation.staging.table_id for creation in group.creations)
         new = {table_id: self._absolute(table_id) for table_id in staged}  # T3: not what a client says
         try:
-            prepared = multi_table.prepare(
+            prepared = multi_table.prepare_group(
                 group,
                 lambda proposal: self._candidate(proposal, new.get(proposal.table_id)),
                 self.first_commit,
-                Terms(self._logs.limits, partitionings=self._logs.partitionings, now_ms=self._world.now_ms),
+                RatificationTerms(
+                    self._logs.limits, partitionings=self._logs.partitionings, now_ms=self._world.now_ms
+                ),
             )
         except UserError:
-            if known := multi_table.first_answer(self._database, group):
+            if known := multi_table.find_ratified_group(self._database, group):
                 return known
             raise
         self._logs.look_in_folders([each.table_id for each in group.proposals], self._policies())
         return multi_table.ratify_group(
-            self._database, prepared, multi_table.Directory(self.register_in, self.drop_in)
+            self._database, prepared, multi_table.DirectoryChanges(self.register_in, self.drop_in)
         )
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         self._check_sees(
             {*group.participants, *group.read_only} - {each.staging.table_id for each in group.creations}
         )
-        return multi_table.outcome_of(self._database, group)
+        return multi_table.group_outcome(self._database, group)
 
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
         self._check_sees(wanted)
         self.releases.settle_those_leaving(wanted)
         self._logs.look_in_shared(wanted, self._policies())
-        return multi_table.tails(self._database, wanted)
+        return multi_table.load_tails(self._database, wanted)
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         """The tables of these names, found in one transaction."""
-        wanted = tuple(map(normal, names))
+        wanted = tuple(map(normalize_name, names))
         try:
             with self._database.reading() as db:
                 return tuple(self._resolved(self._found(db, name)) for name in wanted)
@@ -219,7 +226,7 @@ class Catalog(Directory):
         self._check_sees((table_id,))
         self._logs.look_in_shared((table_id,), self._policies())
         with self._database.reading() as db:
-            known = _known(db, table_id, txn_id)
+            known = _require_known_table(db, table_id, txn_id)
             head, first = known.head, known.first_ratified_as
             match decision.decide(head, target, first, any_version=any_version):
                 case Decision.REPLAY:
@@ -231,13 +238,13 @@ class Catalog(Directory):
 
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
-            grant_store.require_sight(db, self._principal, table_id)
-            head = _known(db, table_id).head
-            found = loading.tail(db, table_id, head)
+            grant_store.require_visible(db, self._principal, table_id)
+            head = _require_known_table(db, table_id).head
+            found = loading.load_tail(db, table_id, head)
         if head.shares_log and self._logs.look(table_id, self._policies()):
             return self.tail(table_id)
         # Of a table that is leaving only the log can tell whether it has left.
-        if head.frozen and self.releases.settle(table_id) is not Leaving.OPEN:
+        if head.frozen and self.releases.settle(table_id) is not ReleaseStatus.OPEN:
             return self.tail(table_id)
         return found
 
@@ -248,7 +255,11 @@ class Catalog(Directory):
     def load(self, name: TableName) -> LoadedTable:
         as_of = self.writes
         with self._database.reading() as db:
-            found = None if transfer_store.is_claimed(db, normal(name)) else self._loaded(db, name, as_of)
+            found = (
+                None
+                if transfer_store.is_name_claimed(db, normalize_name(name))
+                else self._loaded(db, name, as_of)
+            )
         if found is None:
             self.adoptions.settle_name(name)
             with self._database.reading() as db:
@@ -258,42 +269,44 @@ class Catalog(Directory):
             return replace(loaded, tail=self.tail(loaded.entry.table_id))
         return loaded
 
-    def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, Head]:
-        entry = self._resolved(self._found(db, normal(name)))
-        head = _known(db, entry.table_id).head
-        told, known = loading.tail(db, entry.table_id, head), loading.known_log(db, entry.table_id)
+    def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, TableHead]:
+        entry = self._resolved(self._found(db, normalize_name(name)))
+        head = _require_known_table(db, entry.table_id).head
+        told, known = loading.load_tail(db, entry.table_id, head), loading.load_log_hints(db, entry.table_id)
         return LoadedTable(entry, told, known, as_of), head
 
-    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+    def note_log(self, table_id: TableId, known: LogHints) -> None:
         with self._database.writing() as db:
-            commit_store.hold(db, table_id)
-            grant_store.require_sight(db, self._principal, table_id)
-            head, content = _known(db, table_id).head, known.content
-            may_write = grant_store.held(db, self._principal, table_id) - {Privilege.READ}
-            if content and not (may_write and checksum_content.agrees(db, table_id, head, content)):
+            commit_store.lock_table(db, table_id)
+            grant_store.require_visible(db, self._principal, table_id)
+            head, content = _require_known_table(db, table_id).head, known.content
+            may_write = grant_store.table_privileges(db, self._principal, table_id) - {Privilege.READ}
+            if content and not (
+                may_write and checksum_content.agrees_with_catalog(db, table_id, head, content)
+            ):
                 known = replace(known, content=None)
-            loading.note(db, table_id, known)
+            loading.save_log_hints(db, table_id, known)
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
         with self._database.reading() as db:
-            grant_store.require_sight(db, self._principal, table_id)
-            return loading.version_at(db, table_id, _known(db, table_id).head, moment)
+            grant_store.require_visible(db, self._principal, table_id)
+            return loading.version_at(db, table_id, _require_known_table(db, table_id).head, moment)
 
     def commits(
         self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
     ) -> tuple[CommitRecord, ...]:
         with self._database.reading() as db:
-            grant_store.require_sight(db, self._principal, table_id)
-            return loading.history(db, table_id, before=before, limit=limit)
+            grant_store.require_visible(db, self._principal, table_id)
+            return loading.load_commit_records(db, table_id, before=before, limit=limit)
 
     def take_in(self, table_id: TableId) -> Version:
         self._check_sees((table_id,))
         self._logs.look(table_id, self._policies())
         with self._database.reading() as db:
-            return _known(db, table_id).head.latest
+            return _require_known_table(db, table_id).head.latest
 
     @property
-    def recoveries(self) -> Recoveries:
+    def recoveries(self) -> RecoveryWriter:
         """Writes down what logs prove, whoever it belonged to: for the owner of the lake alone."""
         if self._principal != OWNER:
             raise NotAllowed(
@@ -312,21 +325,21 @@ class Catalog(Directory):
 
     def accept_version(self, name: TableName, version: Version) -> Version:
         """Take in what others published up to this version on one's own behalf; the latest version then."""
-        standing = Standing(self._principal, self._policies())
+        standing = Proposer(self._principal, self._policies())
         return self._logs.accept(self.resolve(name).table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
         """Move a file away that is in the place of a version, and is none; its path from then on."""
         entry = self.resolve(name)
-        externals = Externals(self._database, self._world, self._logs.partitionings)
+        externals = ExternalReview(self._database, self._world, self._logs.partitionings)
         return externals.set_aside(entry.table_id, self._locate(entry.location), version, self._principal)
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         self.publications.mark(table_id, version)
 
-    def books(self, table_id: TableId) -> BookKeeper:
+    def books(self, table_id: TableId) -> CatalogAuditor:
         """What is written down of one table, for whoever checks it."""
-        return BookKeeper(self._database, table_id, self.mark_published, self._principal)
+        return CatalogAuditor(self._database, table_id, self.mark_published, self._principal)
 
     def close(self) -> None:
         """Give the database's connections back."""
@@ -337,15 +350,15 @@ class Catalog(Directory):
             return
         with self._database.reading() as db:
             for table_id in table_ids:
-                grant_store.require_sight(db, self._principal, table_id)
+                grant_store.require_visible(db, self._principal, table_id)
 
     def _candidate(self, proposal: Proposal, location: str | None = None) -> Candidate:
         """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
-        validation.check_name(proposal)
+        validation.check_staged_name(proposal)
         if location is None:
             self._check_may_write(proposal)
         content = self._content(proposal, location)
-        standing = Standing(self._principal, self._policies())
+        standing = Proposer(self._principal, self._policies())
         return Candidate(proposal, content, validation.check_content(proposal, content), standing)
 
     def _check_may_write(self, proposal: Proposal) -> None:
@@ -356,25 +369,25 @@ class Catalog(Directory):
         if self._principal == OWNER:
             return
         with self._database.reading() as db:
-            if _known(db, proposal.table_id, proposal.txn_id).first_ratified_as is not None:
+            if _require_known_table(db, proposal.table_id, proposal.txn_id).first_ratified_as is not None:
                 return
-            if not grant_store.held(db, self._principal, proposal.table_id) - {Privilege.READ}:
-                raise commit_policies.may_not_write(self._principal)
+            if not grant_store.table_privileges(db, self._principal, proposal.table_id) - {Privilege.READ}:
+                raise commit_policies.cannot_write_error(self._principal)
 
     def _content(self, proposal: Proposal, location: str | None) -> bytes:
         match proposal.content:
-            case Inline(content):
+            case InlineCommit(content):
                 return content
-            case Staged(file_name):
+            case StagedCommit(file_name):
                 if location is None:
                     with self._database.reading() as db:
-                        grant_store.require_sight(db, self._principal, proposal.table_id)
-                        location = self._absolute(_known(db, proposal.table_id).location)
-                return staged_commits.read(self._locate(location), file_name)
+                        grant_store.require_visible(db, self._principal, proposal.table_id)
+                        location = self._absolute(_require_known_table(db, proposal.table_id).location)
+                return staged_commits.read_staged_commit(self._locate(location), file_name)
 
 
-def _known(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
+def _require_known_table(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
     found = commit_store.find_head(db, table_id, txn_id)
     if found is None:
-        raise transfer_store.not_live(db, table_id)
+        raise transfer_store.not_live_error(db, table_id)
     return found

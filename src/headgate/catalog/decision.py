@@ -34,7 +34,7 @@ class Decision(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class TableHead:
     """What the catalog knows of one table when it decides."""
 
     latest: Version
@@ -51,28 +51,28 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class UnpublishedLimits:
     """How much may wait to be published before the next commit has to see to that."""
 
     commits: int = 1_000
     bytes: int = 64 * 1024 * 1024
 
-    def reached(self, head: Head) -> bool:
+    def reached(self, head: TableHead) -> bool:
         """Whether one more is too many."""
         waiting = head.latest - head.published
         return waiting > 0 and (waiting >= self.commits or head.unpublished_bytes >= self.bytes)
 
 
-LIMITS = Limits()
+DEFAULT_LIMITS = UnpublishedLimits()
 
 
 def decide(
-    head: Head,
+    head: TableHead,
     target: Version,
     first_ratified_as: Version | None,
     *,
     any_version: bool = False,
-    limits: Limits = LIMITS,
+    limits: UnpublishedLimits = DEFAULT_LIMITS,
 ) -> Decision:
     """Ratify ``target`` exactly when it is the next version; say why otherwise.
 

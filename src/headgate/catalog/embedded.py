@@ -6,10 +6,10 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.database import shared_clock
 from headgate.catalog.database.engine import open_sqlite
 from headgate.catalog.database.postgresql import open_postgresql
-from headgate.catalog.decision import LIMITS, Limits
+from headgate.catalog.decision import DEFAULT_LIMITS, UnpublishedLimits
 from headgate.catalog.directory import warehouse as warehouses
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.targets import DATABASE, WAREHOUSE, CatalogTarget
+from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER, CatalogTarget
 from headgate.clock import SystemWorld, World
 from headgate.errors import DatabaseUnusable
 from headgate.settings import DatabaseSettings, Settings
@@ -31,30 +31,34 @@ def open_server(target: CatalogTarget) -> LakeCatalog:
     )
 
 
-def _limits(settings: Settings) -> Limits:
-    return Limits(settings.unpublished_commits, settings.unpublished_bytes)
+def _limits(settings: Settings) -> UnpublishedLimits:
+    return UnpublishedLimits(settings.unpublished_commits, settings.unpublished_bytes)
 
 
 def open_catalog(
-    folder: str | Path, *, files: Locate = locate, world: World | None = None, limits: Limits = LIMITS
+    folder: str | Path,
+    *,
+    files: Locate = locate,
+    world: World | None = None,
+    limits: UnpublishedLimits = DEFAULT_LIMITS,
 ) -> Catalog:
     """The catalog of a lake folder, made if it does not exist; the folder may be moved as a whole.
 
     A ``world`` that is given is one whose time all who share the catalog agree on.
     """
     root = Path(folder).expanduser().absolute()
-    path = root / DATABASE
+    path = root / DATABASE_FILE
     try:
-        (root / WAREHOUSE).mkdir(parents=True, exist_ok=True)
+        (root / WAREHOUSE_FOLDER).mkdir(parents=True, exist_ok=True)
         database = open_sqlite(path)
-        world = world or shared_clock.of_folder(path, SystemWorld())
+        world = world or shared_clock.from_file_system(path, SystemWorld())
     except OSError as exc:
         raise DatabaseUnusable(
             f"there cannot be a lake in {root}: {exc.strerror} ({exc.filename}). Choose a folder in which "
             "this user may write, or one to be made",
             path=str(root),
         ) from exc
-    return Catalog(database, warehouse=str(root / WAREHOUSE), locate=files, world=world, limits=limits)
+    return Catalog(database, warehouse=str(root / WAREHOUSE_FOLDER), locate=files, world=world, limits=limits)
 
 
 def open_shared_catalog(
@@ -64,14 +68,14 @@ def open_shared_catalog(
     settings: DatabaseSettings | None = None,
     files: Locate = locate,
     world: World | None = None,
-    limits: Limits = LIMITS,
+    limits: UnpublishedLimits = DEFAULT_LIMITS,
 ) -> Catalog:
     """The catalog in a PostgreSQL database; with a ``warehouse`` it is made if there is none."""
     database = open_postgresql(url, settings or DatabaseSettings(), create=warehouse is not None)
     try:
-        place = warehouses.settle(database, warehouse)
+        place = warehouses.resolve_warehouse(database, warehouse)
     except BaseException:
         database.close()
         raise
-    world = world or shared_clock.of_server(database, SystemWorld())
+    world = world or shared_clock.from_server(database, SystemWorld())
     return Catalog(database, warehouse=place, locate=files, world=world, limits=limits)

@@ -5,66 +5,70 @@ Nothing that is there is ever overwritten, and nobody's word counts: what a file
 
 from collections.abc import Iterable, Iterator
 
-from headgate.catalog.ports.commits import RatifiedCommit, Staged, fingerprint
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit, fingerprint
 from headgate.errors import CorruptLog, ObjectExists
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
 
-STRAY = "DELTA_TXN_LOG_FAILED_INTEGRITY"
+STRAY_FILE_CODE = "DELTA_TXN_LOG_FAILED_INTEGRITY"
 """The code of every error that says: this file is not what was ratified."""
 
 
-def place(files: Store, version: Version, content: bytes) -> None:
+def publish_version(files: Store, version: Version, content: bytes) -> None:
     """Make ``content`` the published file of its version, or see that it is; ``CorruptLog`` if another is."""
-    path = file_names.published(version)
+    path = file_names.published_path(version)
     try:
         files.put_if_absent(path, content)
     except ObjectExists as exc:
         if files.read(path) != content:
-            raise _differs(version) from exc
+            raise _differs_error(version) from exc
 
 
-def place_all(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
+def publish_in_order(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
     """Place versions in their order; it stops at the first that fails, so no gap can arise (I3)."""
-    if not isinstance(files, parallel_reads.PutsInOrder):
+    if not isinstance(files, parallel_reads.OrderedPuts):
         for version, content in contents:
-            place(files, version, content)
+            publish_version(files, version, content)
         return
-    versions = {file_names.published(version): (version, content) for version, content in contents}
+    versions = {file_names.published_path(version): (version, content) for version, content in contents}
     try:
         files.put_in_order([(path, content) for path, (_, content) in versions.items()])
     except ObjectExists as exc:
-        raise _differs(versions[str(exc.fields["path"])][0]) from exc
+        raise _differs_error(versions[str(exc.fields["path"])][0]) from exc
 
 
-def _differs(version: Version) -> CorruptLog:
-    path = file_names.published(version)
+def _differs_error(version: Version) -> CorruptLog:
+    path = file_names.published_path(version)
     return CorruptLog(
         f"{path} exists and differs from the ratified version {version}; it is not overwritten: "
         "find out who wrote it, move it away and publish again",
-        code=STRAY, version=version,
+        code=STRAY_FILE_CODE, version=version,
     )  # fmt: skip
 
 
-def check_content(commit: RatifiedCommit, content: bytes) -> bytes:
+def check_fingerprint(commit: RatifiedCommit, content: bytes) -> bytes:
     """The content of a commit that lies where others may write, if it is what was ratified (T5)."""
     if commit.sha256 is not None and fingerprint(content) != commit.sha256:
         raise CorruptLog(
             f"the staged file {_path(commit)} of version {commit.version}, of {len(content)} bytes, is no "
             "longer what was ratified; nothing else is read in its place: restore it from a backup, and find "
             "out who may write to the log",
-            code=STRAY, version=commit.version, path=_path(commit),
+            code=STRAY_FILE_CODE, version=commit.version, path=_path(commit),
         )  # fmt: skip
     return content
 
 
 def _path(commit: RatifiedCommit) -> str:
-    return commit.where.path if isinstance(commit.where, Staged) else file_names.published(commit.version)
+    return (
+        commit.where.path
+        if isinstance(commit.where, StagedCommit)
+        else file_names.published_path(commit.version)
+    )
 
 
-def batches(
+def batch_versions(
     contents: Iterable[tuple[Version, bytes]], *, count: int, size: int
 ) -> Iterator[list[tuple[Version, bytes]]]:
     """Consecutive versions, as many at a time as this, or as many bytes."""

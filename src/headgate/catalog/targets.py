@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass, field
 
-from headgate.redaction import MASK, redacted
+from headgate.redaction import MASK, redact
 from headgate.settings import Settings
 
-DATABASE = "catalog.sqlite"
-WAREHOUSE = "warehouse"
+DATABASE_FILE = "catalog.sqlite"
+WAREHOUSE_FOLDER = "warehouse"
 """What makes a folder a lake."""
 
 SCHEMES = ("postgresql", "postgres")
@@ -20,11 +20,11 @@ def is_postgresql(target: str) -> bool:
     return target.partition(":")[0] in SCHEMES and "://" in target
 
 
-def shown(target: str) -> str:
+def without_password(target: str) -> str:
     """A lake's place for people: an address without its password."""
     if not is_postgresql(target):
         return target
-    return redacted(_CREDENTIALS.sub(rf"postgresql://\g<user>:{MASK}@", _SCHEME.sub("postgresql://", target)))
+    return redact(_CREDENTIALS.sub(rf"postgresql://\g<user>:{MASK}@", _SCHEME.sub("postgresql://", target)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.errors import InvalidRequest
 from headgate.lake import path_table
 from headgate.protocol.integrity_findings import Finding, Severity
-from headgate.table.integrity.check import Report
+from headgate.table.integrity.check import IntegrityReport
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold"}
 
 
-def check(
+def check_tables(
     table: Annotated[
         str | None, typer.Argument(help="The table, as schema.table; all if none is given.")
     ] = None,
@@ -41,21 +41,21 @@ def check(
     if path is not None and table is not None:
         raise InvalidRequest("check a table of a lake or one by its path, not both: leave one out")
     if path is not None:
-        reports: tuple[Report, ...] = (path_table.check_path(path, repair=repair, data=data),)
+        reports: tuple[IntegrityReport, ...] = (path_table.check_path(path, repair=repair, data=data),)
     else:
-        with folder.opened(lake) as opened:
+        with folder.open_lake(lake) as opened:
             reports = opened.lake.check(table, repair=repair, data=data)
     if as_json:
         console.show_json(reports)
     else:
-        show(console.out(), reports)
+        print_reports(console.out(), reports)
         if not reports:
-            console.out().print(f"no tables in {targets.shown(lake)}, so nothing to check")
+            console.out().print(f"no tables in {targets.without_password(lake)}, so nothing to check")
     if not all(report.is_clean for report in reports):
         raise typer.Exit(1)
 
 
-def show(out: Console, reports: Iterable[Report]) -> None:
+def print_reports(out: Console, reports: Iterable[IntegrityReport]) -> None:
     """A line for each table, and below it what was found."""
     for report in reports:
         out.print(Text.assemble((report.table, "bold"), f"  {_verdict(report)}: {_looked_at(report)}"))
@@ -64,36 +64,36 @@ def show(out: Console, reports: Iterable[Report]) -> None:
                 Text.assemble("  ", ("repaired", "bold green"), f" {_headline(finding)}"), soft_wrap=True
             )
         for finding in report.findings:
-            _show(out, finding)
+            _print_finding(out, finding)
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: IntegrityReport) -> str:
     if report.is_clean:
         return "whole"
     counts = {
         severity: sum(finding.severity is severity for finding in report.findings) for severity in Severity
     }
     return ", ".join(
-        console.counted(counts[severity], severity.value)
+        console.format_plural(counts[severity], severity.value)
         for severity in (Severity.ERROR, Severity.WARNING)
         if counts[severity]
     )
 
 
-def _looked_at(report: Report) -> str:
+def _looked_at(report: IntegrityReport) -> str:
     things = [
-        console.counted(report.commits, "commit"),
-        console.counted(report.checkpoints, "checkpoint"),
-        console.counted(report.checksums, "checksum"),
+        console.format_plural(report.commits, "commit"),
+        console.format_plural(report.checkpoints, "checkpoint"),
+        console.format_plural(report.checksums, "checksum"),
     ]
     if report.data_files is not None:
-        things.append(console.counted(report.data_files, "data file"))
+        things.append(console.format_plural(report.data_files, "data file"))
     if report.deletion_vectors:
-        things.append(console.counted(report.deletion_vectors, "deletion vector"))
+        things.append(console.format_plural(report.deletion_vectors, "deletion vector"))
     return f"version {report.version}, {', '.join(things)}"
 
 
-def _show(out: Console, finding: Finding) -> None:
+def _print_finding(out: Console, finding: Finding) -> None:
     style = _STYLES[finding.severity]
     out.print(Text.assemble("  ", (finding.severity.value, style), f" {_headline(finding)}"), soft_wrap=True)
     out.print(f"    {finding.explanation}", soft_wrap=True)

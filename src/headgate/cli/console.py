@@ -20,7 +20,7 @@ _UNKNOWN = "–"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class OutputColumn:
     """A column of a printed table."""
 
     title: str
@@ -69,7 +69,7 @@ def show_json(value: object) -> None:
 
 
 def show_table(
-    console: Console, columns: Sequence[Column], rows: Sequence[Sequence[str]], *, indent: int = 0
+    console: Console, columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]], *, indent: int = 0
 ) -> None:
     """Rows under headings."""
     if console.is_terminal:
@@ -79,7 +79,7 @@ def show_table(
         console.print(" " * indent + line)
 
 
-def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
+def _drawn(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for column in columns:
         justify: Literal["left", "right"] = "right" if column.right else "left"
@@ -91,7 +91,7 @@ def _drawn(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
-def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
+def _aligned(columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [[column.title for column in columns], *rows]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
     return [
@@ -110,17 +110,17 @@ def show_pairs(console: Console, pairs: Mapping[str, str], *, indent: int = 0) -
         console.print(Text.assemble(" " * indent, (key.ljust(width), "bold"), "  ", value))
 
 
-def count(number: int | None) -> str:
+def format_count(number: int | None) -> str:
     """A number with thousands separators."""
     return _UNKNOWN if number is None else f"{number:,}"
 
 
-def counted(number: int, thing: str) -> str:
+def format_plural(number: int, thing: str) -> str:
     """A number of things, in the plural where it is due."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
-def size(number_of_bytes: int | None) -> str:
+def format_size(number_of_bytes: int | None) -> str:
     """A size a person can compare."""
     if number_of_bytes is None:
         return _UNKNOWN
@@ -132,12 +132,12 @@ def size(number_of_bytes: int | None) -> str:
     return f"{amount:.1f} TB"
 
 
-def moment(millis: int) -> str:
+def format_timestamp(millis: int) -> str:
     """A moment as ``table.read(timestamp=…)`` takes it."""
-    return iso(millis).replace("T", " ")
+    return format_iso(millis).replace("T", " ")
 
 
-def iso(millis: int) -> str:
+def format_iso(millis: int) -> str:
     """A moment as ISO 8601, in UTC."""
     whole = datetime.fromtimestamp(millis // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{whole}.{millis % 1000:03d}Z"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.catalog.ports.commits import CommitCatalog
-from headgate.catalog.targets import DATABASE, CatalogTarget, is_postgresql
+from headgate.catalog.targets import DATABASE_FILE, CatalogTarget, is_postgresql
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
@@ -24,7 +24,7 @@ class OpenedLake:
 
 
 @contextmanager
-def opened(place: str) -> Iterator[OpenedLake]:
+def open_lake(place: str) -> Iterator[OpenedLake]:
     """The lake in a folder or database, closed afterwards."""
     if not is_postgresql(place):
         _require_lake(Path(place))
@@ -39,7 +39,7 @@ def opened(place: str) -> Iterator[OpenedLake]:
 
 
 def _require_lake(folder: Path) -> None:
-    if not (folder / DATABASE).is_file():
+    if not (folder / DATABASE_FILE).is_file():
         lake_recovery.require_database(folder)
         what = "is not a lake" if folder.exists() else "does not exist"
         raise InvalidRequest(

@@ -7,19 +7,19 @@ import typer
 from rich.console import Console
 
 from headgate.cli import console, folder, summaries
-from headgate.cli.console import Column
+from headgate.cli.console import OutputColumn
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import VersionSummary
 from headgate.protocol.stats import operation_metrics
-from headgate.protocol.stats.operation_metrics import FILES, ROWS, Count
+from headgate.protocol.stats.operation_metrics import FILE_METRICS, ROW_METRICS, MetricCount
 
 _COLUMNS = (
-    Column("version", right=True, style="bold"),
-    Column("timestamp"),
-    Column("operation"),
-    Column("rows", right=True),
-    Column("files", right=True),
-    Column("commit"),
+    OutputColumn("version", right=True, style="bold"),
+    OutputColumn("timestamp"),
+    OutputColumn("operation"),
+    OutputColumn("rows", right=True),
+    OutputColumn("files", right=True),
+    OutputColumn("commit"),
 )
 
 
@@ -30,15 +30,15 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to a table, newest first."""
-    with folder.opened(lake) as opened:
-        versions = summaries.of_history(opened, table, limit=limit)
+    with folder.open_lake(lake) as opened:
+        versions = summaries.summarize_history(opened, table, limit=limit)
     if as_json:
         console.show_json(versions)
     else:
-        show(console.out(), versions)
+        print_versions(console.out(), versions)
 
 
-def show(out: Console, versions: Sequence[VersionSummary], *, indent: int = 0) -> None:
+def print_versions(out: Console, versions: Sequence[VersionSummary], *, indent: int = 0) -> None:
     """The versions, a line each."""
     console.show_table(out, _COLUMNS, [_line(version) for version in versions], indent=indent)
 
@@ -50,18 +50,18 @@ def _line(version: VersionSummary) -> tuple[str, ...]:
         str(version.version),
         version.timestamp.replace("T", " "),
         f"{operation} ({mode})" if mode else operation,
-        _shown(operation_metrics.counts(version.operation_metrics, ROWS)),
-        _shown(operation_metrics.counts(version.operation_metrics, FILES)),
+        _counts_text(operation_metrics.metric_counts(version.operation_metrics, ROW_METRICS)),
+        _counts_text(operation_metrics.metric_counts(version.operation_metrics, FILE_METRICS)),
         version.commit,
     )
 
 
-def _shown(counts: Sequence[Count]) -> str:
+def _counts_text(counts: Sequence[MetricCount]) -> str:
     """What was written or added as a number, everything else in words."""
     match counts:
         case ():
             return "–"
-        case (Count("written" | "added", number),):
-            return console.count(number)
+        case (MetricCount("written" | "added", number),):
+            return console.format_count(number)
         case _:
-            return ", ".join(f"{console.count(each.number)} {each.verb}" for each in counts)
+            return ", ".join(f"{console.format_count(each.number)} {each.verb}" for each in counts)

@@ -16,35 +16,37 @@ from typing_extensions import override
 
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
-    """A command by its name, which is also that of its function."""
+    """A command by its name, and where its function is."""
 
     name: str
-    module: str
+    function: str
     summary: str
     """The first line of the function's docstring."""
 
 
 COMMANDS: tuple[LazyCommand, ...] = (
     LazyCommand(
-        "demo", "headgate.cli.demo.command", "Build a small lake and watch the catalog ratify its commits."
+        "demo",
+        "headgate.cli.demo.command:demo",
+        "Build a small lake and watch the catalog ratify its commits.",
     ),
-    LazyCommand("tables", "headgate.cli.tables", "List the tables of a lake."),
-    LazyCommand("history", "headgate.cli.history", "Show what happened to a table, newest first."),
-    LazyCommand("show", "headgate.cli.show", "Show a table's columns, size, properties and place."),
-    LazyCommand("publish", "headgate.cli.publish", "Publish every ratified commit to _delta_log."),
+    LazyCommand("tables", "headgate.cli.tables:tables", "List the tables of a lake."),
+    LazyCommand("history", "headgate.cli.history:history", "Show what happened to a table, newest first."),
+    LazyCommand("show", "headgate.cli.show:show", "Show a table's columns, size, properties and place."),
+    LazyCommand("publish", "headgate.cli.publish:publish", "Publish every ratified commit to _delta_log."),
     LazyCommand(
         "worker",
-        "headgate.cli.worker",
+        "headgate.cli.worker:worker",
         "Publish, checkpoint, clean up and sweep what is due, until it is stopped.",
     ),
     LazyCommand(
         "check",
-        "headgate.cli.check",
+        "headgate.cli.check:check_tables",
         "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
     ),
     LazyCommand(
         "recover",
-        "headgate.cli.recover",
+        "headgate.cli.recover:recover",
         "Rebuild a lost catalog, or bring one that was restored up to date, from the logs of its tables.",
     ),
 )
@@ -72,5 +74,6 @@ class LazyCommands(TyperGroup):
     def _load(self, command: LazyCommand) -> Any:
         """The command of typer that the function is, with its arguments and the whole of its help."""
         alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
-        alone.command(command.name)(getattr(importlib.import_module(command.module), command.name))
+        module, _, function = command.function.partition(":")
+        alone.command(command.name)(getattr(importlib.import_module(module), function))
         return get_command(alone)

@@ -19,12 +19,12 @@ def publish(
     lake: LakePlace = str(DEFAULT_LAKE),
 ) -> None:
     """Publish every ratified commit to _delta_log."""
-    with folder.opened(lake) as opened:
-        entries = opened.lake.tables() if table is None else (summaries.find(opened, table),)
+    with folder.open_lake(lake) as opened:
+        entries = opened.lake.tables() if table is None else (summaries.find_entry(opened, table),)
         for entry in entries:
             console.out().print(f"{entry.name}  {_publish(opened, entry)}")
     if not entries:
-        console.out().print(f"no tables in {targets.shown(lake)}, so nothing to publish")
+        console.out().print(f"no tables in {targets.without_password(lake)}, so nothing to publish")
 
 
 def _publish(opened: OpenedLake, entry: TableEntry) -> str:

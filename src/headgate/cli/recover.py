@@ -10,13 +10,13 @@ from headgate.catalog import targets
 from headgate.cli import console
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
 from headgate.lake import lake_recovery
-from headgate.table.maintenance.recovery import Outcome, RecoveredTable, Recovery
+from headgate.table.maintenance.recovery import RecoveredTable, RecoveryOutcome, RecoveryReport
 
 _STYLES = {
-    Outcome.REBUILT: "bold green",
-    Outcome.CAUGHT_UP: "bold green",
-    Outcome.UNCHANGED: "",
-    Outcome.LEFT: "bold yellow",
+    RecoveryOutcome.REBUILT: "bold green",
+    RecoveryOutcome.CAUGHT_UP: "bold green",
+    RecoveryOutcome.UNCHANGED: "",
+    RecoveryOutcome.LEFT: "bold yellow",
 }
 
 
@@ -41,12 +41,12 @@ def recover(
     if as_json:
         console.show_json(done)
     else:
-        show(console.out(), done, targets.shown(lake))
+        print_recovery(console.out(), done, targets.without_password(lake))
     if any(found.may_lack for found in done.tables):
         raise typer.Exit(1)
 
 
-def show(out: Console, done: Recovery, place: str) -> None:
+def print_recovery(out: Console, done: RecoveryReport, place: str) -> None:
     """A line for each table, and below it what may be lost."""
     would = " (dry run: nothing was changed)" if done.dry_run else ""
     if not done.tables:
@@ -60,7 +60,9 @@ def show(out: Console, done: Recovery, place: str) -> None:
         )
         for line in _lines(table):
             out.print(f"  {line}", markup=False, soft_wrap=True)
-    counted = console.counted(sum(each.outcome is Outcome.REBUILT for each in done.tables), "table")
+    counted = console.format_plural(
+        sum(each.outcome is RecoveryOutcome.REBUILT for each in done.tables), "table"
+    )
     out.print(f"{counted} rebuilt of {len(done.tables)}{would}", markup=False)
 
 

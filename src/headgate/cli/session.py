@@ -38,7 +38,7 @@ _CONFIGURATION = {
 
 
 @contextmanager
-def started(java_options: str = _SHORT_LIVED) -> Iterator[SparkSession]:
+def local_session(java_options: str = _SHORT_LIVED) -> Iterator[SparkSession]:
     """A session on this machine, stopped afterwards."""
     with tempfile.TemporaryDirectory(prefix="headgate-") as scratch:
         spark = _start(Path(scratch), java_options)
@@ -49,10 +49,10 @@ def started(java_options: str = _SHORT_LIVED) -> Iterator[SparkSession]:
 
 
 @contextmanager
-def when_needed() -> Iterator[Callable[[], SparkSession]]:
+def lazy_session() -> Iterator[Callable[[], SparkSession]]:
     """What gives a session on this machine, started by the first who asks and stopped when all are done."""
     with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(started(java_options="")))
+        yield cache(lambda: stack.enter_context(local_session(java_options="")))
 
 
 def _start(scratch: Path, java_options: str) -> SparkSession:

@@ -7,7 +7,7 @@ import typer
 from pyspark.sql import functions as F
 
 from headgate.cli import console, folder, session, summaries
-from headgate.cli.console import Column
+from headgate.cli.console import OutputColumn
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import TableDetail
 from headgate.lake.table import Table
@@ -20,30 +20,35 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a table's columns, size, properties and place."""
-    with folder.opened(lake) as opened:
-        detail = summaries.in_detail(opened, table)
+    with folder.open_lake(lake) as opened:
+        detail = summaries.describe_table(opened, table)
         if rows:
             detail = msgspec.structs.replace(detail, sample=_sample(opened.lake.table(table), rows))
     if as_json:
         console.show_json(detail)
     else:
-        _show(detail)
+        _print_detail(detail)
 
 
 def _sample(table: Table, rows: int) -> tuple[msgspec.Raw, ...]:
-    with session.started() as spark:
+    with session.local_session() as spark:
         first = table.read(spark=spark).limit(rows)
         as_json = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
         return tuple(msgspec.Raw(row[0].encode()) for row in first.select(as_json).collect())
 
 
-def _show(detail: TableDetail) -> None:
+def _print_detail(detail: TableDetail) -> None:
     out, table = console.out(), detail.table
     console.show_pairs(out, _facts(detail))
     out.print()
     console.show_table(
         out,
-        (Column("column", style="bold"), Column("type"), Column("null"), Column("comment")),
+        (
+            OutputColumn("column", style="bold"),
+            OutputColumn("type"),
+            OutputColumn("null"),
+            OutputColumn("comment"),
+        ),
         [
             (column.name, column.type, "yes" if column.nullable else "no", column.comment or "")
             for column in detail.columns
@@ -51,8 +56,8 @@ def _show(detail: TableDetail) -> None:
     )
     if detail.sample is not None:
         out.print()
-        _show_sample(detail.sample, [column.name for column in detail.columns])
-        out.print(f"{len(detail.sample)} of {console.count(table.num_rows)} rows")
+        _print_sample(detail.sample, [column.name for column in detail.columns])
+        out.print(f"{len(detail.sample)} of {console.format_count(table.num_rows)} rows")
 
 
 def _facts(detail: TableDetail) -> dict[str, str]:
@@ -61,10 +66,10 @@ def _facts(detail: TableDetail) -> dict[str, str]:
         "table": table.name,
         "description": detail.description or "",
         "version": f"{table.version}, committed {(table.last_modified or '').replace('T', ' ')}",
-        "rows": console.count(table.num_rows),
-        "files": f"{console.count(table.num_files)}, {console.size(table.size_in_bytes)}",
+        "rows": console.format_count(table.num_rows),
+        "files": f"{console.format_count(table.num_files)}, {console.format_size(table.size_in_bytes)}",
         "published": f"up to version {held.published}; the catalog holds {held.inline} inline "
-        f"and {console.counted(held.staged, 'staged commit')}",
+        f"and {console.format_plural(held.staged, 'staged commit')}",
         "protocol": f"reader {detail.min_reader_version}, writer {detail.min_writer_version}",
         "features": ", ".join(detail.table_features),
         "properties": ", ".join(f"{key}={value}" for key, value in detail.properties.items()),
@@ -77,12 +82,12 @@ def _facts(detail: TableDetail) -> dict[str, str]:
     return {key: value for key, value in facts.items() if value}
 
 
-def _show_sample(sample: tuple[msgspec.Raw, ...], names: list[str]) -> None:
+def _print_sample(sample: tuple[msgspec.Raw, ...], names: list[str]) -> None:
     decoder = msgspec.json.Decoder(float_hook=str)  # decimals keep the digits they have
     rows = [decoder.decode(row) for row in sample]
     console.show_table(
         console.out(),
-        [Column(name) for name in names],
+        [OutputColumn(name) for name in names],
         [[_cell(row.get(name)) for name in names] for row in rows],
     )
 

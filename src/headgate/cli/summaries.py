@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from headgate.catalog.ports.commits import Inline, Staged, Tail
+from headgate.catalog.ports.commits import InlineCommit, StagedCommit, Tail
 from headgate.catalog.ports.directory import TableEntry
 from headgate.cli import console
 from headgate.cli.folder import OpenedLake
 from headgate.errors import CorruptLog, StorageError, UserError
 from headgate.protocol.actions import Protocol
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import describe
+from headgate.protocol.schema.types import describe_type
 from headgate.protocol.stats import file_stats
 from headgate.table.read.history import HistoryEntry
 from headgate.table.read.snapshot import Snapshot
@@ -88,12 +88,12 @@ class VersionSummary(_Summary, frozen=True, kw_only=True):
     commit: str
 
 
-def of_tables(opened: OpenedLake, schema: str | None = None) -> tuple[TableSummary, ...]:
+def summarize_tables(opened: OpenedLake, schema: str | None = None) -> tuple[TableSummary, ...]:
     """Every table of the lake, or of one schema; one that cannot be read does not hide the others."""
-    return tuple(of_table(opened, entry) for entry in opened.lake.tables(schema))
+    return tuple(summarize_table(opened, entry) for entry in opened.lake.tables(schema))
 
 
-def of_table(opened: OpenedLake, entry: TableEntry) -> TableSummary:
+def summarize_table(opened: OpenedLake, entry: TableEntry) -> TableSummary:
     """One table as it is now."""
     tail = opened.catalog.tail(entry.table_id)
     try:
@@ -104,20 +104,20 @@ def of_table(opened: OpenedLake, entry: TableEntry) -> TableSummary:
             id=entry.table_id,
             location=entry.location,
             version=tail.latest,
-            catalog=catalog_view(tail),
+            catalog=summarize_tail(tail),
             problem=str(exc),
         )
-    return _of_snapshot(entry, snapshot, tail)
+    return _summarize_snapshot(entry, snapshot, tail)
 
 
-def in_detail(opened: OpenedLake, name: str) -> TableDetail:
+def describe_table(opened: OpenedLake, name: str) -> TableDetail:
     """Everything about one table that its log and the catalog know."""
-    entry = find(opened, name)
+    entry = find_entry(opened, name)
     snapshot = opened.lake.table(name).log.snapshot()
     metadata, protocol = snapshot.state.metadata, snapshot.state.protocol
     return TableDetail(
-        table=_of_snapshot(entry, snapshot, opened.catalog.tail(entry.table_id)),
-        created_at=console.iso(entry.created_ms),
+        table=_summarize_snapshot(entry, snapshot, opened.catalog.tail(entry.table_id)),
+        created_at=console.format_iso(entry.created_ms),
         description=metadata.description,
         columns=_columns(metadata.schema_string),
         partition_columns=metadata.partition_columns,
@@ -129,23 +129,25 @@ def in_detail(opened: OpenedLake, name: str) -> TableDetail:
     )
 
 
-def of_history(opened: OpenedLake, name: str, *, limit: int | None = None) -> tuple[VersionSummary, ...]:
+def summarize_history(
+    opened: OpenedLake, name: str, *, limit: int | None = None
+) -> tuple[VersionSummary, ...]:
     """The versions of a table, newest first."""
     entries = opened.lake.table(name).log.history(limit=limit)
-    tail = opened.catalog.tail(find(opened, name).table_id)
-    places = {commit.version: _place(commit.where) for commit in tail.commits}
-    return tuple(_of_version(entry, places.get(entry.version, "published")) for entry in entries)
+    tail = opened.catalog.tail(find_entry(opened, name).table_id)
+    places = {commit.version: _commit_place(commit.where) for commit in tail.commits}
+    return tuple(_summarize_version(entry, places.get(entry.version, "published")) for entry in entries)
 
 
-def find(opened: OpenedLake, name: str) -> TableEntry:
+def find_entry(opened: OpenedLake, name: str) -> TableEntry:
     """The directory's entry of a table."""
     location = opened.lake.table(name).location
     return next(entry for entry in opened.lake.tables() if entry.location == location)
 
 
-def catalog_view(tail: Tail) -> CatalogView:
+def summarize_tail(tail: Tail) -> CatalogView:
     """The tail in four numbers."""
-    places = [_place(commit.where) for commit in tail.commits]
+    places = [_commit_place(commit.where) for commit in tail.commits]
     return CatalogView(
         ratified=tail.latest,
         published=tail.published,
@@ -154,17 +156,17 @@ def catalog_view(tail: Tail) -> CatalogView:
     )
 
 
-def _place(where: Inline | Staged | None) -> str:
+def _commit_place(where: InlineCommit | StagedCommit | None) -> str:
     match where:
-        case Inline():
+        case InlineCommit():
             return "inline"
-        case Staged():
+        case StagedCommit():
             return "staged"
         case None:
             return "published"
 
 
-def _of_snapshot(entry: TableEntry, snapshot: Snapshot, tail: Tail) -> TableSummary:
+def _summarize_snapshot(entry: TableEntry, snapshot: Snapshot, tail: Tail) -> TableSummary:
     files = snapshot.files.columns
     stamp = snapshot.state.in_commit_timestamp
     return TableSummary(
@@ -172,11 +174,11 @@ def _of_snapshot(entry: TableEntry, snapshot: Snapshot, tail: Tail) -> TableSumm
         id=entry.table_id,
         location=entry.location,
         version=snapshot.version,
-        last_modified=None if stamp is None else console.iso(stamp),
+        last_modified=None if stamp is None else console.format_iso(stamp),
         num_files=files.num_rows,
         size_in_bytes=sum(files["size"].to_pylist()),
         num_rows=_rows(snapshot),
-        catalog=catalog_view(tail),
+        catalog=summarize_tail(tail),
     )
 
 
@@ -197,7 +199,7 @@ def _columns(schema_string: str) -> tuple[ColumnSummary, ...]:
     return tuple(
         ColumnSummary(
             name=column.name,
-            type=describe(column.type),
+            type=describe_type(column.type),
             nullable=column.nullable,
             comment=column.metadata.get("comment"),
         )
@@ -209,11 +211,11 @@ def _features(protocol: Protocol) -> tuple[str, ...]:
     return tuple(sorted({*(protocol.reader_features or ()), *(protocol.writer_features or ())}))
 
 
-def _of_version(entry: HistoryEntry, place: str) -> VersionSummary:
+def _summarize_version(entry: HistoryEntry, place: str) -> VersionSummary:
     info = entry.info
     return VersionSummary(
         version=entry.version,
-        timestamp=console.iso(entry.timestamp),
+        timestamp=console.format_iso(entry.timestamp),
         operation=info.operation,
         operation_parameters=info.operation_parameters or {},
         operation_metrics=info.operation_metrics or {},

@@ -9,7 +9,7 @@ import typer
 from headgate.catalog import targets
 from headgate.cli import console, folder, session
 from headgate.cli.options import DEFAULT_LAKE, AsJson
-from headgate.table.maintenance.worker import Deed, Outcome
+from headgate.table.maintenance.worker import TaskOutcome, TaskResult
 
 _SECONDS = 10.0
 
@@ -37,33 +37,33 @@ def worker(
     as_json: AsJson = False,
 ) -> None:
     """Publish, checkpoint, clean up and sweep what is due, until it is stopped."""
-    with folder.opened(lake) as opened, session.when_needed() as started:
+    with folder.open_lake(lake) as opened, session.lazy_session() as started:
         tender = opened.lake.worker(spark=started if spark else None)
         if once or dry_run:
             deeds = tender.run_once(dry_run=dry_run)
             if as_json:
                 console.show_json(deeds)
             else:
-                _show(deeds)
-            failed = any(deed.outcome is Outcome.FAILED for deed in deeds)
+                _print_results(deeds)
+            failed = any(deed.outcome is TaskOutcome.FAILED for deed in deeds)
             raise typer.Exit(1 if failed else 0)
         stop = threading.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: stop.set())
         console.out().print(
-            f"tending {targets.shown(lake)} every {every:g} s; stop with Ctrl-C", markup=False
+            f"tending {targets.without_password(lake)} every {every:g} s; stop with Ctrl-C", markup=False
         )
-        tender.run(every=every, stop=stop, tell=_tell)
+        tender.run(every=every, stop=stop, tell=_print_result)
 
 
-def _show(deeds: tuple[Deed, ...]) -> None:
+def _print_results(deeds: tuple[TaskResult, ...]) -> None:
     for deed in deeds:
-        _tell(deed)
+        _print_result(deed)
     if not deeds:
         console.out().print("nothing is due")
 
 
-def _tell(deed: Deed) -> None:
+def _print_result(deed: TaskResult) -> None:
     console.out().print(
         f"{deed.subject}  {deed.chore}: {deed.outcome.value}, {deed.detail}", markup=False, soft_wrap=True
     )

@@ -7,7 +7,7 @@ from headgate.catalog.ports.access import ForeignKey, Grant, Privilege
 from headgate.catalog.ports.catalog import LakeCatalog
 
 
-class Governing:
+class LakeAccess:
     """What a lake offers to who decides about others; a method takes MANAGE GRANTS on what it is about."""
 
     _catalog: LakeCatalog

@@ -11,7 +11,7 @@ from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.events import ALL, Event, Kind
+from headgate.catalog.ports.events import ALL_EVENT_KINDS, Event, EventKind
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import InvalidRequest
@@ -28,7 +28,7 @@ from headgate.table.opened_table import OpenedTable
 _MINUTE = timedelta(minutes=1)
 
 
-class Tending:
+class LakeActivity:
     """The part of a lake that is about what happens in it."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Tending:
         self,
         callback: Callable[[Event], None],
         *,
-        kinds: Iterable[str | Kind] | None = None,
+        kinds: Iterable[str | EventKind] | None = None,
         after: int | None = None,
         name: str | None = None,
         every: float = 0.5,
@@ -63,7 +63,7 @@ class Tending:
         else say ``after`` which cursor to begin. ``kinds`` are such as ``"commit"``; the listener looks
         ``every`` so many seconds.
         """
-        wanted = ALL if kinds is None else frozenset(_kind(kind) for kind in kinds)
+        wanted = ALL_EVENT_KINDS if kinds is None else frozenset(_kind(kind) for kind in kinds)
         listener = Listener(self._catalog.events, callback, kinds=wanted, after=after, name=name, every=every)
         self._listeners.append(listener)
         return listener
@@ -89,11 +89,11 @@ class Tending:
         compactions and checksums always are. It is an order to workers too: they do it when it is due. For
         data reorganisation the ``thresholds`` say when that is, in place of those of the worker.
         """
-        self._catalog.permissions.permit(self._table_id(table), maintenance.kind_of(kind), thresholds)
+        self._catalog.permissions.permit(self._table_id(table), maintenance.parse_kind(kind), thresholds)
 
     def forbid(self, table: str, kind: str) -> None:
         """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does."""
-        self._catalog.permissions.forbid(self._table_id(table), maintenance.kind_of(kind))
+        self._catalog.permissions.forbid(self._table_id(table), maintenance.parse_kind(kind))
 
     def permissions(self, table: str) -> tuple[str, ...]:
         """Which kinds of maintenance may be done with a table."""
@@ -129,7 +129,7 @@ class Tending:
         clustering and purging of deleted rows, of tables that permit data reorganisation.
         """
         if policy is not None and policy.rearrange is not None:
-            rearrangement.require_sensible(policy.rearrange)
+            rearrangement.check_thresholds(policy.rearrange)
         holder = f"worker {self._world.uuid()}"
         session = spark if callable(spark) or spark is None else lambda: spark
         rearranger = None if session is None else SparkRearranger(session)
@@ -152,9 +152,9 @@ def _name(table: str) -> TableName:
     return TableName(schema, name)
 
 
-def _kind(kind: str | Kind) -> Kind:
+def _kind(kind: str | EventKind) -> EventKind:
     try:
-        return Kind(kind)
+        return EventKind(kind)
     except ValueError as exc:
-        known = ", ".join(repr(one.value) for one in Kind)
+        known = ", ".join(repr(one.value) for one in EventKind)
         raise InvalidRequest(f"{kind!r} is no kind of event: there is {known}") from exc

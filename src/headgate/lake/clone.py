@@ -10,15 +10,15 @@ from pathlib import Path
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.errors import TableNotFound, VersionNotFound
-from headgate.lake.create import Making
+from headgate.lake.create import TableCreation
 from headgate.lake.directory import parse_name
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.calls import moments
 from headgate.storage.locate import locate
 from headgate.table.alter import clone as cloned
-from headgate.table.alter.clone import Source, Wish
-from headgate.table.location import Site
+from headgate.table.alter.clone import CloneOptions, CloneSource
+from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths, table_not_found
 
@@ -26,7 +26,7 @@ _DELTA = "delta.`"
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CloneSource:
     """A table to be cloned, and its name if it is one of the lake's."""
 
     called: str
@@ -34,7 +34,7 @@ class _Found:
     name: TableName | None = None
 
 
-class Cloning(Making):
+class TableCloning(TableCreation):
     """The part of a lake that clones tables."""
 
     def clone(  # noqa: PLR0913 — those of Delta's statement
@@ -59,10 +59,10 @@ class Cloning(Making):
         are copied. Whoever commits to it meanwhile wins: ``ConcurrentWrite``.
         """
         found, target = self._source(source), parse_name(name)
-        moment = None if timestamp is None else moments.millis(timestamp)
+        moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
         snapshot = found.opened.snapshot(version=version, timestamp=moment)
-        cloning = Source(found.called, found.opened, snapshot)
-        wish = Wish(shallow=shallow, properties=properties or {})
+        cloning = CloneSource(found.called, found.opened, snapshot)
+        wish = CloneOptions(shallow=shallow, properties=properties or {})
         with self._undisturbed(found, snapshot.version, wish):
             entry = self._present(target) if replace else None
             return (
@@ -71,17 +71,19 @@ class Cloning(Making):
                 else self._over(found, cloning, entry, wish)
             )
 
-    def _make(self, found: _Found, source: Source, target: TableName, wish: Wish) -> Table:
+    def _make(self, found: _CloneSource, source: CloneSource, target: TableName, wish: CloneOptions) -> Table:
         staging = self._reserve(target)
         self._let_name(staging.table_id, found, source, wish)
-        site = Site(staging.location, locate(staging.location), self._world)
-        wish = replaced(wish, required=alter_properties.identity(staging.table_id, str(target)))
-        return self._handle(cloned.make(site, source, wish, lambda: self._catalog.register(staging, target)))
+        site = NewTableLocation(staging.location, locate(staging.location), self._world)
+        wish = replaced(wish, required=alter_properties.catalog_identity(staging.table_id, str(target)))
+        return self._handle(
+            cloned.create_clone(site, source, wish, lambda: self._catalog.register(staging, target))
+        )
 
-    def _over(self, found: _Found, source: Source, entry: TableEntry, wish: Wish) -> Table:
+    def _over(self, found: _CloneSource, source: CloneSource, entry: TableEntry, wish: CloneOptions) -> Table:
         handle = self._handle(entry)
         self._let_name(entry.table_id, found, source, wish)
-        cloned.over(handle.log, source, wish)
+        cloned.replace_with_clone(handle.log, source, wish)
         return handle
 
     def _present(self, name: TableName) -> TableEntry | None:
@@ -90,7 +92,9 @@ class Cloning(Making):
         except TableNotFound:
             return None
 
-    def _undisturbed(self, found: _Found, version: int, wish: Wish) -> AbstractContextManager[object]:
+    def _undisturbed(
+        self, found: _CloneSource, version: int, wish: CloneOptions
+    ) -> AbstractContextManager[object]:
         """Copying may take long, in which no VACUUM through the catalog may take what is to be copied."""
         if wish.shallow or found.name is None:
             return nullcontext()
@@ -99,7 +103,9 @@ class Cloning(Making):
         except VersionNotFound:  # some of it may be gone, or not: who copies will see
             return nullcontext()
 
-    def _let_name(self, table_id: TableId, found: _Found, source: Source, wish: Wish) -> None:
+    def _let_name(
+        self, table_id: TableId, found: _CloneSource, source: CloneSource, wish: CloneOptions
+    ) -> None:
         """Have a shallow clone allowed to name files elsewhere, before a commit needs it.
 
         What a crash leaves of that is an allowance that nothing uses.
@@ -108,30 +114,30 @@ class Cloning(Making):
             return
         granting = self._catalog.granting
         if found.name is None:
-            granting.let_clone_places(table_id, cloned.places_of(source))
+            granting.let_clone_places(table_id, cloned.source_locations(source))
         else:
             granting.let_clone(table_id, found.name)
 
-    def _source(self, source: str | Path | Table) -> _Found:
+    def _source(self, source: str | Path | Table) -> _CloneSource:
         if isinstance(source, Table):
-            return self._ours(source) or _Found(source.name, source.log)
+            return self._ours(source) or _CloneSource(source.name, source.log)
         text = str(source)
         if text.startswith(_DELTA) and text.endswith("`"):
             text = text.removeprefix(_DELTA).removesuffix("`")
         elif not isinstance(source, Path) and "/" not in text:
             entry = self._catalog.resolve(parse_name(text))
-            return _Found(str(entry.name), self._open_table(entry), entry.name)
+            return _CloneSource(str(entry.name), self._open_table(entry), entry.name)
         opened = self._opened_at(text)
         if not opened.exists():
             raise table_not_found.no_table_at(opened.location)
-        return _Found(f"delta.`{opened.location}`", opened)
+        return _CloneSource(f"delta.`{opened.location}`", opened)
 
-    def _ours(self, table: Table) -> _Found | None:
+    def _ours(self, table: Table) -> _CloneSource | None:
         """A table that is open, as the lake has it, if it is one of the lake's: as it is committed."""
         entry = None if table.name.startswith(_DELTA) else self._present(parse_name(table.name))
-        if entry is None or not file_paths.is_same(entry.location, table.location):
+        if entry is None or not file_paths.is_same_location(entry.location, table.location):
             return None
-        return _Found(str(entry.name), self._open_table(entry), entry.name)
+        return _CloneSource(str(entry.name), self._open_table(entry), entry.name)
 
     def _opened_at(self, location: str) -> OpenedTable:
         """The ordinary Delta table at a path."""

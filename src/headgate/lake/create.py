@@ -10,35 +10,35 @@ from typing_extensions import Unpack
 
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
-from headgate.lake.directory import Naming, parse_name
+from headgate.lake.directory import LakeDirectory, parse_name
 from headgate.lake.table import Table
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
-from headgate.spark.data_files.write_options import Asked, WriteOptions
+from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
 from headgate.spark.session import new_table
-from headgate.spark.session.schema import Columns
+from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.spark.streaming.stream_options import AskedOfStream, StreamMode
+from headgate.spark.streaming.stream_options import StreamKwargs, StreamMode
 from headgate.spark.write import replace_table as replacing
-from headgate.spark.write.replace_table import Replacement
-from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
+from headgate.spark.write.replace_table import TableReplacement
+from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.storage import make_folder
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
-from headgate.table.location import Site
+from headgate.table.alter.create import TableDefinition
+from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
 
 
-class Making(Naming):
+class TableCreation(LakeDirectory):
     """The part of a lake that makes tables."""
 
     def create_table(  # noqa: PLR0913 — what a new table is, each by its name
         self,
         name: str,
-        columns: Columns,
+        columns: SchemaLike,
         *,
         comment: str | None = None,
         properties: Mapping[str, str] | None = None,
@@ -72,7 +72,7 @@ class Making(Naming):
         *,
         mode: SaveMode = "error",
         properties: Mapping[str, str] | None = None,
-        **options: Unpack[Asked],
+        **options: Unpack[WriteKwargs],
     ) -> Table:
         """Write rows to the table of that name, which is made with their columns if there is none.
 
@@ -81,7 +81,7 @@ class Making(Naming):
         ``Table.append`` and ``Table.overwrite``, with ``partition_by`` and ``cluster_by``. A new table and
         its rows appear in one commit.
         """
-        asked = Save(df, name, mode, write_options.of(options), properties or {})
+        asked = SaveRequest(df, name, mode, write_options.from_kwargs(options), properties or {})
         save(
             asked,
             lambda: self._open_table(self._catalog.resolve(parse_name(name))),
@@ -97,26 +97,26 @@ class Making(Naming):
         checkpoint: str | Path,
         mode: StreamMode = "append",
         properties: Mapping[str, str] | None = None,
-        **options: Unpack[AskedOfStream],
+        **options: Unpack[StreamKwargs],
     ) -> StreamingQuery:
         """Start a query that writes the stream ``df`` to the table of that name, as ``Table.write_stream``.
 
         If there is no such table, the first batch makes it, with its columns, these ``properties`` and in
         one commit with its rows.
         """
-        asked = stream_options.of(mode, options, checkpoint)
+        asked = stream_options.from_kwargs(mode, options, checkpoint)
         return sink.start(df, self._destination(name, properties or {}), asked)
 
     def replace_table(
         self,
         name: str,
-        columns: Columns | None = None,
+        columns: SchemaLike | None = None,
         *,
         rows: DataFrame | None = None,
         or_create: bool = False,
         comment: str | None = None,
         properties: Mapping[str, str] | None = None,
-        **options: Unpack[Asked],
+        **options: Unpack[WriteKwargs],
     ) -> Table:
         """Put another table in place of one, in one commit; it keeps its name, its id and its past.
 
@@ -126,7 +126,7 @@ class Making(Naming):
         """
         if columns is None and rows is None:
             raise InvalidRequest("a table is replaced by columns, or by rows: give one of the two")
-        asked = write_options.of(options)
+        asked = write_options.from_kwargs(options)
         definition = new_table.define(
             rows if columns is None else columns,  # type: ignore[arg-type]  # one is given
             comment=comment,
@@ -148,29 +148,33 @@ class Making(Naming):
                 return self._create_as(wanted, definition, rows, asked)
             except TableExists:  # somebody made it meanwhile
                 found = self._handle(self._catalog.resolve(wanted))
-        new = Replacement(definition, rows, or_create=or_create, options=asked)
+        new = TableReplacement(definition, rows, or_create=or_create, options=asked)
         replacing.replace_table(found.log, new)
         return found
 
-    def _create(self, name: TableName, definition: Definition) -> Table:
+    def _create(self, name: TableName, definition: TableDefinition) -> Table:
         return self._handle(self._catalog.register(self._stage(name, definition), name))
 
-    def _stage(self, name: TableName, definition: Definition) -> StagingTable:
-        create.begin(definition, managed=True, world=self._world)  # refused before a place is reserved
+    def _stage(self, name: TableName, definition: TableDefinition) -> StagingTable:
+        create.initial_state(
+            definition, managed=True, world=self._world
+        )  # refused before a place is reserved
         staging = self._reserve(name)
-        content = create.version_0(_named(definition, staging, name), managed=True, world=self._world)
-        create.place(locate(staging.location), content, managed=True)
+        content = create.version_0(
+            _with_catalog_properties(definition, staging, name), managed=True, world=self._world
+        )
+        create.write_first_commit(locate(staging.location), content, managed=True)
         return staging
 
     def _create_as(
-        self, name: TableName, definition: Definition, df: DataFrame, asked: WriteOptions
+        self, name: TableName, definition: TableDefinition, df: DataFrame, asked: WriteOptions
     ) -> Table:
         staging = self._reserve(name)
         store = locate(staging.location)
-        site = Site(staging.location, store, self._world)
-        entry = make_with_rows(
+        site = NewTableLocation(staging.location, store, self._world)
+        entry = create_with_rows(
             site,
-            _named(definition, staging, name),
+            _with_catalog_properties(definition, staging, name),
             df,
             asked,
             register=lambda: self._catalog.register(staging, name),
@@ -180,14 +184,14 @@ class Making(Naming):
     def _reserve(self, name: TableName) -> StagingTable:
         """A place for a table to be, with the folder where other clients put what they stage (S124)."""
         staging = self._catalog.stage(name)
-        make_folder.make(staging.location, file_names.STAGED)
+        make_folder.make_folder(staging.location, file_names.STAGED_FOLDER)
         return staging
 
     def _destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:
         """Where streams go to by this name; the table is made if there are properties for it."""
         wanted = parse_name(name)
 
-        def make(definition: Definition, df: DataFrame, asked: WriteOptions) -> OpenedTable:
+        def make(definition: TableDefinition, df: DataFrame, asked: WriteOptions) -> OpenedTable:
             return self._create_as(wanted, definition, df, asked).log
 
         return Destination(
@@ -209,7 +213,9 @@ class Making(Naming):
         return Table(name, opened, Destination(name, lambda: opened, again=self._again(name, None)))
 
 
-def _named(definition: Definition, staging: StagingTable, name: TableName) -> Definition:
+def _with_catalog_properties(
+    definition: TableDefinition, staging: StagingTable, name: TableName
+) -> TableDefinition:
     """The definition with what the table has to say of its catalog; a transaction names it otherwise."""
-    required = {**alter_properties.identity(staging.table_id, str(name)), **definition.required}
+    required = {**alter_properties.catalog_identity(staging.table_id, str(name)), **definition.required}
     return replace(definition, required=required)

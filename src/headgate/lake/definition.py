@@ -6,20 +6,20 @@ from pyspark.sql import SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.plugins import coordinators
-from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.domains.rules import RemoveDomain, SetDomain
 from headgate.protocol.features.coordinated_commits import CURRENT
-from headgate.protocol.metadata.alter_columns import After, First, Place
+from headgate.protocol.metadata.alter_columns import After, ColumnPosition, First
 from headgate.protocol.schema import column_path
 from headgate.spark.commands import check_constraints
 from headgate.spark.session import kind, schema
-from headgate.spark.session.schema import Columns
+from headgate.spark.session.schema import SchemaLike
 from headgate.spark.write import identity_high_water
 from headgate.table.alter import alter_clustering, alter_columns, coordination, forced_release, set_properties
 from headgate.table.alter.forced_release import ForcedRelease
 from headgate.table.opened_table import OpenedTable
 
 
-class Definition:
+class AlterableTable:
     """Each method that changes something is one commit, and gives its version; no row is touched."""
 
     def __init__(self, opened: OpenedTable) -> None:
@@ -49,38 +49,40 @@ class Definition:
         self, configurations: Mapping[str, str], *, remove: Iterable[str] = (), since: int | None = None
     ) -> int:
         """Set and remove several metadata domains in one commit; its version."""
-        sets = [Set(name, configuration) for name, configuration in configurations.items()]
-        return self._opened.change_domains((*sets, *map(Remove, remove)), since=since)
+        sets = [SetDomain(name, configuration) for name, configuration in configurations.items()]
+        return self._opened.change_domains((*sets, *map(RemoveDomain, remove)), since=since)
 
     def add_columns(
-        self, columns: Columns, *, into: str | None = None, first: bool = False, after: str | None = None
+        self, columns: SchemaLike, *, into: str | None = None, first: bool = False, after: str | None = None
     ) -> int:
         """Add columns, ``"note STRING, price DECIMAL(10,2)"``; rows that are there have nulls in them.
 
         ``into`` names a struct that gets them (``"address"``, ``"lines.element"``). They come ``first``,
         ``after`` another one, or behind all.
         """
-        added = schema.definition(columns).fields
+        added = schema.table_schema(columns).fields
         parent = () if into is None else column_path.parse_path(into)
-        return alter_columns.add(self._opened, added, parent=parent, place=_place(first=first, after=after))
+        return alter_columns.add_columns(
+            self._opened, added, parent=parent, place=_column_position(first=first, after=after)
+        )
 
     def rename_column(self, column: str, to: str) -> int:
         """Give a column (``"day"``, ``"address.city"``) another name.
 
         Takes column mapping: ``set_properties({"delta.columnMapping.mode": "name"})`` rewrites nothing.
         """
-        return alter_columns.rename(self._opened, column_path.parse_path(column), to)
+        return alter_columns.rename_column(self._opened, column_path.parse_path(column), to)
 
     def drop_columns(self, *columns: str) -> int:
         """Take columns away; what the files have of them is no longer read. Takes column mapping."""
-        return alter_columns.drop(self._opened, map(column_path.parse_path, columns))
+        return alter_columns.drop_columns(self._opened, map(column_path.parse_path, columns))
 
     def move_column(self, column: str, *, first: bool = False, after: str | None = None) -> int:
         """Put a column ``first`` in its struct, or ``after`` another one."""
-        place = _place(first=first, after=after)
+        place = _column_position(first=first, after=after)
         if place is None:
             raise InvalidRequest(f"say where column {column} goes: first=True, or after='another'")
-        return alter_columns.move(self._opened, column_path.parse_path(column), place)
+        return alter_columns.move_column(self._opened, column_path.parse_path(column), place)
 
     def widen_column(self, column: str, to: str) -> int:
         """Give a column a wider type, ``widen_column("id", "BIGINT")``; the files stay as they are.
@@ -89,16 +91,16 @@ class Definition:
         Takes the property ``delta.enableTypeWidening``. Wider are: integers with more bytes, doubles for
         floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
         """
-        wanted = schema.definition(f"`c` {to}").fields[0].type
-        return alter_columns.retype(self._opened, column_path.parse_path(column), wanted)
+        wanted = schema.table_schema(f"`c` {to}").fields[0].type
+        return alter_columns.change_column_type(self._opened, column_path.parse_path(column), wanted)
 
     def set_column_comment(self, column: str, comment: str | None) -> int:
         """Describe a column in words, or with None no longer."""
-        return alter_columns.describe(self._opened, column_path.parse_path(column), comment)
+        return alter_columns.set_column_comment(self._opened, column_path.parse_path(column), comment)
 
     def drop_not_null(self, column: str) -> int:
         """Let a column be null from now on."""
-        return alter_columns.make_nullable(self._opened, column_path.parse_path(column))
+        return alter_columns.drop_not_null(self._opened, column_path.parse_path(column))
 
     def sync_identity(
         self, column: str, *, may_lower: bool = False, spark: SparkSession | None = None
@@ -108,7 +110,9 @@ class Definition:
         Needed only after others wrote values of their own into it, and did not say so. With ``may_lower``
         values may come again of rows that were deleted.
         """
-        return identity_high_water.sync(spark or kind.active(), self._opened, column, may_lower=may_lower)
+        return identity_high_water.sync(
+            spark or kind.active_session(), self._opened, column, may_lower=may_lower
+        )
 
     def cluster_by(self, *columns: str) -> int:
         """Have rows with values alike in these columns, at most four, stored together; with none, no longer.
@@ -122,7 +126,7 @@ class Definition:
 
         The rows that are there are looked at first; if some break it, it is refused.
         """
-        return check_constraints.add(spark or kind.active(), self._opened, name, expression)
+        return check_constraints.add(spark or kind.active_session(), self._opened, name, expression)
 
     def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
         """Demand it no longer."""
@@ -141,7 +145,9 @@ class Definition:
         coordinator, ``delta.coordinatedCommits.…``, give the table to it as ``coordinate`` does.
         """
         if CURRENT.owner in properties:
-            return coordination.set_owner(self._opened, coordinators.find, properties)
+            return coordination.coordinate_by_properties(
+                self._opened, coordinators.find_coordinator, properties
+            )
         return set_properties.set_properties(self._opened, properties)
 
     def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
@@ -175,7 +181,7 @@ class Definition:
         From then on the owner decides every commit, and the file system need guarantee nothing. If
         somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
         """
-        return coordination.coordinate(self._opened, coordinators.find, owner, conf)
+        return coordination.coordinate(self._opened, coordinators.find_coordinator, owner, conf)
 
     def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
         """Take the table back from its commit owner; the version from which it is an ordinary one.
@@ -197,7 +203,7 @@ class Definition:
         return forced_release.force_release(self._opened, owner)
 
 
-def _place(*, first: bool, after: str | None) -> Place:
+def _column_position(*, first: bool, after: str | None) -> ColumnPosition:
     if first and after is not None:
         raise InvalidRequest("a column goes first or after another one, not both")
     if first:

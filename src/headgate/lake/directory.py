@@ -8,14 +8,14 @@ from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
-from headgate.lake.activity import Tending
+from headgate.lake.activity import LakeActivity
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
-from headgate.table.maintenance.recovery import Recovery
+from headgate.table.maintenance.recovery import RecoveryReport
 
 
-class Naming(Tending):
+class LakeDirectory(LakeActivity):
     """The part of a lake that is about which tables there are."""
 
     def create_schema(self, name: str) -> None:
@@ -68,7 +68,7 @@ class Naming(Tending):
         self._catalog.share_log(parse_name(name))
         self._catalog.copies.now()
 
-    def recover(self, *, tables: Iterable[str | Path] = (), dry_run: bool = False) -> Recovery:
+    def recover(self, *, tables: Iterable[str | Path] = (), dry_run: bool = False) -> RecoveryReport:
         """Take in what the logs of tables prove and the catalog does not know; see ``headgate.recover``.
 
         A lake whose database is lost, or was restored from a backup, cannot be connected to before

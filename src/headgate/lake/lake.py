@@ -16,34 +16,34 @@ from headgate.catalog.targets import CatalogTarget
 from headgate.clock import SystemWorld, World
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
-from headgate.lake.access import Governing
-from headgate.lake.clone import Cloning
+from headgate.lake.access import LakeAccess
+from headgate.lake.clone import TableCloning
 from headgate.lake.directory import parse_name
 from headgate.lake.path_table import at_path, open_path
-from headgate.lake.pinned import Access, Lately
+from headgate.lake.pinned import OpenTableCache, TransactionAccess
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.plugins import catalogs, domain_handlers, policies
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.commands import convert as converting
-from headgate.spark.session.schema import Columns
+from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage import locations
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.table.alter import adoption
-from headgate.table.alter.adoption import Registry
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.catalog_hints import Served
+from headgate.table.alter.adoption import TransferServices
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.commit.catalog_managed import ManagedCommitter
-from headgate.table.integrity.check import Report
-from headgate.table.location import Member
+from headgate.table.integrity.check import IntegrityReport
+from headgate.table.location import CatalogIdentity
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class LakeAddress:
     """How to connect to a lake that is there, from this process or another."""
 
     target: str = field(repr=False)  # it may have a password
@@ -52,16 +52,16 @@ class Address:
 
 
 @user_calls
-class Lake(Cloning, Governing):
+class Lake(TableCloning, LakeAccess):
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
     def __init__(
-        self, catalog: LakeCatalog, *, settings: Settings, world: World, address: Address | None = None
+        self, catalog: LakeCatalog, *, settings: Settings, world: World, address: LakeAddress | None = None
     ) -> None:
         super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
         self._settings = settings
         self._address = address
-        self._after_commit = AfterCommit(settings, catalog.copies.soon)
+        self._after_commit = PostCommitScheduler(settings, catalog.copies.soon)
 
     def table(self, name: str) -> Table:
         """The table of that name, ``schema.table``."""
@@ -84,7 +84,7 @@ class Lake(Cloning, Governing):
 
     def check(
         self, table: str | None = None, *, repair: bool = False, data: bool = True
-    ) -> tuple[Report, ...]:
+    ) -> tuple[IntegrityReport, ...]:
         """Whether a table, or every table, is whole: what was looked at and found, a report each.
 
         Looks at the log, the catalog's rows, checkpoints, checksums and, unless told not to, at data
@@ -104,7 +104,7 @@ class Lake(Cloning, Governing):
         name: str,
         *,
         convert: bool = False,
-        partition_schema: Columns | None = None,
+        partition_schema: SchemaLike | None = None,
     ) -> Table:
         """Take an existing Delta table, wherever it is, into the lake by this name; its files stay there.
 
@@ -115,13 +115,15 @@ class Lake(Cloning, Governing):
         """
         place, wanted = locations.canonical(str(location)), parse_name(name)
         if convert:
-            adoption.check(self._registry(), locate(place), place, wanted)
+            adoption.check_claimable(self._registry(), locate(place), place, wanted)
             converting.convert(place, locate(place), partition_schema, world=self._world)
         adopted = adoption.adopt(self._registry(), locate(place), place, wanted)
         self._catalog.copies.now()  # which knows where it is, should the database be lost
         return self._open(self._catalog.resolve(adopted.name))
 
-    def convert(self, location: str | Path, name: str, *, partition_schema: Columns | None = None) -> Table:
+    def convert(
+        self, location: str | Path, name: str, *, partition_schema: SchemaLike | None = None
+    ) -> Table:
         """Make a folder of parquet files a table of the lake, without writing any file anew."""
         return self.adopt(location, name, convert=True, partition_schema=partition_schema)
 
@@ -142,7 +144,7 @@ class Lake(Cloning, Governing):
 
         Nobody has to call this: whoever uses the name does the same for that table.
         """
-        return adoption.resume(self._registry())
+        return adoption.resume_transfers(self._registry())
 
     def close(self) -> None:
         """Publish what still waits and let go of the catalog."""
@@ -163,14 +165,14 @@ class Lake(Cloning, Governing):
     def _opened_at(self, location: str) -> OpenedTable:
         return open_path(location, self._settings)
 
-    def _registry(self) -> Registry:
+    def _registry(self) -> TransferServices:
         catalog = self._catalog
-        return Registry(catalog.adoptions, catalog.releases, catalog.principal, self._world)
+        return TransferServices(catalog.adoptions, catalog.releases, catalog.principal, self._world)
 
     @cached_property
-    def _access(self) -> Access:
-        catalog, opened = self._catalog, Lately(self._opened)
-        return Access(
+    def _access(self) -> TransactionAccess:
+        catalog, opened = self._catalog, OpenTableCache(self._opened)
+        return TransactionAccess(
             catalog, catalog.resolve_all, parse_name, opened, self._stage, self._settings, self._world,
             catalog.granting.let_clone,
         )  # fmt: skip
@@ -194,7 +196,7 @@ class Lake(Cloning, Governing):
             entry.table_id,
             world=self._world,
             inline_limit_bytes=self._settings.inline_limit_bytes,
-            served=Served(self._catalog, entry.table_id, loaded=loaded, fresh_seconds=fresh),
+            served=CatalogHints(self._catalog, entry.table_id, loaded=loaded, fresh_seconds=fresh),
         )
         opened = OpenedTable(
             entry.location,
@@ -205,7 +207,7 @@ class Lake(Cloning, Governing):
             world=self._world,
             handlers=domain_handlers.registered,
             guard=CatalogGuard(self._catalog.permissions, self._catalog.leases, entry.table_id),
-            member=Member(entry.table_id),
+            member=CatalogIdentity(entry.table_id),
         )
         return committer, opened
 
@@ -229,7 +231,7 @@ def connect(
     place = str(target)
     if is_local(place):
         place = local_path(place)
-    address = Address(place, settings, principal)
+    address = LakeAddress(place, settings, principal)
     if is_local(place):
         if warehouse is not None:
             raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
@@ -246,10 +248,10 @@ def connect(
 
 
 @cache
-def _lake_at(address: Address) -> Lake:
+def _lake_at(address: LakeAddress) -> Lake:
     """The lake of a process that only writes the batches of a stream; it is open as long as that runs."""
     return connect(address.target, settings=address.settings, principal=address.principal)
 
 
-def _destination(address: Address, name: str, properties: Mapping[str, str] | None) -> Destination:
+def _destination(address: LakeAddress, name: str, properties: Mapping[str, str] | None) -> Destination:
     return _lake_at(address)._destination(name, properties)

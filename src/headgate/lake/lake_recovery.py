@@ -8,7 +8,13 @@ from pathlib import Path
 from headgate.catalog.ports import directory_copy
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.directory_copy import CopiedTable
-from headgate.catalog.targets import DATABASE, WAREHOUSE, CatalogTarget, is_postgresql, shown
+from headgate.catalog.targets import (
+    DATABASE_FILE,
+    WAREHOUSE_FOLDER,
+    CatalogTarget,
+    is_postgresql,
+    without_password,
+)
 from headgate.errors import CatalogLost, HeadgateError, InvalidRequest, StorageError
 from headgate.plugins import catalogs
 from headgate.settings import DatabaseSettings, Settings
@@ -16,10 +22,10 @@ from headgate.storage import location_spelling, locations, make_folder
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
 from headgate.table.maintenance import log_survey, recovery
-from headgate.table.maintenance.recovery import Ground, Recovery
+from headgate.table.maintenance.recovery import RecoveryReport, RecoverySources
 
-BEHIND = "HEADGATE_CATALOG_BEHIND"
-_NAMED = 5
+CATALOG_BEHIND = "HEADGATE_CATALOG_BEHIND"
+_MAX_TABLES_NAMED = 5
 _LOG = logging.getLogger(__name__)
 
 
@@ -30,7 +36,7 @@ def recover(
     tables: Iterable[str | Path] = (),
     dry_run: bool = False,
     database: DatabaseSettings | None = None,
-) -> Recovery:
+) -> RecoveryReport:
     """Rebuild the catalog of a lake whose database is lost, or older than its tables, from their logs.
 
     The ``target`` is what ``connect`` takes, and so is the ``warehouse``, which a new database must be
@@ -47,32 +53,36 @@ def recover(
             "warehouse: name one of the two"
         )
     folder = Path(local_path(place))
-    if not (folder / WAREHOUSE).is_dir():
+    if not (folder / WAREHOUSE_FOLDER).is_dir():
         raise InvalidRequest(
             f"there is nothing to recover in {str(folder)!r}: a lake's folder has its tables in "
-            f"{WAREHOUSE!r}, and there is none",
+            f"{WAREHOUSE_FOLDER!r}, and there is none",
             code="HEADGATE_LAKE_NOT_FOUND",
         )
     if dry_run and not _has_database(folder):
-        return recovery.recover(Ground(str(folder / WAREHOUSE), locate), _places(tables), dry_run=True)
+        return recovery.rebuild_catalog(
+            RecoverySources(str(folder / WAREHOUSE_FOLDER), locate), _locations(tables), dry_run=True
+        )
     with closing(catalogs.open_catalog(CatalogTarget(str(folder)))) as catalog:
         return recover_catalog(catalog, tables, dry_run=dry_run)
 
 
 def recover_catalog(
     catalog: LakeCatalog, tables: Iterable[str | Path] = (), *, dry_run: bool = False
-) -> Recovery:
+) -> RecoveryReport:
     """The same for a catalog that is open."""
     accept = catalog.accept_version
-    ground = Ground(catalog.warehouse, locate, catalog.recoveries, catalog.copies, accept)
-    return recovery.recover(ground, _places(tables), dry_run=dry_run)
+    ground = RecoverySources(catalog.warehouse, locate, catalog.recoveries, catalog.copies, accept)
+    return recovery.rebuild_catalog(ground, _locations(tables), dry_run=dry_run)
 
 
 def require_database(folder: str | Path) -> None:
     """Refuse to make a database beside tables of one that is lost."""
     root = Path(folder).expanduser().absolute()
-    if (root / WAREHOUSE).is_dir() and not _has_database(root):
-        _require_empty(str(root / WAREHOUSE), f"the folder {str(root)!r} has no {DATABASE}", repr(str(root)))
+    if (root / WAREHOUSE_FOLDER).is_dir() and not _has_database(root):
+        _require_empty(
+            str(root / WAREHOUSE_FOLDER), f"the folder {str(root)!r} has no {DATABASE_FILE}", repr(str(root))
+        )
 
 
 def require_intact(catalog: LakeCatalog, target: str) -> None:
@@ -80,19 +90,19 @@ def require_intact(catalog: LakeCatalog, target: str) -> None:
 
     What this costs does not depend on how many tables there are.
     """
-    called = repr(shown(target))
+    called = repr(without_password(target))
     if catalog.copies.is_new():
         _require_empty(catalog.warehouse, "the catalog's database is empty", called)
         return
     try:
         recovering, lost = catalog.copies.lost()
-        lost = tuple(found for found in lost if log_survey.exists(_files(catalog, found)))
+        lost = tuple(found for found in lost if log_survey.log_exists(_table_store(catalog, found)))
         ahead = catalog.ahead()
     except StorageError as exc:  # who may not look there is not kept from what he may do
         _LOG.debug("whether the catalog is the one of its tables was not seen: %s", exc)
         return
     if recovering or lost:
-        raise _behind(catalog, lost, called)
+        raise _catalog_behind(catalog, lost, called)
     if ahead:
         _LOG.warning(
             "versions of %s are published that the catalog does not know: its database may have been "
@@ -103,7 +113,7 @@ def require_intact(catalog: LakeCatalog, target: str) -> None:
 
 
 def _require_empty(warehouse: str, why: str, target: str) -> None:
-    found = _some_table(warehouse)
+    found = _find_managed_table(warehouse)
     if found is None:
         return
     raise CatalogLost(
@@ -114,41 +124,41 @@ def _require_empty(warehouse: str, why: str, target: str) -> None:
     )  # fmt: skip
 
 
-def _some_table(warehouse: str) -> str | None:
+def _find_managed_table(warehouse: str) -> str | None:
     """A table in the warehouse that a catalog manages."""
     files = locate(warehouse)
-    copy = directory_copy.read(files)
+    copy = directory_copy.read_copy(files)
     if copy is not None and copy.tables:
         return copy.tables[0].name
-    for name in make_folder.names(files):
+    for name in make_folder.folder_names(files):
         place = f"{warehouse}/{name}"
         try:
-            if log_survey.survey(locate(place), place).state.protocol.is_catalog_managed:
+            if log_survey.survey_log(locate(place), place).state.protocol.is_catalog_managed:
                 return place
         except HeadgateError:
             continue
     return None
 
 
-def _behind(catalog: LakeCatalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
+def _catalog_behind(catalog: LakeCatalog, lost: tuple[CopiedTable, ...], target: str) -> CatalogLost:
     known = {str(table_id): table.latest for table_id, table in catalog.recoveries.known().items()}
     facts = [
         f"{found.name} had version {found.latest}, and "
         + (f"has {known[found.table_id]}" if found.table_id in known else "is not known")
-        for found in lost[:_NAMED]
+        for found in lost[:_MAX_TABLES_NAMED]
     ]
-    more = f", and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    more = f", and {len(lost) - _MAX_TABLES_NAMED} more" if len(lost) > _MAX_TABLES_NAMED else ""
     what = "; ".join(facts) + more if facts else "a recovery has begun and not ended"
     return CatalogLost(
         f"the catalog's database is older than its tables: {what}. Was a backup restored? Put a later one "
         f"back, or have what was published since taken in, and the rest named, with "
         f"headgate.recover({target}) or headgate recover",
-        code=BEHIND, tables=[found.name for found in lost],
+        code=CATALOG_BEHIND, tables=[found.name for found in lost],
     )  # fmt: skip
 
 
-def _files(catalog: LakeCatalog, found: CopiedTable) -> Store:
-    return locate(locations.absolute(found.location, catalog.warehouse))
+def _table_store(catalog: LakeCatalog, found: CopiedTable) -> Store:
+    return locate(locations.absolute_location(found.location, catalog.warehouse))
 
 
 def _recover_shared(
@@ -158,7 +168,7 @@ def _recover_shared(
     settings: DatabaseSettings | None,
     *,
     dry_run: bool,
-) -> Recovery:
+) -> RecoveryReport:
     named = None if warehouse is None else str(warehouse)
     try:
         used = Settings(database=settings or DatabaseSettings())
@@ -166,17 +176,17 @@ def _recover_shared(
     except InvalidRequest as exc:
         if not dry_run or named is None or exc.code != "HEADGATE_LAKE_NOT_FOUND":
             raise
-        return recovery.recover(
-            Ground(location_spelling.without_slash(named), locate), _places(tables), dry_run=True
+        return recovery.rebuild_catalog(
+            RecoverySources(location_spelling.without_slash(named), locate), _locations(tables), dry_run=True
         )
     with closing(catalog):
         return recover_catalog(catalog, tables, dry_run=dry_run)
 
 
-def _places(tables: Iterable[str | Path]) -> list[str]:
+def _locations(tables: Iterable[str | Path]) -> list[str]:
     return [locations.canonical(str(place)) for place in tables]
 
 
 def _has_database(folder: Path) -> bool:
-    path = folder / DATABASE
+    path = folder / DATABASE_FILE
     return path.is_file() and path.stat().st_size > 0

@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Collection
 
-from headgate.catalog.ports.events import ALL, Event, EventFeed, Kind
+from headgate.catalog.ports.events import ALL_EVENT_KINDS, Event, EventFeed, EventKind
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
 
 _LOG = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ class Listener:
         log: EventFeed,
         callback: Callable[[Event], None],
         *,
-        kinds: Collection[Kind] = ALL,
+        kinds: Collection[EventKind] = ALL_EVENT_KINDS,
         after: int | None = None,
         name: str | None = None,
         every: float = 0.5,

@@ -16,20 +16,20 @@ from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call
 from headgate.spark.commands import convert as converting
 from headgate.spark.data_files import write_options
-from headgate.spark.data_files.write_options import Asked
+from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.session import new_table
-from headgate.spark.session.schema import Columns
+from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.spark.write.save import Save, SaveMode, make_with_rows, save
+from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.storage import location_spelling, locations
 from headgate.storage.locate import locate
 from headgate.table.alter import coordination
-from headgate.table.alter.create import Definition
-from headgate.table.alter.declared import check_declared
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
-from headgate.table.integrity.check import Report
-from headgate.table.location import Site
+from headgate.table.alter.create import TableDefinition
+from headgate.table.alter.declared import check_declaration
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
+from headgate.table.integrity.check import IntegrityReport
+from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
 
 
@@ -50,7 +50,7 @@ def table_at_path(opened: OpenedTable) -> Table:
 def at_path(  # noqa: PLR0913 — all but the first are for tables that are made here
     location: str | Path,
     *,
-    columns: Columns | None = None,
+    columns: SchemaLike | None = None,
     properties: Mapping[str, str] | None = None,
     partition_by: Iterable[str] = (),
     cluster_by: Iterable[str] = (),
@@ -87,21 +87,21 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
         if opened.exists():
             _check_existing(opened, definition, owner)
         elif owner is None:
-            coordination.create_table(opened, definition, coordinators.find)
+            coordination.create_table(opened, definition, coordinators.find_coordinator)
         else:
-            coordination.create_coordinated(opened, definition, coordinators.find, *owner)
+            coordination.create_coordinated(opened, definition, coordinators.find_coordinator, *owner)
     with suppress(UnsupportedFeature):  # an older version may be readable, and reading tells by name
         opened.snapshot()
     return table_at_path(opened)
 
 
 def _check_existing(
-    opened: OpenedTable, definition: Definition, owner: tuple[str, Mapping[str, str]] | None
+    opened: OpenedTable, definition: TableDefinition, owner: tuple[str, Mapping[str, str]] | None
 ) -> None:
     if owner is not None:
-        coordination.check_owner(opened, *owner)
+        coordination.check_coordinator(opened, *owner)
     with suppress(UnsupportedFeature):
-        check_declared(opened, definition)
+        check_declaration(opened, definition)
 
 
 @user_call
@@ -111,30 +111,32 @@ def write_path(
     *,
     mode: SaveMode = "error",
     properties: Mapping[str, str] | None = None,
-    **options: Unpack[Asked],
+    **options: Unpack[WriteKwargs],
 ) -> Table:
     """Write rows to the ordinary Delta table at a path, which is made with their columns if there is none.
 
     Modes and options are those of ``Lake.write``.
     """
     opened = open_path(location, Settings())
-    asked = Save(df, f"delta.`{opened.location}`", mode, write_options.of(options), properties or {})
+    asked = SaveRequest(
+        df, f"delta.`{opened.location}`", mode, write_options.from_kwargs(options), properties or {}
+    )
 
     def find() -> OpenedTable:
         if not opened.exists():
             raise TableNotFound(f"there is no Delta table at {opened.location!r}", name=asked.name)
         return opened
 
-    def make(definition: Definition) -> OpenedTable:
-        site = Site(opened.location, opened.store, opened.world, coordinators.find)
-        make_with_rows(site, definition, df, asked.first)
+    def make(definition: TableDefinition) -> OpenedTable:
+        site = NewTableLocation(opened.location, opened.store, opened.world, coordinators.find_coordinator)
+        create_with_rows(site, definition, df, asked.first)
         return opened
 
     return table_at_path(save(asked, find, make))
 
 
 @user_call
-def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> Report:
+def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> IntegrityReport:
     """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
     opened = open_path(location, Settings(read_published=True))  # a silent owner is a finding
     return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
@@ -147,8 +149,8 @@ def open_path(location: str | Path, settings: Settings) -> OpenedTable:
     return OpenedTable(
         place,
         store,
-        RoutedCommitter(place, store, coordinators.find, world=world, settings=settings),
-        after_commit=AfterCommit(settings),
+        PathCommitter(place, store, coordinators.find_coordinator, world=world, settings=settings),
+        after_commit=PostCommitScheduler(settings),
         settings=settings,
         world=world,
         handlers=domain_handlers.registered,
@@ -157,7 +159,7 @@ def open_path(location: str | Path, settings: Settings) -> OpenedTable:
 
 @user_call
 def convert(
-    location: str | Path, *, partition_schema: Columns | None = None, settings: Settings | None = None
+    location: str | Path, *, partition_schema: SchemaLike | None = None, settings: Settings | None = None
 ) -> Table:
     """Make a folder of parquet files an ordinary Delta table, without writing any file anew.
 
@@ -166,5 +168,7 @@ def convert(
     folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
     """
     place = locations.canonical(str(location))
-    converting.convert(place, locate(place), partition_schema, world=SystemWorld(), find=coordinators.find)
+    converting.convert(
+        place, locate(place), partition_schema, world=SystemWorld(), find=coordinators.find_coordinator
+    )
     return at_path(place, settings=settings)

@@ -21,36 +21,36 @@ from headgate.protocol.log import codec
 from headgate.protocol.transaction.attempt import BLIND, Attempt
 from headgate.settings import Publish, Settings
 from headgate.table import transaction
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.commit import catalog_managed
-from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.committer import Frontier
-from headgate.table.location import Member
+from headgate.table.location import CatalogIdentity
 from headgate.table.multi import collector, combine
-from headgate.table.multi.collector import Collector, InsideGuard, RememberingWorld
+from headgate.table.multi.collector import CommitCollector, IdRecordingWorld, TransactionGuard
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import catalog_tail, log_reader
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
-Opened = tuple[ManagedCommitter, OpenedTable]
-Open = Callable[[TableEntry], Opened]
+OpenedManagedTable = tuple[ManagedCommitter, OpenedTable]
+TableOpener = Callable[[TableEntry], OpenedManagedTable]
 
 _RESOLUTIONS = 3
-_KEPT = 32
-_QUIET = AfterCommit(Settings(publish=Publish.ON_DEMAND))
+_MAX_CACHED = 32
+_NO_PUBLISHING = PostCommitScheduler(Settings(publish=Publish.ON_DEMAND))
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TransactionAccess:
     """What a lake lends to those who use several of its tables at once."""
 
     catalog: GroupCatalog
     find: Callable[[Iterable[TableName]], Sequence[TableEntry]]
     parse: Callable[[str], TableName]
-    open: Open
-    stage: Callable[[TableName, Definition], StagingTable]
+    open: TableOpener
+    stage: Callable[[TableName, TableDefinition], StagingTable]
     """Reserve a place for a table and write its version 0 there."""
     settings: Settings
     world: World
@@ -68,19 +68,19 @@ class Access:
         return self.find(map(self.parse, names))
 
 
-class Lately:
+class OpenTableCache:
     """Opens tables, and keeps those that were used lately: of these only what is new must be read."""
 
-    def __init__(self, opening: Open) -> None:
+    def __init__(self, opening: TableOpener) -> None:
         self._opening = opening
         self._lock = threading.Lock()
-        self._kept: OrderedDict[TableId, Opened] = OrderedDict()
+        self._kept: OrderedDict[TableId, OpenedManagedTable] = OrderedDict()
 
-    def __call__(self, entry: TableEntry) -> Opened:
+    def __call__(self, entry: TableEntry) -> OpenedManagedTable:
         with self._lock:
             found = self._kept.pop(entry.table_id, None) or self._opening(entry)
             self._kept[entry.table_id] = found
-            if len(self._kept) > _KEPT:
+            if len(self._kept) > _MAX_CACHED:
                 self._kept.popitem(last=False)
         return found
 
@@ -89,25 +89,25 @@ class Participant:
     """A table that stands still, with what was read of it and written to it."""
 
     def __init__(
-        self, access: Access, entry: TableEntry, frontier: Frontier, *, refusal: str | None = None
+        self, access: TransactionAccess, entry: TableEntry, frontier: Frontier, *, refusal: str | None = None
     ) -> None:
         self.entry = entry
         self.name = str(entry.name)
         self.route, self.opened = access.open(entry)
-        self.world = RememberingWorld(access.world)
-        self.collector = Collector(self.opened.store, frontier, refusal=refusal)
+        self.world = IdRecordingWorld(access.world)
+        self.collector = CommitCollector(self.opened.store, frontier, refusal=refusal)
         self.txn_id = TxnId(access.world.uuid())
         self.inside = OpenedTable(
             entry.location,
             self.opened.store,
             self.collector,
-            after_commit=_QUIET,
+            after_commit=_NO_PUBLISHING,
             settings=self.opened.settings,
             world=self.world,
             handlers=domain_handlers.registered,
             observer=self.collector,
-            guard=InsideGuard(self.opened.guard, self.collector.spoil),
-            member=Member(entry.table_id, self.txn_id),
+            guard=TransactionGuard(self.opened.guard, self.collector.spoil),
+            member=CatalogIdentity(entry.table_id, self.txn_id),
         )
         known = self.opened.known
         if known is not None and known.version <= frontier.latest:
@@ -129,7 +129,7 @@ class Participant:
         self.collector.check_whole()
         written, reads = self.collector.collected, self.collector.reads
         if written:
-            change = combine.combine(self.pinned, written, reads)
+            change = combine.combine_changes(self.pinned, written, reads)
             strict = serializable and reads != BLIND
             change = replace(change, is_strict=strict, written_as=self.txn_id)
             reads = change.reads
@@ -139,12 +139,12 @@ class Participant:
             if not txn.may_be_left_out:
                 return txn
         if serializable and reads != BLIND:
-            return read_validation.reading(self.pinned.state, reads)
+            return read_validation.read_only_attempt(self.pinned.state, reads)
         return None
 
     def discard(self) -> None:
         """Delete what was written, which is proven to belong to no version."""
-        collector.discard(self.opened.store, self.world, self.collector.collected)
+        collector.delete_uncommitted(self.opened.store, self.world, self.collector.collected)
 
     def _load(self) -> Snapshot:
         found = self.inside.snapshot()
@@ -155,13 +155,13 @@ class Participant:
         versions = map(Version, range(self.collector.version + 1, frontier.latest + 1))
         store = self.opened.store
         return tuple(
-            codec.decode(version, log_reader.content(store, version, frontier.held.get(version)))
+            codec.decode(version, log_reader.commit_content(store, version, frontier.held.get(version)))
             for version in versions
         )
 
 
-def take(
-    access: Access, names: tuple[str, ...], open_ids: Iterable[TableId]
+def pin_tables(
+    access: TransactionAccess, names: tuple[str, ...], open_ids: Iterable[TableId]
 ) -> tuple[dict[str, TableEntry], dict[TableId, Frontier]]:
     """The tables of these names, and how far they and those that are open reached, all at one moment."""
     attempt = 1
@@ -178,4 +178,4 @@ def take(
 
 
 def _frontier(table_id: TableId, told: Tail) -> Frontier:
-    return catalog_managed.frontier_of(catalog_tail.checked(table_id, told))
+    return catalog_managed.frontier_from_tail(catalog_tail.require_contiguous(table_id, told))

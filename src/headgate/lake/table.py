@@ -9,35 +9,35 @@ from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
 from headgate.errors import InvalidRequest
-from headgate.lake.definition import Definition
+from headgate.lake.definition import AlterableTable
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
-from headgate.spark.calls.user_calls import Subject, user_calls
+from headgate.spark.calls.user_calls import CallSubject, user_calls
 from headgate.spark.commands import detail, history
 from headgate.spark.data_files import write_options
-from headgate.spark.data_files.write_options import Asked
+from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.dml import delete, update
-from headgate.spark.dml.dml_metrics import Result
+from headgate.spark.dml.dml_metrics import OperationResult
 from headgate.spark.dml.merge.merge import Merge
 from headgate.spark.optimize import optimize
 from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import kind
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
-from headgate.spark.streaming.stream_options import AskedOfBatch, AskedOfStream, StreamMode
+from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
 from headgate.table.alter import restore
-from headgate.table.alter.restore import Restored
+from headgate.table.alter.restore import RestoreResult
 from headgate.table.maintenance import symlink_manifests, vacuum
-from headgate.table.maintenance.symlink_manifests import Generated
-from headgate.table.maintenance.vacuum import Vacuumed, Wish
+from headgate.table.maintenance.symlink_manifests import GeneratedManifests
+from headgate.table.maintenance.vacuum import VacuumOptions, VacuumResult
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Moment, Range
+from headgate.table.read.change_files import AtTimestamp, VersionRange
 
 
 @user_calls
-class Table(Definition):
+class Table(AlterableTable):
     """Read it, write to it, look at its past."""
 
     def __init__(self, name: str, opened: OpenedTable, destination: Destination | None = None) -> None:
@@ -59,7 +59,7 @@ class Table(Definition):
         """The latest version."""
         return self._opened.describe().version
 
-    def append(self, df: DataFrame, **options: Unpack[Asked]) -> int:
+    def append(self, df: DataFrame, **options: Unpack[WriteKwargs]) -> int:
         """Add the rows of ``df``; the version that has them. Appends never lose to each other.
 
         Columns are matched by name. ``merge_schema`` adds those that the table does not have;
@@ -69,9 +69,9 @@ class Table(Definition):
         their configurations: rows and, say, the mark up to which they were loaded arrive together or
         not at all. If the rows depend on what a domain was at a version, say so with ``since``.
         """
-        return append_overwrite.append(self._opened, df, write_options.of(options))
+        return append_overwrite.append(self._opened, df, write_options.from_kwargs(options))
 
-    def overwrite(self, df: DataFrame, **options: Unpack[Asked]) -> int:
+    def overwrite(self, df: DataFrame, **options: Unpack[WriteKwargs]) -> int:
         """Replace all rows by those of ``df``; the version that has them. Older versions stay readable.
 
         Or only some of them: ``replace_where`` replaces those that a condition selects, which the new
@@ -79,7 +79,7 @@ class Table(Definition):
         ``overwrite_schema`` makes the columns, and with ``partition_by`` the partitioning, those of the
         write. The options of ``append`` work here too.
         """
-        return append_overwrite.overwrite(self._opened, df, write_options.of(options))
+        return append_overwrite.overwrite(self._opened, df, write_options.from_kwargs(options))
 
     def write_stream(
         self,
@@ -87,7 +87,7 @@ class Table(Definition):
         *,
         checkpoint: str | Path,
         mode: StreamMode = "append",
-        **options: Unpack[AskedOfStream],
+        **options: Unpack[StreamKwargs],
     ) -> StreamingQuery:
         """Start a query that writes the stream ``df``: a commit for each batch, and each batch once.
 
@@ -98,21 +98,25 @@ class Table(Definition):
         ``domains`` are what each batch sets, or a function of the batch and its number that tells; a batch
         without rows is a version only if that changes something.
         """
-        return sink.start(df, self._streamed_to(), stream_options.of(mode, options, checkpoint))
+        return sink.start(df, self._streamed_to(), stream_options.from_kwargs(mode, options, checkpoint))
 
-    def batch_writer(self, *, mode: StreamMode = "append", **options: Unpack[AskedOfBatch]) -> BatchWriter:
+    def batch_writer(self, *, mode: StreamMode = "append", **options: Unpack[BatchKwargs]) -> BatchWriter:
         """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
 
         ``app_id`` names the query in the table, else Spark's id of it does.
         """
-        return BatchWriter(self._streamed_to(), stream_options.of(mode, options))
+        return BatchWriter(self._streamed_to(), stream_options.from_kwargs(mode, options))
 
-    def plan_write(self, df: DataFrame, *, overwrite: bool = False, **options: Unpack[Asked]) -> WritePlan:
+    def plan_write(
+        self, df: DataFrame, *, overwrite: bool = False, **options: Unpack[WriteKwargs]
+    ) -> WritePlan:
         """What a write of ``df`` would do, without doing it: the columns compared, and what each option does.
 
         Print it. ``outcome`` and ``allowed_by`` are for programs.
         """
-        return explain.plan(self._opened, df, write_options.of(options), overwrite=overwrite)
+        return explain.explain_write(
+            self._opened, df, write_options.from_kwargs(options), overwrite=overwrite
+        )
 
     def delete(
         self,
@@ -121,14 +125,14 @@ class Table(Definition):
         domains: Mapping[str, str] | None = None,
         since: int | None = None,
         spark: SparkSession | None = None,
-    ) -> Result:
+    ) -> OperationResult:
         """Delete the rows for which ``where`` is true, or all rows; the version, and how many there were.
 
         With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten. With ``domains``
         and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
         """
         settings = DomainSettings(domains or {}, since)
-        return delete.delete(spark or kind.active(), self._opened, where, settings)
+        return delete.delete(spark or kind.active_session(), self._opened, where, settings)
 
     def update(
         self,
@@ -138,14 +142,14 @@ class Table(Definition):
         domains: Mapping[str, str] | None = None,
         since: int | None = None,
         spark: SparkSession | None = None,
-    ) -> Result:
+    ) -> OperationResult:
         """Give columns new values in the rows for which ``where`` is true, or in all rows.
 
         ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
         expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
         """
         settings = DomainSettings(domains or {}, since)
-        return update.update(spark or kind.active(), self._opened, set, where, settings)
+        return update.update(spark or kind.active_session(), self._opened, set, where, settings)
 
     def merge(
         self,
@@ -191,8 +195,8 @@ class Table(Definition):
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
         """
-        spark = spark or kind.active()
-        moment = None if timestamp is None else moments.millis(timestamp, spark)
+        spark = spark or kind.active_session()
+        moment = None if timestamp is None else moments.to_epoch_millis(timestamp, spark)
         snapshot = self._opened.snapshot(version=version, timestamp=moment, or_earliest=or_earliest)
         is_latest = version is None and timestamp is None
         return scan.read(spark, self._opened, snapshot, where=where, row_ids=row_ids, is_latest=is_latest)
@@ -209,19 +213,19 @@ class Table(Definition):
         Besides the table's columns there are ``_change_type``, ``_commit_version`` and
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
         """
-        spark = spark or kind.active()
-        asked = Range(_bound(start, spark), None if end is None else _bound(end, spark))
+        spark = spark or kind.active_session()
+        asked = VersionRange(_feed_bound(start, spark), None if end is None else _feed_bound(end, spark))
         return change_feed.read(spark, self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
         """What happened, newest first, in Delta's columns."""
-        return history.frame(spark or kind.active(), self._opened.history(limit=limit))
+        return history.frame(spark or kind.active_session(), self._opened.history(limit=limit))
 
     def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
         """What the table is, in one row of Delta's columns."""
         snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
         return detail.frame(
-            spark or kind.active(),
+            spark or kind.active_session(),
             self._opened,
             snapshot,
             name=self.name,
@@ -234,13 +238,13 @@ class Table(Definition):
         version: int | None = None,
         timestamp: datetime | str | None = None,
         domains: Mapping[str, str] | None = None,
-    ) -> Restored:
+    ) -> RestoreResult:
         """Make the table what it was at a version or a moment, in a commit that sets these ``domains`` too.
 
         The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
         ``ConcurrentWrite``, and nothing happened.
         """
-        moment = None if timestamp is None else moments.millis(timestamp)
+        moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
         settings = DomainSettings(domains or {})
         return restore.restore(self._opened, version=version, timestamp=moment, domains=settings)
 
@@ -252,7 +256,7 @@ class Table(Definition):
         full: bool = False,
         domains: Mapping[str, str] | None = None,
         spark: SparkSession | None = None,
-    ) -> Result:
+    ) -> OperationResult:
         """Put small files together into ones of ``delta.targetFileSize`` (256 MB); no row changes.
 
         Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
@@ -263,7 +267,7 @@ class Table(Definition):
         ``domains`` too, and there is one for them even if no file is worth it.
         """
         return optimize.optimize(
-            spark or kind.active(),
+            spark or kind.active_session(),
             self._opened,
             where,
             z_order_by=z_order_by,
@@ -277,12 +281,14 @@ class Table(Definition):
         *,
         domains: Mapping[str, str] | None = None,
         spark: SparkSession | None = None,
-    ) -> Result:
+    ) -> OperationResult:
         """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good.
 
         ``domains`` are those of ``optimize``.
         """
-        return optimize.purge(spark or kind.active(), self._opened, where, DomainSettings(domains or {}))
+        return optimize.purge(
+            spark or kind.active_session(), self._opened, where, DomainSettings(domains or {})
+        )
 
     def vacuum(
         self,
@@ -291,7 +297,7 @@ class Table(Definition):
         dry_run: bool = False,
         lite: bool = False,
         enforce_retention: bool = True,
-    ) -> Vacuumed:
+    ) -> VacuumResult:
         """Delete the data files that no version younger than ``retention`` needs; which ones, and their size.
 
         By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
@@ -299,16 +305,16 @@ class Table(Definition):
         only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
         catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
         """
-        wish = Wish(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
+        wish = VacuumOptions(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
         return vacuum.vacuum(self._opened, wish)
 
-    def generate(self, mode: str = symlink_manifests.SYMLINKS) -> Generated:
+    def generate(self, mode: str = symlink_manifests.SYMLINKS) -> GeneratedManifests:
         """List the table's files, by partition, for engines that read such lists and no log (Presto, Athena).
 
         The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
         again. Refused where files have deleted rows in them, or columns are mapped.
         """
-        return symlink_manifests.generate(self._opened, mode)
+        return symlink_manifests.generate_manifests(self._opened, mode)
 
     def unanswered(self) -> str | None:
         """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
@@ -341,10 +347,10 @@ class Table(Definition):
         """
         return self._opened.cleanup_log()
 
-    def _subject(self) -> Subject:
+    def _subject(self) -> CallSubject:
         member = self._opened.member
         ids = {} if member is None else {str(member.table_id): self.name}
-        return Subject(self.name, self._opened.location, ids)
+        return CallSubject(self.name, self._opened.location, ids)
 
     def _streamed_to(self) -> Destination:
         if self._destination is None:
@@ -355,5 +361,5 @@ class Table(Definition):
         return self._destination
 
 
-def _bound(given: int | datetime | str, spark: SparkSession) -> int | Moment:
-    return given if isinstance(given, int) else Moment(moments.millis(given, spark))
+def _feed_bound(given: int | datetime | str, spark: SparkSession) -> int | AtTimestamp:
+    return given if isinstance(given, int) else AtTimestamp(moments.to_epoch_millis(given, spark))

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.groups import Creation, GroupId
+from headgate.catalog.ports.groups import GroupId, StagedCreation
 from headgate.errors import (
     ConflictError,
     HeadgateError,
@@ -22,22 +22,22 @@ from headgate.errors import (
     UserError,
 )
 from headgate.lake import pinned
-from headgate.lake.pinned import Access, Participant
+from headgate.lake.pinned import Participant, TransactionAccess
 from headgate.lake.table import Table
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.metadata.alter_properties import TABLE_NAME
 from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
-from headgate.spark.calls.user_calls import Subject, user_calls
+from headgate.spark.calls.user_calls import CallSubject, user_calls
 from headgate.spark.session import new_table
-from headgate.spark.session.schema import Columns
+from headgate.spark.session.schema import SchemaLike
 from headgate.table.alter import clone
-from headgate.table.alter.clone import Source, Wish
-from headgate.table.alter.create import Definition
-from headgate.table.commit.loop import Committed
+from headgate.table.alter.clone import CloneOptions, CloneSource
+from headgate.table.alter.create import TableDefinition
+from headgate.table.commit.loop import CommitResult
 from headgate.table.committer import Frontier
 from headgate.table.multi import loop
-from headgate.table.multi.loop import GroupTransaction, Member
+from headgate.table.multi.loop import GroupMember, GroupTransaction
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Transaction
 
@@ -57,9 +57,9 @@ class TransactionIsolation(StrEnum):
 class LakeSnapshot:
     """Several tables as they were at one moment, for reading."""
 
-    def __init__(self, access: Access, names: Iterable[str]) -> None:
+    def __init__(self, access: TransactionAccess, names: Iterable[str]) -> None:
         refusal = "a snapshot of a lake is for reading: write to lake.table(…), or in lake.transaction()"
-        entries, frontiers = pinned.take(access, tuple(names), ())
+        entries, frontiers = pinned.pin_tables(access, tuple(names), ())
         self._tables = {
             name: Participant(access, entry, frontiers[entry.table_id], refusal=refusal)
             for name, entry in entries.items()
@@ -90,7 +90,7 @@ class LakeTransaction:
     the transaction writes only itself sees, until it commits.
     """
 
-    def __init__(self, access: Access, names: Iterable[str], isolation: str) -> None:
+    def __init__(self, access: TransactionAccess, names: Iterable[str], isolation: str) -> None:
         if isolation not in list(TransactionIsolation):
             raise InvalidRequest(
                 f"{isolation!r} is not an isolation: choose {' or '.join(TransactionIsolation)}",
@@ -101,7 +101,7 @@ class LakeTransaction:
         self._lock = threading.RLock()
         self._tables: dict[str, Participant] = {}
         self._participants: list[Participant] = []  # with those whose name another table got
-        self._creations: dict[str, Creation] = {}
+        self._creations: dict[str, StagedCreation] = {}
         self._drops: dict[str, TableEntry] = {}
         self._over: str | None = None
         self._token: Token[LakeTransaction | None] | None = None
@@ -124,7 +124,7 @@ class LakeTransaction:
     def create_table(  # noqa: PLR0913 — what a new table is, each by its name
         self,
         name: str,
-        columns: Columns,
+        columns: SchemaLike,
         *,
         comment: str | None = None,
         properties: Mapping[str, str] | None = None,
@@ -146,7 +146,7 @@ class LakeTransaction:
         )
         return self._create(name, definition)
 
-    def _create(self, name: str, definition: Definition) -> Table:
+    def _create(self, name: str, definition: TableDefinition) -> Table:
         with self._lock:
             self._check_running()
             key, wanted = name.lower(), self._access.parse(name)
@@ -160,7 +160,7 @@ class LakeTransaction:
             entry = TableEntry(
                 staging.table_id, wanted, staging.location, EpochMillis(self._access.world.now_ms())
             )
-            self._creations[key] = Creation(staging, wanted)
+            self._creations[key] = StagedCreation(staging, wanted)
             made = self._add(key, entry, Frontier(Version(0), {}, managed=True))
         return Table(made.name, made.inside)
 
@@ -185,8 +185,8 @@ class LakeTransaction:
             entry = self._tables[name.lower()].entry
             if shallow:
                 self._access.let_clone(entry.table_id, self._access.parse(source))
-            wish = Wish(shallow=shallow, properties=properties or {})
-            clone.over(target.log, Source(found.name, found.log, snapshot), wish)
+            wish = CloneOptions(shallow=shallow, properties=properties or {})
+            clone.replace_with_clone(target.log, CloneSource(found.name, found.log, snapshot), wish)
         return target
 
     def _target(self, name: str, source: Snapshot, *, replace: bool) -> Table:
@@ -195,8 +195,8 @@ class LakeTransaction:
             with suppress(TableNotFound):
                 return self.table(name)
         metadata = source.state.metadata
-        columns = column_ids.without(schema_json.parse(metadata.schema_string))
-        return self._create(name, Definition(columns))
+        columns = column_ids.without_column_ids(schema_json.parse(metadata.schema_string))
+        return self._create(name, TableDefinition(columns))
 
     def drop_table(self, name: str) -> None:
         """Take a table's name away when the transaction commits; its log and its data stay where they are."""
@@ -259,12 +259,12 @@ class LakeTransaction:
         elif self._over is None:
             self.commit()
 
-    def _subject(self) -> Subject:
-        return Subject(ids={str(table.entry.table_id): table.name for table in self._participants})
+    def _subject(self) -> CallSubject:
+        return CallSubject(ids={str(table.entry.table_id): table.name for table in self._participants})
 
     def _commit(self) -> dict[str, int]:
         conflicts: dict[str, HeadgateError] = {}
-        members: list[Member] = []
+        members: list[GroupMember] = []
         new = {creation.staging.table_id for creation in self._creations.values()}
         for table in self._participants:
             try:
@@ -273,9 +273,9 @@ class LakeTransaction:
                 conflicts[table.name] = exc
             part = table.part(serializable=self._serializable)
             if isinstance(part, Transaction) or (part is not None and table.entry.table_id not in new):
-                members.append(Member(table.name, table.entry.table_id, table.route, part))
+                members.append(GroupMember(table.name, table.entry.table_id, table.route, part))
         if conflicts:
-            raise loop.conflict(conflicts)
+            raise loop.group_conflict_error(conflicts)
         changes = [member for member in members if isinstance(member.part, Transaction)]
         if not (changes or self._creations or self._drops):
             return {}
@@ -289,7 +289,7 @@ class LakeTransaction:
         done = loop.commit_group(asked, access.catalog, access.settings, world=access.world)
         return self._committed(changes, done)
 
-    def _committed(self, changes: list[Member], done: Mapping[TableId, Committed]) -> dict[str, int]:
+    def _committed(self, changes: list[GroupMember], done: Mapping[TableId, CommitResult]) -> dict[str, int]:
         tables = {table.entry.table_id: table for table in self._participants}
         for member in changes:
             table = tables[member.table_id]
@@ -301,7 +301,9 @@ class LakeTransaction:
         """Open tables at one moment, to which those that are open are brought as well."""
         new = {creation.staging.table_id for creation in self._creations.values()}
         standing = [table for table in self._participants if table.entry.table_id not in new]
-        entries, frontiers = pinned.take(self._access, names, [table.entry.table_id for table in standing])
+        entries, frontiers = pinned.pin_tables(
+            self._access, names, [table.entry.table_id for table in standing]
+        )
         conflicts: dict[str, HeadgateError] = {}
         for table in standing:
             try:
@@ -309,7 +311,7 @@ class LakeTransaction:
             except ConflictError as exc:
                 conflicts[table.name] = exc
         if conflicts:
-            raise loop.conflict(conflicts)
+            raise loop.group_conflict_error(conflicts)
         for key, entry in entries.items():
             self._add(key, entry, frontiers[entry.table_id])
 

@@ -18,20 +18,23 @@ from importlib.metadata import EntryPoint
 
 from headgate.catalog.coordinator.failures import error_of, failed, failure_of
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.publishing_coordinator import PublishingOwner
-from headgate.catalog.ports.coordinator import Builder, CommitOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.coordinator.publishing_coordinator import PublishingCoordinator
+from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatorBuilder
 from headgate.errors import InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry
 
 __all__ = [
     "GROUP",
     "Builder",
+    "CommitCoordinator",
     "CommitOwner",
+    "CoordinatorBuilder",
     "error_of",
     "failed",
     "failure_of",
     "find",
+    "find_coordinator",
     "in_memory",
     "register",
     "registered",
@@ -45,15 +48,15 @@ _OPEN_LEDGER = "headgate.catalog.coordinator.database_ledger:open_ledger"
 """By name, because it imports a database engine, which nobody needs whose tables have no such owner."""
 
 
-def in_memory(*, batch: int = 1) -> CommitOwner:
+def in_memory(*, batch: int = 1) -> CommitCoordinator:
     """An owner that forgets everything when the process ends: for tests.
 
     Every version that is a multiple of ``batch`` is published with all before it.
     """
-    return LedgerOwner(MemoryLedger(), batch)
+    return LedgerCoordinator(MemoryLedger(), batch)
 
 
-def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
+def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:
     if _LAKE not in conf:
         raise InvalidRequest(
             f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, or postgresql://…"
@@ -63,11 +66,11 @@ def _of_lake(conf: Mapping[str, str]) -> CommitOwner:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
-    owner = LedgerOwner(pkgutil.resolve_name(_OPEN_LEDGER)(conf[_LAKE]), int(batch))
-    return PublishingOwner(owner) if commits == _PUBLISHED else owner
+    owner = LedgerCoordinator(pkgutil.resolve_name(_OPEN_LEDGER)(conf[_LAKE]), int(batch))
+    return PublishingCoordinator(owner) if commits == _PUBLISHED else owner
 
 
-def _check(name: str, builder: Builder) -> None:
+def _check(name: str, builder: CoordinatorBuilder) -> None:
     if not callable(builder):
         raise InvalidRequest(
             f"the owner {name!r} must be built by a function of its conf, and a "
@@ -75,28 +78,28 @@ def _check(name: str, builder: Builder) -> None:
         )
 
 
-def _from_offers(name: str, offers: Sequence[EntryPoint]) -> Builder:
+def _from_offers(name: str, offers: Sequence[EntryPoint]) -> CoordinatorBuilder:
     """A builder that imports the package when a table names it."""
     distinct = {offer.value: offer for offer in offers}
 
-    def build(conf: Mapping[str, str]) -> CommitOwner:
+    def build(conf: Mapping[str, str]) -> CommitCoordinator:
         if len(distinct) > 1:
             raise InvalidRequest(
                 f"more than one installed package offers the commit owner {name!r}: register the one to use"
             )
-        builder: Builder = offers[0].load()
+        builder: CoordinatorBuilder = offers[0].load()
         return builder(conf)
 
     return build
 
 
-KIND: PluginKind[Builder] = PluginKind(
+KIND: PluginKind[CoordinatorBuilder] = PluginKind(
     GROUP,
     check=_check,
     from_offers=_from_offers,
     taken="there is a commit owner {name!r} already: unregister it first",
     absent="no commit owner {name!r} is registered",
-    built_in={"headgate": _of_lake},
+    built_in={"headgate": _lake_coordinator},
 )
 _Key = tuple[str, frozenset[tuple[str, str]]]
 
@@ -105,9 +108,9 @@ class Coordinators:
     """The builders of this process, and the coordinators they built; safe to share between threads."""
 
     def __init__(self) -> None:
-        self.builders: Registry[Builder] = Registry(KIND)
+        self.builders: Registry[CoordinatorBuilder] = Registry(KIND)
         self._lock = threading.RLock()  # what is built may be built upon another one
-        self._built: dict[_Key, CommitOwner] = {}
+        self._built: dict[_Key, CommitCoordinator] = {}
 
     def unregister(self, name: str) -> None:
         """Forget a builder and what it built, together."""
@@ -115,7 +118,7 @@ class Coordinators:
             self.builders.unregister(name)
             self._built = {key: owner for key, owner in self._built.items() if key[0] != name}
 
-    def find(self, name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+    def find(self, name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
         """What the builder of this name makes of a conf, once for each conf."""
         key = name, frozenset(conf.items())
         with self._lock:
@@ -130,7 +133,7 @@ class Coordinators:
 _COORDINATORS = Coordinators()
 
 
-def register(name: str, builder: Builder) -> None:
+def register(name: str, builder: CoordinatorBuilder) -> None:
     """Let ``builder`` make the owner of tables that name it; a name has one builder, another is refused."""
     _COORDINATORS.builders.register(name, builder)
 
@@ -145,6 +148,12 @@ def registered() -> frozenset[str]:
     return frozenset(_COORDINATORS.builders.registered())
 
 
-def find(name: str, conf: Mapping[str, str]) -> CommitOwner | None:
+def find_coordinator(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
     """The owner of that name and conf, built once; None if nobody registered the name."""
     return _COORDINATORS.find(name, conf)
+
+
+CommitOwner, Builder = CommitCoordinator, CoordinatorBuilder
+"""By the word of the seeds."""
+find = find_coordinator
+"""As users call it: ``headgate.coordinators.find``."""

@@ -19,7 +19,7 @@ from headgate.plugins.registry import PluginKind, Registry
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.handlers import last_writer_wins, max_of, merge_disjoint_keys, union
-from headgate.protocol.domains.rules import ANY_BELOW, Handler, Handlers
+from headgate.protocol.domains.rules import PREFIX_WILDCARD, Handler, Handlers
 
 __all__ = [
     "GROUP",
@@ -60,8 +60,8 @@ class _InstalledHandler:
 
 
 def _check(domain: str, handler: Handler) -> None:
-    rules.check_name(domain)
-    if "*" in domain and (not domain.endswith(ANY_BELOW) or domain.index("*") < len(domain) - 1):
+    rules.check_domain_name(domain)
+    if "*" in domain and (not domain.endswith(PREFIX_WILDCARD) or domain.index("*") < len(domain) - 1):
         raise InvalidRequest(
             f"{domain!r} is neither the name of a metadata domain nor a prefix: write a prefix as acme.*"
         )
@@ -116,7 +116,7 @@ class StringMap:
     """A domain whose configuration is a map of strings, kept as a JSON object."""
 
     def __init__(self, name: str) -> None:
-        rules.check_name(name)
+        rules.check_domain_name(name)
         self.name = name
 
     def get(self, table: HasDomains) -> Mapping[str, str]:
@@ -136,7 +136,7 @@ class StringMap:
                     f"{self.name!r} maps strings to strings, and {key!r}: {value!r} does not"
                 )
         configuration = msgspec.json.encode(dict(sorted(values.items()))).decode()
-        rules.check_keys(self.name, configuration)
+        rules.check_domain_keys(self.name, configuration)
         return configuration
 
     def decode(self, configuration: str) -> Mapping[str, str]:

@@ -32,7 +32,7 @@ __all__ = [
 GROUP = "headgate.commit_policies"
 
 
-class _Broken:
+class _UnloadablePolicy:
     """Stands in for an installed policy that cannot be had, and refuses: nobody knows what it would do."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -52,11 +52,11 @@ def _check(name: str, policy: CommitPolicy) -> None:
 
 def _from_offers(name: str, offers: Sequence[EntryPoint]) -> CommitPolicy:
     if len(offers) > 1:
-        return _Broken(name, "more than one installed package offers it")
+        return _UnloadablePolicy(name, "more than one installed package offers it")
     try:
         policy: CommitPolicy = offers[0].load()
     except Exception as exc:  # whatever its import raises
-        return _Broken(name, f"{type(exc).__name__}: {exc}")
+        return _UnloadablePolicy(name, f"{type(exc).__name__}: {exc}")
     return policy
 
 

@@ -205,7 +205,7 @@ class Commit:
         return self.info is not None and self.info.is_blind_append is True
 
 
-def sort(version: Version, actions: Iterable[Action]) -> Commit:
+def commit_from_actions(version: Version, actions: Iterable[Action]) -> Commit:
     """Sort the actions of one version by kind."""
     kinds: dict[type[Action], list[Any]] = {}  # the key is the value's type, which a checker cannot follow
     for action in actions:

@@ -12,37 +12,39 @@ from headgate.protocol.actions import AddFile, DeletionVector, RemoveFile
 
 FileKey = tuple[str, str | None]
 
-ODD = r"[%:]|//|\./|^/"
+NONCANONICAL_PATH = r"[%:]|//|\./|^/"
 """What a path has that is not its own key, as a regular expression of Java's and Python's."""
-LOCAL = r"^[Ff][Ii][Ll][Ee]:(?://(?:localhost)?(?=/)|(?!//))(?=/)"
+LOCAL_SCHEME = r"^[Ff][Ii][Ll][Ee]:(?://(?:localhost)?(?=/)|(?!//))(?=/)"
 """What a path on this machine's disks may begin with."""
-S3 = r"^s3[an]:"
-PLACE = r"^[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?"
+S3_SCHEME = r"^s3[an]:"
+SCHEME_AND_AUTHORITY = r"^[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?"
 """The scheme of a URI and whose it is, which dots do not lead out of."""
-HALF_ENCODED = r"%(?![0-9A-Fa-f]{2})"
+NOT_PERCENT_ENCODED = r"%(?![0-9A-Fa-f]{2})"
 """What shows that a path is not encoded at all."""
 UNDECODABLE = "\ufffd"
 """Stands for bytes that are no text; a path with such ones is left as it is."""
 
-_LOCAL, _S3, _PLACE, _HALF_ENCODED = map(re.compile, (LOCAL, S3, PLACE, HALF_ENCODED))
+_LOCAL_SCHEME, _S3_SCHEME, _SCHEME_AND_AUTHORITY, _NOT_PERCENT_ENCODED = map(
+    re.compile, (LOCAL_SCHEME, S3_SCHEME, SCHEME_AND_AUTHORITY, NOT_PERCENT_ENCODED)
+)
 
 
-def of(action: AddFile | RemoveFile) -> FileKey:
+def file_key(action: AddFile | RemoveFile) -> FileKey:
     """The primary key of a file in the log (spec: action-reconciliation)."""
-    return path_key(action.path), vector_id(action.deletion_vector)
+    return canonical_path(action.path), deletion_vector_id(action.deletion_vector)
 
 
-def path_key(path: str) -> str:
+def canonical_path(path: str) -> str:
     """One spelling for all paths of a place."""
     if "%" not in path and ":" not in path and "//" not in path and "./" not in path and path[:1] != "/":
         return path
-    path = _S3.sub("s3:", _LOCAL.sub("", path))
-    found = _PLACE.match(path)
+    path = _S3_SCHEME.sub("s3:", _LOCAL_SCHEME.sub("", path))
+    found = _SCHEME_AND_AUTHORITY.match(path)
     place = "" if found is None else found[0]
-    return place + _without_dots(_decoded(path[len(place) :]))
+    return place + _remove_dot_segments(_percent_decode(path[len(place) :]))
 
 
-def vector_id(vector: DeletionVector | None) -> str | None:
+def deletion_vector_id(vector: DeletionVector | None) -> str | None:
     """What tells a deletion vector from the others of its file (spec: derived-fields)."""
     if vector is None:
         return None
@@ -50,14 +52,14 @@ def vector_id(vector: DeletionVector | None) -> str | None:
     return f"{vector.storage_type}{vector.path_or_inline_dv}{offset}"
 
 
-def _decoded(path: str) -> str:
-    if _HALF_ENCODED.search(path):
+def _percent_decode(path: str) -> str:
+    if _NOT_PERCENT_ENCODED.search(path):
         return path
     decoded = unquote(path)
     return path if UNDECODABLE in decoded else decoded
 
 
-def _without_dots(path: str) -> str:
+def _remove_dot_segments(path: str) -> str:
     parts: list[str] = []
     for part in path.split("/"):
         if part == ".." and parts and parts[-1] != "..":

@@ -38,25 +38,27 @@ def with_features(protocol: Protocol, names: Iterable[str]) -> Protocol:
 
 def without_feature(protocol: Protocol, name: str) -> Protocol:
     """``protocol`` without that feature, in the weakest form that says the same."""
-    return _weakest(_writer_features(protocol) - {name})
+    return _minimal_protocol(_writer_features(protocol) - {name})
 
 
-def of_new_table(metadata: Metadata, *, asked: Collection[str] = (), writer: int = 0) -> Protocol:
+def protocol_for_new_table(metadata: Metadata, *, asked: Collection[str] = (), writer: int = 0) -> Protocol:
     """The weakest protocol of a new table: what its metadata needs, what is asked for by name, and what
     the writer version, if one is asked for, implies."""
-    names = _with_requirements({*table_features.needed(metadata), *asked, *_implied(writer)})
-    ordinary = set(_implied(_ORDINARY))
-    return _weakest(ordinary if names <= ordinary else names)
+    names = _with_requirements(
+        {*table_features.required_features(metadata), *asked, *_implied_features(writer)}
+    )
+    ordinary = set(_implied_features(_ORDINARY))
+    return _minimal_protocol(ordinary if names <= ordinary else names)
 
 
-def of_changed_table(
+def protocol_for_changed_table(
     protocol: Protocol, metadata: Metadata, *, asked: Collection[str] = (), writer: int = 0
 ) -> Protocol:
     """The protocol of an existing table once it has this metadata and is asked to have these features.
 
     A feature that would shut out other readers because of a column type alone must be asked for.
     """
-    missing = table_features.needed(metadata) - table_features.named(protocol)
+    missing = table_features.required_features(metadata) - table_features.writer_features(protocol)
     new = {
         feature.name
         for feature in FEATURES
@@ -73,10 +75,10 @@ def of_changed_table(
             f"the table, so it is not added unasked: call add_feature({by_hand[0]!r}) first",
             code="DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
         )
-    upgraded = with_features(protocol, {*new, *asked, *_implied(writer)})
+    upgraded = with_features(protocol, {*new, *asked, *_implied_features(writer)})
     if protocol.writer_features is not None:
         return upgraded
-    weakest = _weakest(table_features.named(upgraded))
+    weakest = _minimal_protocol(table_features.writer_features(upgraded))
     if weakest.writer_features is not None:
         return upgraded
     return Protocol(
@@ -91,17 +93,17 @@ def _with_requirements(names: Iterable[str]) -> set[str]:
     waiting = set(names)
     while waiting:
         found |= waiting
-        rows = (table_features.find(name) for name in waiting)
+        rows = (table_features.find_feature(name) for name in waiting)
         waiting = {required for row in rows if row is not None for required in row.requires} - found
     return found
 
 
-def _weakest(names: Collection[str]) -> Protocol:
+def _minimal_protocol(names: Collection[str]) -> Protocol:
     """The protocol with exactly these features that shuts out the fewest clients."""
     readers = _READERS.intersection(names)
     implied = _IMPLYING_COLUMN_MAPPING if readers else 1
     for version in range(1, _FEATURES_WRITER):
-        if set(_implied(version)) == set(names):
+        if set(_implied_features(version)) == set(names):
             return Protocol(min_reader_version=implied, min_writer_version=version)
     lists = bool(readers - {"columnMapping"})
     return Protocol(
@@ -112,7 +114,7 @@ def _weakest(names: Collection[str]) -> Protocol:
     )
 
 
-def _implied(writer: int) -> tuple[str, ...]:
+def _implied_features(writer: int) -> tuple[str, ...]:
     """The features that a writer version without lists stands for."""
     if writer >= _FEATURES_WRITER:
         return ()
@@ -124,7 +126,7 @@ def _implied(writer: int) -> tuple[str, ...]:
 
 
 def _writer_features(protocol: Protocol) -> set[str]:
-    return set(table_features.named(protocol))
+    return set(table_features.writer_features(protocol))
 
 
 def _reader_features(protocol: Protocol) -> set[str]:

@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 from headgate.errors import CorruptLog
 
-SUSPECT = r"\.\.|%2"
+MAY_LEAVE_TABLE = r"\.\.|%2"
 """What every path has that leads out, as a regular expression: most are plain, and there may be millions."""
 
 
-def leads_out(path: str) -> bool:
+def leaves_table(path: str) -> bool:
     """Whether a path that is relative to the table goes above it, encoded or not."""
     if ".." not in path and "%2" not in path:
         return False
@@ -28,10 +28,10 @@ def leads_out(path: str) -> bool:
     return False
 
 
-def check(paths: Iterable[str]) -> None:
+def check_inside_table(paths: Iterable[str]) -> None:
     """``CorruptLog`` if one of the relative paths leads out of its table."""
     for path in paths:
-        if leads_out(path):
+        if leaves_table(path):
             raise CorruptLog(
                 f"the log names {path!r}, which leads out of the table's folder; nothing is read from there: "
                 "find out who wrote that, and restore the table to a version without it",

@@ -44,7 +44,7 @@ def _any_property(prefix: str) -> Condition:
 
 
 def _field_key(prefix: str) -> Condition:
-    return lambda metadata: any(key.startswith(prefix) for key in field_keys(metadata))
+    return lambda metadata: any(key.startswith(prefix) for key in field_metadata_keys(metadata))
 
 
 def _type(name: str) -> Condition:
@@ -60,7 +60,7 @@ def _column_mapping(metadata: Metadata) -> bool:
 
 
 def _invariant_expressions(metadata: Metadata) -> bool:
-    return "delta.invariants" in field_keys(metadata)
+    return "delta.invariants" in field_metadata_keys(metadata)
 
 
 def _invariants(metadata: Metadata) -> bool:
@@ -167,7 +167,7 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
     _check_well_formed(protocol)
     listed = protocol.reader_features or ()
     implied = ("columnMapping",) if protocol.min_reader_version == _COLUMN_MAPPING_READER else ()
-    refused = tuple(name for name in (*listed, *implied) if not _supported(name, metadata, reading=True))
+    refused = tuple(name for name in (*listed, *implied) if not _is_supported(name, metadata, reading=True))
     if refused:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot read",
@@ -244,8 +244,8 @@ def check_writable(protocol: Protocol, metadata: Metadata) -> None:
     check_readable(protocol, metadata, previews=protocol.reader_features or ())
     if protocol.min_writer_version > MAX_WRITER_VERSION:
         raise _version_refused(protocol, "write")
-    names = tuple(_demanded_of_writers(protocol))
-    refused = tuple(name for name in names if not _supported(name, metadata, reading=False))
+    names = tuple(_writer_features(protocol))
+    refused = tuple(name for name in names if not _is_supported(name, metadata, reading=False))
     if refused:
         raise UnsupportedFeature(
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot write; "
@@ -278,7 +278,7 @@ def check_maintainable(protocol: Protocol, metadata: Metadata) -> None:
     check_readable(protocol, metadata, previews=protocol.reader_features or ())
     if protocol.min_writer_version > MAX_WRITER_VERSION:
         raise _version_refused(protocol, "write")
-    unknown = tuple(name for name in _demanded_of_writers(protocol) if name not in _BY_NAME)
+    unknown = tuple(name for name in _writer_features(protocol) if name not in _BY_NAME)
     if unknown:
         raise UnsupportedFeature(
             f"the table needs {', '.join(unknown)}, which this version of Headgate does not know, so it must "
@@ -288,16 +288,16 @@ def check_maintainable(protocol: Protocol, metadata: Metadata) -> None:
         )  # fmt: skip
 
 
-def named(protocol: Protocol) -> frozenset[str]:
+def writer_features(protocol: Protocol) -> frozenset[str]:
     """Every feature of the table, those that an old protocol version implies too."""
-    return frozenset(_demanded_of_writers(protocol))
+    return frozenset(_writer_features(protocol))
 
 
-def supported(protocol: Protocol) -> frozenset[str]:
+def supported_features(protocol: Protocol) -> frozenset[str]:
     """The features that a client must know: those named, and those that the versions imply."""
     listed = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
     reader = protocol.min_reader_version
-    implied = {name for name in named(protocol) if name in listed or reader >= _least_reader(name)}
+    implied = {name for name in writer_features(protocol) if name in listed or reader >= _least_reader(name)}
     return frozenset(listed | implied)
 
 
@@ -305,17 +305,17 @@ def _least_reader(name: str) -> int:
     return _COLUMN_MAPPING_READER if _BY_NAME[name].reader else 1
 
 
-def needed(metadata: Metadata) -> frozenset[str]:
+def required_features(metadata: Metadata) -> frozenset[str]:
     """The features that the protocol of a table with this metadata must name."""
     return frozenset(feature.name for feature in FEATURES if feature.needed(metadata))
 
 
-def find(name: str) -> Feature | None:
+def find_feature(name: str) -> Feature | None:
     """The row of a feature, whose name is looked up ignoring case."""
     return _BY_LOWER_NAME.get(name.lower())
 
 
-def field_keys(metadata: Metadata) -> frozenset[str]:
+def field_metadata_keys(metadata: Metadata) -> frozenset[str]:
     """The keys of what the columns of the table, nested ones too, say of themselves."""
     return schema_contents.of_schema(metadata.schema_string).keys
 
@@ -323,7 +323,7 @@ def field_keys(metadata: Metadata) -> frozenset[str]:
 _COLUMN_MAPPING_READER = 2
 
 
-def _demanded_of_writers(protocol: Protocol) -> Iterator[str]:
+def _writer_features(protocol: Protocol) -> Iterator[str]:
     if protocol.writer_features is not None:
         yield from protocol.writer_features
         return
@@ -332,7 +332,7 @@ def _demanded_of_writers(protocol: Protocol) -> Iterator[str]:
             yield feature.name
 
 
-def _supported(name: str, metadata: Metadata, *, reading: bool) -> bool:
+def _is_supported(name: str, metadata: Metadata, *, reading: bool) -> bool:
     feature = _BY_NAME.get(name)
     if feature is None:
         return False

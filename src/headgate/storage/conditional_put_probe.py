@@ -17,7 +17,7 @@ _proven: set[str] = set()
 
 
 @runtime_checkable
-class Placed(Protocol):
+class NamedEndpoint(Protocol):
     """A store that another party serves, at a place with this name."""
 
     place: str | None
@@ -29,7 +29,7 @@ def require_conditional_puts(store: Store, folder: str) -> None:
     Asked once per place and process, with an object of its own in ``folder``: on a store that does
     not keep its word, trying an object that matters would destroy it.
     """
-    place = store.place if isinstance(store, Placed) else None
+    place = store.place if isinstance(store, NamedEndpoint) else None
     if place is None or place in _proven:
         return
     with _lock:

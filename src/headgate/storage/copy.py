@@ -17,7 +17,7 @@ _AT_ONCE = 8
 
 
 @runtime_checkable
-class Copies(Protocol):
+class ServerSideCopy(Protocol):
     """A store that can take in an object of another one without its bytes coming here."""
 
     def copy_from(self, source: Store, path: str, to: str, size: int) -> bool:
@@ -26,7 +26,7 @@ class Copies(Protocol):
 
 
 @runtime_checkable
-class TakesParts(Protocol):
+class MultipartPut(Protocol):
     """A store that can take in an object part by part."""
 
     def put_parts(self, path: str, parts: Iterable[bytes]) -> None:
@@ -35,7 +35,7 @@ class TakesParts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class ObjectCopy:
     """One object to be copied."""
 
     source: Store
@@ -45,7 +45,7 @@ class Copy:
     """In bytes."""
 
 
-def copy_all(target: Store, wanted: Iterable[Copy]) -> None:
+def copy_objects(target: Store, wanted: Iterable[ObjectCopy]) -> None:
     """Copy these objects, some at once; the first failure ends it, with some of them copied."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         under_way = [pool.submit(_copy, target, each) for each in wanted]
@@ -57,16 +57,18 @@ def copy_all(target: Store, wanted: Iterable[Copy]) -> None:
             raise
 
 
-def _copy(target: Store, wanted: Copy) -> None:
-    if isinstance(target, Copies) and target.copy_from(wanted.source, wanted.path, wanted.to, wanted.size):
+def _copy(target: Store, wanted: ObjectCopy) -> None:
+    if isinstance(target, ServerSideCopy) and target.copy_from(
+        wanted.source, wanted.path, wanted.to, wanted.size
+    ):
         return
-    if isinstance(target, TakesParts):
+    if isinstance(target, MultipartPut):
         target.put_parts(wanted.to, _parts(wanted))
     else:
         target.put(wanted.to, b"".join(_parts(wanted)))
 
 
-def _parts(wanted: Copy) -> Iterator[bytes]:
+def _parts(wanted: ObjectCopy) -> Iterator[bytes]:
     if wanted.size == 0:
         wanted.source.head(wanted.path)
     for start in range(0, wanted.size, PART_BYTES):

@@ -21,7 +21,7 @@ _LOOK_AGAIN_SECONDS = 0.1
 
 
 @contextmanager
-def settling(location: str, folder: str) -> Iterator[None]:
+def sync_while_writing(location: str, folder: str) -> Iterator[None]:
     """While Spark writes into a folder, sync what its tasks have finished: little is left to ``settle``.
 
     Raises StorageUnavailable in the end if that failed, because a second sync would not tell.
@@ -29,7 +29,7 @@ def settling(location: str, folder: str) -> Iterator[None]:
     if not is_local(location):
         yield
         return
-    early = _Early(os.path.join(local_path(location), folder, _FINISHED))
+    early = _EarlySync(os.path.join(local_path(location), folder, _FINISHED))
     thread = threading.Thread(target=early.run, name="headgate-settling", daemon=True)
     thread.start()
     try:
@@ -38,10 +38,10 @@ def settling(location: str, folder: str) -> Iterator[None]:
         early.is_over.set()
         thread.join()
     if early.failure is not None:
-        raise _not_durable(location, early.failure) from early.failure
+        raise _not_durable_error(location, early.failure) from early.failure
 
 
-def settle(location: str, paths: Iterable[str]) -> None:
+def sync_files(location: str, paths: Iterable[str]) -> None:
     """Return once the files at these paths below ``location`` survive a power cut."""
     if not is_local(location):
         return
@@ -55,10 +55,10 @@ def settle(location: str, paths: Iterable[str]) -> None:
         for folder in sorted({*folders, *(os.path.dirname(folder) for folder in folders)}):
             sync_folder(folder)
     except OSError as exc:
-        raise _not_durable(location, exc) from exc
+        raise _not_durable_error(location, exc) from exc
 
 
-class _Early:
+class _EarlySync:
     """Syncs the files of finished tasks until the job is over."""
 
     def __init__(self, finished: str) -> None:
@@ -88,7 +88,7 @@ class _Early:
                     yield from (os.path.join(folder, name) for name in names if name[0] not in "._")
 
 
-def _not_durable(location: str, exc: OSError) -> StorageUnavailable:
+def _not_durable_error(location: str, exc: OSError) -> StorageUnavailable:
     return StorageUnavailable(
         f"the data files could not be made durable: {exc}", path=location, operation="sync"
     )

@@ -66,16 +66,16 @@ class LocalStore:
     def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
         """See ``together.PutsInOrder``: the contents are synced side by side, and each folder once."""
         places = {path: self._full(path) for path, _ in objects}
-        hidden = {path: _hidden(full) for path, full in places.items() if not os.path.lexists(full)}
+        hidden = {path: _temporary_name(full) for path, full in places.items() if not os.path.lexists(full)}
         with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
             written = {
-                path: parallel_reads.submitted(pool, partial(_write_synced, hidden[path], data))
+                path: parallel_reads.submit(pool, partial(_write_synced, hidden[path], data))
                 for path, data in objects
                 if path in hidden
             }
         try:
             for path, data in objects:
-                if path in hidden and _placed(written[path], hidden[path], places[path], path):
+                if path in hidden and _link_if_absent(written[path], hidden[path], places[path], path):
                     del hidden[path]
                 elif self.read(path) != data:
                     raise _translate(FileExistsError(), path, "put")
@@ -119,7 +119,7 @@ class LocalStore:
 
     def delete(self, path: str) -> None:
         # A link may lead anywhere, and a listing does not follow it either.
-        nofollow.delete(self._root, self._full(path).removeprefix(self._inside))
+        nofollow.delete_nofollow(self._root, self._full(path).removeprefix(self._inside))
 
     def is_below_link(self, path: str) -> bool:
         """Whether the object is not one of this folder, but of another to which a link leads."""
@@ -143,7 +143,7 @@ class LocalStore:
         """Have an object written under a hidden name, and give it its own once it is whole."""
         full = self._full(path)
         folder = os.path.dirname(full)
-        temporary = _hidden(full)
+        temporary = _temporary_name(full)
         try:
             try:
                 write(temporary)
@@ -215,13 +215,13 @@ def make_folders(folder: str) -> None:
         sync_folder(os.path.dirname(folder))
 
 
-def _hidden(full: str) -> str:
+def _temporary_name(full: str) -> str:
     """A name beside the object's; random, because what a crash left must not look like the object."""
     folder, name = os.path.split(full)
     return os.path.join(folder, f"{_TEMPORARY}{secrets.token_hex(8)}-{name}")
 
 
-def _placed(written: Future[None], temporary: str, full: str, path: str) -> bool:
+def _link_if_absent(written: Future[None], temporary: str, full: str, path: str) -> bool:
     """Give a hidden file its name; False if there is one of that name."""
     try:
         written.result()

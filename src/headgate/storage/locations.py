@@ -35,32 +35,32 @@ def canonical(location: str) -> str:
     )
 
 
-def within(inner: str, outer: str) -> bool:
+def is_within(inner: str, outer: str) -> bool:
     """Whether ``inner`` is ``outer`` or lies below it; both as ``canonical`` spells them."""
     return inner == outer or inner.startswith(outer.rstrip("/") + "/")
 
 
 def overlap(one: str, other: str) -> bool:
     """Whether a file of one place could be a file of the other."""
-    return within(one, other) or within(other, one)
+    return is_within(one, other) or is_within(other, one)
 
 
-def kept(place: str, warehouse: str) -> str:
+def stored_location(place: str, warehouse: str) -> str:
     """How a catalog writes a place down: from the warehouse on if it lies there, which can then be moved."""
     root = canonical(warehouse)
-    if within(root, place):
+    if is_within(root, place):
         raise InvalidRequest(
             f"{place!r} holds the lake's own warehouse, {warehouse!r}, so it cannot be one of its tables"
         )
-    return place[len(root) + 1 :] if within(place, root) else place
+    return place[len(root) + 1 :] if is_within(place, root) else place
 
 
-def absolute(location: str, warehouse: str) -> str:
+def absolute_location(location: str, warehouse: str) -> str:
     """The place that a catalog has written down."""
     return location if location.startswith("/") or "://" in location else f"{warehouse}/{location}"
 
 
-def itself_and_above(location: str) -> Iterator[str]:
+def self_and_ancestors(location: str) -> Iterator[str]:
     """A place as it is written down, and all that it lies within."""
     yield location
     scheme, mark, rest = location.rpartition("://")

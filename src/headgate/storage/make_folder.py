@@ -13,7 +13,7 @@ from headgate.storage.locate import is_local, local_path
 from headgate.storage.store import Store
 
 
-def make(location: str, folder: str) -> None:
+def make_folder(location: str, folder: str) -> None:
     """Return once the folder below ``location`` is there, if folders exist where that is."""
     if not is_local(location):
         return
@@ -37,7 +37,7 @@ class ListsFolders(Protocol):
         ...
 
 
-def names(store: Store) -> list[str]:
+def folder_names(store: Store) -> list[str]:
     """The names of the folders right below the root of a store, sorted."""
     if isinstance(store, ListsFolders):
         return store.folders()

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound, StorageUnavailable
 
 
-def read(root: str, path: str, *, most: int) -> bytes:
+def read_nofollow(root: str, path: str, *, most: int) -> bytes:
     """The content of the file at ``path`` below ``root``, which has at most so many bytes.
 
     ``AccessDenied`` if the file, or a folder between it and the root, is a link: whoever made that could
     have the caller read what is not theirs.
     """
     try:
-        with _folder_of(root, path) as (place, name):
+        with _open_folder(root, path) as (place, name):
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
         with os.fdopen(file, "rb") as opened:
             size = os.fstat(file).st_size
@@ -26,17 +26,17 @@ def read(root: str, path: str, *, most: int) -> bytes:
                 raise InvalidRequest(f"{path!r} has {size} bytes, more than the {most} that are read")
             return opened.read(most)
     except OSError as exc:
-        raise _translate(exc, path, "read") from exc
+        raise _translate_nofollow(exc, path, "read") from exc
 
 
-def delete(root: str, path: str) -> None:
+def delete_nofollow(root: str, path: str) -> None:
     """Remove the file at ``path`` below ``root``, if it is there; of a link only the link itself.
 
     ``AccessDenied`` if a folder between it and the root is a link: what is behind it is not the caller's.
     """
     try:
         if os.unlink in os.supports_dir_fd:
-            with _folder_of(root, path) as (place, name):
+            with _open_folder(root, path) as (place, name):
                 os.unlink(name, dir_fd=place)
         elif is_below_link(root, path):
             raise OSError(errno.ELOOP, "a link")
@@ -45,7 +45,7 @@ def delete(root: str, path: str) -> None:
     except FileNotFoundError:
         return
     except OSError as exc:
-        raise _translate(exc, path, "delete") from exc
+        raise _translate_nofollow(exc, path, "delete") from exc
 
 
 def is_below_link(root: str, path: str) -> bool:
@@ -59,7 +59,7 @@ def is_below_link(root: str, path: str) -> bool:
 
 
 @contextmanager
-def _folder_of(root: str, path: str) -> Iterator[tuple[int, str]]:
+def _open_folder(root: str, path: str) -> Iterator[tuple[int, str]]:
     """The folder of a file, opened, and the file's name in it."""
     *folders, name = path.split("/")
     place = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
@@ -73,7 +73,9 @@ def _folder_of(root: str, path: str) -> Iterator[tuple[int, str]]:
         os.close(place)
 
 
-def _translate(exc: OSError, path: str, operation: str) -> AccessDenied | ObjectNotFound | StorageUnavailable:
+def _translate_nofollow(
+    exc: OSError, path: str, operation: str
+) -> AccessDenied | ObjectNotFound | StorageUnavailable:
     if exc.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
         return AccessDenied(
             f"{path!r} is not a file of its table, but a link or below one: nothing is read or deleted "

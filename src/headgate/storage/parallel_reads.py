@@ -18,14 +18,14 @@ AHEAD_BYTES = 64 * 1024 * 1024
 
 
 @runtime_checkable
-class Distant(Protocol):
+class ParallelReads(Protocol):
     """A store whose answers take so long that it pays to wait for several at once."""
 
     reads_at_once: int
 
 
 @runtime_checkable
-class PutsInOrder(Protocol):
+class OrderedPuts(Protocol):
     """A store that creates many objects in less time than one after the other takes."""
 
     def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
@@ -37,7 +37,7 @@ class PutsInOrder(Protocol):
         ...
 
 
-def in_order(
+def map_in_order(
     store: Store,
     work: Callable[[Item], Answer],
     items: Iterable[Item],
@@ -49,12 +49,12 @@ def in_order(
     An error is raised when its item's turn comes, so the first one in order is the one seen. With
     a ``size`` of answers in bytes fewer are read ahead if they are large.
     """
-    if isinstance(store, Distant) and store.reads_at_once > 1:
-        return _ahead(work, items, store.reads_at_once, size)
+    if isinstance(store, ParallelReads) and store.reads_at_once > 1:
+        return _read_ahead(work, items, store.reads_at_once, size)
     return map(work, items)
 
 
-def submitted(pool: ThreadPoolExecutor, work: Callable[[], Answer]) -> "Future[Answer]":
+def submit(pool: ThreadPoolExecutor, work: Callable[[], Answer]) -> "Future[Answer]":
     """Have the pool do it; at the exit of the interpreter, when pools take nothing more, it is done here."""
     try:
         return pool.submit(work)
@@ -67,7 +67,7 @@ def submitted(pool: ThreadPoolExecutor, work: Callable[[], Answer]) -> "Future[A
         return done
 
 
-def _ahead(
+def _read_ahead(
     work: Callable[[Item], Answer], items: Iterable[Item], at_once: int, size: Callable[[Answer], int]
 ) -> Iterator[Answer]:
     waiting: deque[Future[Answer]] = deque()
@@ -75,7 +75,7 @@ def _ahead(
     pool = ThreadPoolExecutor(at_once)
     try:
         for item in items:
-            waiting.append(submitted(pool, partial(work, item)))
+            waiting.append(submit(pool, partial(work, item)))
             while len(waiting) >= max(1, min(at_once, AHEAD_BYTES // largest)):
                 answer = waiting.popleft().result()
                 largest = max(largest, size(answer))

@@ -27,14 +27,14 @@ class Decider(Enum):
     TRANSACTION = "a transaction over several tables"
 
 
-SILENCE = (CatalogUnavailable, InvalidRequest, CorruptLog)
+UNANSWERED_ERRORS = (CatalogUnavailable, InvalidRequest, CorruptLog)
 """What an owner raises that is away, that lost what it knew of a table, or that lost some of it."""
-ASKED = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG})
+REACHABLE_DECIDERS = frozenset({Decider.FILE_SYSTEM, Decider.OWNER, Decider.CATALOG})
 """Those whose answer a snapshot has; whether a catalog also has to permit it is its own business."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AuthorityRule:
     """One row: a kind of maintenance, and why it cannot be done without who decides."""
 
     kind: Maintenance
@@ -44,34 +44,38 @@ class Rule:
 
 
 _RATIFIED = "what it says of a version must be what was ratified"
-RULES: tuple[Rule, ...] = (
-    Rule(Maintenance.CHECKPOINT, _RATIFIED),
-    Rule(Maintenance.LOG_COMPACTION, _RATIFIED),
-    Rule(Maintenance.CHECKSUM, _RATIFIED),
-    Rule(Maintenance.REPAIR, "what it writes anew must be what was ratified"),
-    Rule(Maintenance.MANIFESTS, "they list the files of the latest version"),
-    Rule(Maintenance.DATA_REORGANISATION, "it ends in a commit", in_transactions=True),
-    Rule(Maintenance.DATA_CLEANUP, "a version that is not published yet may need what would go"),
-    Rule(Maintenance.METADATA_CLEANUP, "a version that is not published yet may need what would go"),
+RULES: tuple[AuthorityRule, ...] = (
+    AuthorityRule(Maintenance.CHECKPOINT, _RATIFIED),
+    AuthorityRule(Maintenance.LOG_COMPACTION, _RATIFIED),
+    AuthorityRule(Maintenance.CHECKSUM, _RATIFIED),
+    AuthorityRule(Maintenance.REPAIR, "what it writes anew must be what was ratified"),
+    AuthorityRule(Maintenance.MANIFESTS, "they list the files of the latest version"),
+    AuthorityRule(Maintenance.DATA_REORGANISATION, "it ends in a commit", in_transactions=True),
+    AuthorityRule(Maintenance.DATA_CLEANUP, "a version that is not published yet may need what would go"),
+    AuthorityRule(Maintenance.METADATA_CLEANUP, "a version that is not published yet may need what would go"),
 )
-_BY_KIND: Mapping[Maintenance, Rule] = MappingProxyType({rule.kind: rule for rule in RULES})
+_BY_KIND: Mapping[Maintenance, AuthorityRule] = MappingProxyType({rule.kind: rule for rule in RULES})
 
 
-def is_allowed(kind: Maintenance, decider: Decider) -> bool:
+def allows_maintenance(kind: Maintenance, decider: Decider) -> bool:
     """Whether a table of such a decider may be maintained so, as far as this process is concerned."""
-    return decider in ASKED or (decider is Decider.TRANSACTION and _BY_KIND[kind].in_transactions)
+    return decider in REACHABLE_DECIDERS or (
+        decider is Decider.TRANSACTION and _BY_KIND[kind].in_transactions
+    )
 
 
-def require(kind: Maintenance, operation: str, decider: Decider, metadata: Metadata) -> None:
+def require_reachable_decider(
+    kind: Maintenance, operation: str, decider: Decider, metadata: Metadata
+) -> None:
     """Refuse an operation that has to ask somebody who cannot be asked here."""
-    if not is_allowed(kind, decider):
+    if not allows_maintenance(kind, decider):
         raise _refusal(_BY_KIND[kind], operation, decider, metadata)
 
 
-def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -> UserError:
-    named = coordinated_commits.of(metadata)
+def _refusal(rule: AuthorityRule, operation: str, decider: Decider, metadata: Metadata) -> UserError:
+    named = coordinated_commits.coordinator_of(metadata)
     if decider is Decider.MISSING_OWNER and named is not None:
-        return coordinated_commits.without_owner(named, operation, because=rule.because)
+        return coordinated_commits.unreachable_coordinator_error(named, operation, because=rule.because)
     if decider is Decider.DISPENSABLE_OWNER:
         return InvalidRequest(
             f"the table's commits are decided by {decider.value}, so {operation} is refused "
@@ -89,7 +93,7 @@ def _refusal(rule: Rule, operation: str, decider: Decider, metadata: Metadata) -
     )  # fmt: skip
 
 
-def disagreement(location: str, protocol: Protocol) -> HeadgateError:
+def wrong_decider_error(location: str, protocol: Protocol) -> HeadgateError:
     """What to say of a table whose protocol names another decider than the one that was asked."""
     if protocol.is_catalog_managed:
         return InvalidRequest(

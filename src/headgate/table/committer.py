@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from headgate.catalog.ports.commits import Outcome, RatifiedCommit, Told
-from headgate.catalog.ports.serving import KnownChecksum, KnownLog
+from headgate.catalog.ports.commits import Outcome, RatifiedCommit, TableState
+from headgate.catalog.ports.serving import ChecksumContent, LogHints
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Version
 from headgate.protocol.actions import Protocol as TableProtocol
 from headgate.protocol.log.file_names import LogFile
@@ -29,9 +29,9 @@ class Frontier:
     """What should be in the log for the latest version, so that nobody lists it; it need not be true."""
     version_at: Callable[[EpochMillis], Version | None] | None = field(default=None, compare=False)
     """Who tells which version a moment means, if there is somebody; None from it if that is not known."""
-    checksum: KnownChecksum | None = field(default=None, compare=False)
+    checksum: ChecksumContent | None = field(default=None, compare=False)
     """The newest checksum that the catalog has a copy of, so that nobody reads its file."""
-    told: Told | None = None
+    told: TableState | None = None
     """What the catalog says the table is at the latest version, if it says so."""
     unanswered: str | None = None
     """Why who decides could not be asked, so that later versions may exist; None if they were."""
@@ -80,9 +80,9 @@ class Committer(Protocol):
 
 
 @runtime_checkable
-class HearsOfLog(Protocol):
+class AcceptsLogHints(Protocol):
     """A committer who passes on which checkpoints and checksums were written, to spare others a look."""
 
-    def note_log(self, heard: KnownLog) -> None:
+    def note_log(self, heard: LogHints) -> None:
         """Hear of a file of the log."""
         ...

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.coordinator import FindOwner
+from headgate.catalog.ports.coordinator import FindCoordinator
 from headgate.clock import World
 from headgate.protocol.actions import TxnId
 from headgate.protocol.transaction import fresh_file_names
@@ -12,7 +12,7 @@ from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class NewFolder:
     """A folder for new files, which nobody else knows."""
 
     name: str
@@ -20,7 +20,7 @@ class Folder:
     """The transaction by which a catalog knows that the files in it are new to the table."""
 
 
-class Place(Protocol):
+class TableLocation(Protocol):
     """The place of a table, which need not exist yet; an ``OpenedTable`` is one."""
 
     @property
@@ -32,34 +32,36 @@ class Place(Protocol):
     @property
     def world(self) -> World: ...
 
-    def new_folder(self) -> Folder:
+    def new_folder(self) -> NewFolder:
         """Where the files of one transaction are to be written."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class NewTableLocation:
     """The place of a table that is to be made."""
 
     location: str
     store: Store
     world: World
-    find: FindOwner | None = None
+    find: FindCoordinator | None = None
     """Where commit owners are found that the session's defaults may name; None if a catalog has the table."""
 
-    def new_folder(self) -> Folder:
-        return Folder(self.world.uuid())
+    def new_folder(self) -> NewFolder:
+        return NewFolder(self.world.uuid())
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class CatalogIdentity:
     """A table as its catalog knows it, for which folders are named."""
 
     table_id: TableId
     txn_id: TxnId | None = None
     """The transaction of which everything is a part that is written here; else each has its own."""
 
-    def new_folder(self, world: World) -> Folder:
+    def new_folder(self, world: World) -> NewFolder:
         """A folder whose name proves that what is in it is new, to who commits it as this transaction."""
         txn_id = self.txn_id or TxnId(world.uuid())
-        return Folder(f"{fresh_file_names.mark(self.table_id, txn_id)}-{world.uuid()}", txn_id)
+        return NewFolder(
+            f"{fresh_file_names.transaction_prefix(self.table_id, txn_id)}-{world.uuid()}", txn_id
+        )

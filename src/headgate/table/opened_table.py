@@ -12,9 +12,9 @@ from headgate.clock import World
 from headgate.errors import ConflictError, InvalidRequest, TableNotFound, UnsupportedFeature, UserError
 from headgate.protocol import table_features
 from headgate.protocol.actions import Commit, DomainMetadata, EpochMillis, Metadata, Protocol, Version
-from headgate.protocol.domains.rules import Edit, Handlers
+from headgate.protocol.domains.rules import DomainEdit, Handlers
 from headgate.protocol.log import file_names, log_retention
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
 from headgate.protocol.log.version_checksum import Discrepancy
 from headgate.protocol.predicates.tree import Predicate
@@ -22,25 +22,25 @@ from headgate.settings import Settings
 from headgate.storage.store import Store
 from headgate.table import authority, transaction
 from headgate.table.commit import catalog_hints, domain_change, loop
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.loop import Committed
-from headgate.table.commit.post_commit import Keeper
-from headgate.table.commit.read_set import Observer
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.loop import CommitResult
+from headgate.table.commit.post_commit import LogUpkeep
+from headgate.table.commit.read_set import ReadObserver
 from headgate.table.committer import Committer, Frontier
 from headgate.table.integrity import check
 from headgate.table.integrity import repair as integrity_repair
-from headgate.table.integrity.check import Report, Subject
-from headgate.table.location import Folder, Member
+from headgate.table.integrity.check import IntegrityReport, IntegritySubject
+from headgate.table.location import CatalogIdentity, NewFolder
 from headgate.table.read import change_files, checksum_files, history, log_reader, snapshot
-from headgate.table.read.change_files import Changes, Range
-from headgate.table.read.description import Description
-from headgate.table.read.file_schema_cache import FileSchemas
+from headgate.table.read.change_files import VersionChanges, VersionRange
+from headgate.table.read.description import TableDescription
+from headgate.table.read.file_schema_cache import FileSchemaCache
 from headgate.table.read.history import HistoryEntry
 from headgate.table.read.live_files import LiveFiles
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Transaction
 from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
-from headgate.table.upkeep.permissions import Guard, Permitted, Unguarded
+from headgate.table.upkeep.permissions import MaintenanceGuard, PathGuard, PermittedSnapshot
 
 _MOST_PENDING = 1_000
 
@@ -54,26 +54,26 @@ class OpenedTable:
         store: Store,
         committer: Committer,
         *,
-        after_commit: AfterCommit,
+        after_commit: PostCommitScheduler,
         settings: Settings,
         world: World,
         handlers: Callable[[], Handlers] = dict,
-        guard: Guard | None = None,
-        observer: Observer | None = None,
-        member: Member | None = None,
+        guard: MaintenanceGuard | None = None,
+        observer: ReadObserver | None = None,
+        member: CatalogIdentity | None = None,
     ) -> None:
         self.location = location
         self.store = store
         self.world = world
-        self.guard = guard or Unguarded(committer, store, world)
+        self.guard = guard or PathGuard(committer, store, world)
         self._committer = committer
         self._after_commit = after_commit
-        self._keeper = Keeper(store, committer, settings, world=world)
+        self._keeper = LogUpkeep(store, committer, settings, world=world)
         self._settings = settings
         self._handlers = handlers
         self._observer = observer
         self.member = member
-        self.file_schemas = FileSchemas()
+        self.file_schemas = FileSchemaCache()
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
 
@@ -99,17 +99,21 @@ class OpenedTable:
             self._remember(newest, frontier)
         meaning = history.version_at_or_earliest if or_earliest else history.version_at
         target = meaning(self.store, frontier, newest.state, timestamp)
-        return self._remember(snapshot.load(self.store, frontier, target=target, known=newest), frontier)
+        return self._remember(
+            snapshot.load_snapshot(self.store, frontier, target=target, known=newest), frontier
+        )
 
-    def describe(self) -> Description:
+    def describe(self) -> TableDescription:
         """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
         known = self._newest
         frontier = self._committer.frontier(known=known.version if known else None)
         latest, told = frontier.latest, frontier.told
         if told is not None and told.protocol.is_catalog_managed:
             self._check_readable(told.protocol, told.metadata)
-            return Description(latest, told.protocol, told.metadata, lambda: self.snapshot(version=latest))
-        recorded = checksum_files.of_latest(self.store, frontier) if known is None else None
+            return TableDescription(
+                latest, told.protocol, told.metadata, lambda: self.snapshot(version=latest)
+            )
+        recorded = checksum_files.latest_checksum(self.store, frontier) if known is None else None
         if (
             recorded is not None
             and not recorded.protocol.is_catalog_managed
@@ -117,9 +121,9 @@ class OpenedTable:
         ):
             self._check_readable(recorded.protocol, recorded.metadata)
             load = partial(self.snapshot, version=latest)
-            return Description(latest, recorded.protocol, recorded.metadata, load)
+            return TableDescription(latest, recorded.protocol, recorded.metadata, load)
         found = self._remember(*self._latest(frontier))
-        return Description(found.version, found.state.protocol, found.state.metadata, lambda: found)
+        return TableDescription(found.version, found.state.protocol, found.state.metadata, lambda: found)
 
     def exists(self) -> bool:
         """Whether there is a table at all."""
@@ -151,14 +155,14 @@ class OpenedTable:
         """The switches it was opened with."""
         return self._settings
 
-    def segment(self, version: Version) -> tuple[Segment, Frontier]:
+    def segment(self, version: Version) -> tuple[LogSegment, Frontier]:
         """Which files make up a version, and where those are that the catalog holds."""
         frontier = self._committer.frontier(known=version)
-        return log_reader.choose(self.store, frontier, version), frontier
+        return log_reader.choose_segment(self.store, frontier, version), frontier
 
-    def new_folder(self) -> Folder:
+    def new_folder(self) -> NewFolder:
         """Where the files of one transaction are to be written."""
-        return Folder(self.world.uuid()) if self.member is None else self.member.new_folder(self.world)
+        return NewFolder(self.world.uuid()) if self.member is None else self.member.new_folder(self.world)
 
     def commit(self, change: Change, *, base: Snapshot) -> Version:
         """Commit what an operation decided from ``base``; the version it became."""
@@ -176,7 +180,7 @@ class OpenedTable:
         self.committed(txn, base, done)
         return done.version
 
-    def committed(self, txn: Transaction, base: Snapshot, done: Committed) -> None:
+    def committed(self, txn: Transaction, base: Snapshot, done: CommitResult) -> None:
         """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
@@ -201,7 +205,7 @@ class OpenedTable:
 
     def commits(self, start: Version, end: Version) -> tuple[Commit, ...]:
         """What was committed from ``start`` to ``end``, both included."""
-        return log_reader.commits(self.store, self._committer.frontier(known=end), start, end)
+        return log_reader.read_commits(self.store, self._committer.frontier(known=end), start, end)
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The configurations of the metadata domains, now or at a version."""
@@ -210,32 +214,32 @@ class OpenedTable:
             self._observer.looked_up_domains(at)
         return {name: action.configuration for name, action in live.items()}
 
-    def change_domains(self, edits: Iterable[Edit], *, since: int | None = None) -> Version:
+    def change_domains(self, edits: Iterable[DomainEdit], *, since: int | None = None) -> Version:
         """Set and remove metadata domains in a commit of their own; the version it became.
 
         What others committed to the same domains after version ``since`` counts as concurrent.
         """
         base = self.snapshot(version=since)
-        return self.commit(domain_change.change(base.state, edits), base=base)
+        return self.commit(domain_change.plan_domain_change(base.state, edits), base=base)
 
     def history(self, *, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """What happened, newest first."""
         newest = self.snapshot()
         frontier = self._committer.frontier(known=newest.version)
-        return history.entries(self.store, frontier, newest.state, limit=limit)
+        return history.history_entries(self.store, frontier, newest.state, limit=limit)
 
-    def changes(self, asked: Range) -> tuple[Snapshot, tuple[Changes, ...]]:
+    def changes(self, asked: VersionRange) -> tuple[Snapshot, tuple[VersionChanges, ...]]:
         """What changed in these versions, and the table at the last of them."""
         newest = self.snapshot()
         frontier = self._committer.frontier(known=newest.version)
-        versions = change_files.resolve(self.store, frontier, newest.state, asked)
+        versions = change_files.resolve_versions(self.store, frontier, newest.state, asked)
         last = self.snapshot(version=versions[-1])
         self.scanned(newest, None, tuple)
 
         def at(version: int) -> State:
             return last.state if version == last.version else self.snapshot(version=version).state
 
-        found = change_files.between(self.store, frontier, versions, at=at, newest=newest.state)
+        found = change_files.changes_between(self.store, frontier, versions, at=at, newest=newest.state)
         return last, tuple(found)
 
     def publish(self) -> Version:
@@ -249,27 +253,29 @@ class OpenedTable:
         """
         newest = self._check_maintainable(Maintenance.CHECKPOINT, "a checkpoint")
         wanted = newest.version if version is None else Version(version)
-        written = checkpoint_writer.write(self.store, self._committer, world=self.world, version=wanted)
+        written = checkpoint_writer.write_checkpoint(
+            self.store, self._committer, world=self.world, version=wanted
+        )
         if written is not None:
-            checksum_files.write(self.store, written.state, written.totals)
-            catalog_hints.note(self.store, self._committer, written, checksum=True)
+            checksum_files.write_checksum(self.store, written.state, written.totals)
+            catalog_hints.note_checkpoint(self.store, self._committer, written, checksum=True)
         return wanted
 
     def compact_log(self, start: int, end: int) -> None:
         """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
         self._check_maintainable(Maintenance.LOG_COMPACTION, "a log compaction")
-        log_compaction.compact(self.store, self._committer.frontier(), Version(start), Version(end))
+        log_compaction.write_compaction(self.store, self._committer.frontier(), Version(start), Version(end))
 
-    def check_permitted(self, kind: Maintenance, operation: str) -> Permitted:
+    def check_permitted(self, kind: Maintenance, operation: str) -> PermittedSnapshot:
         """The table now, if it may be maintained so: who decides its commits is asked first.
 
         ``NotAllowed``, naming the operation, unless the managing catalog permits that maintenance (U8);
         another refusal if who decides cannot be asked here.
         """
-        found = Permitted(self.snapshot(), self.guard.check(kind, operation))
+        found = PermittedSnapshot(self.snapshot(), self.guard.check(kind, operation))
         state = found.snapshot.state
         decider = self._committer.decider(state.protocol, state.metadata)
-        authority.require(kind, operation, decider, state.metadata)
+        authority.require_reachable_decider(kind, operation, decider, state.metadata)
         return found
 
     def cleanup_log(self, *, retention_ms: int | None = None) -> tuple[str, ...]:
@@ -280,22 +286,22 @@ class OpenedTable:
         """
         newest = self._check_maintainable(Maintenance.METADATA_CLEANUP, "cleanup_log")
         frontier, now_ms = self._committer.frontier(), self.guard.now_ms()
-        return log_cleanup.clean_up(
+        return log_cleanup.clean_up_log(
             self.store, frontier, newest, self.guard, now_ms=now_ms, retention_ms=retention_ms
         )
 
     def verify(self, *, version: int | None = None) -> tuple[Discrepancy, ...] | None:
         """In what a version, as the log has it, differs from its checksum file; None if it has none."""
         found = self.snapshot(version=version)
-        return checksum_files.verify(self.store, found.state, found.files)
+        return checksum_files.verify_checksum(self.store, found.state, found.files)
 
     def check(
         self, name: str, *, keeper: TableBooks | None = None, data: bool = True, repair: bool = False
-    ) -> Report:
+    ) -> IntegrityReport:
         """Whether the table is whole: its log, its files and, with its ``keeper``, the catalog's books."""
-        subject = Subject(name, self.location, self.store, self._committer, self.world, keeper)
+        subject = IntegritySubject(name, self.location, self.store, self._committer, self.world, keeper)
         if not repair:
-            return check.check(subject, data=data)
+            return check.check_table(subject, data=data)
         self._newest = None
         return integrity_repair.check_and_repair(subject, data=data)
 
@@ -304,7 +310,7 @@ class OpenedTable:
         self._after_commit.close()
 
     def _file_time(self, version: Version) -> EpochMillis:
-        return EpochMillis(self.store.head(file_names.published(version)).modified_ms)
+        return EpochMillis(self.store.head(file_names.published_path(version)).modified_ms)
 
     def _bounded(self, advanced: Snapshot) -> Snapshot:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
@@ -315,7 +321,7 @@ class OpenedTable:
         return replace(advanced, files=reloaded)
 
     def _reloaded(self, version: Version) -> Snapshot:
-        return snapshot.load(self.store, self._committer.frontier(known=version), target=version)
+        return snapshot.load_snapshot(self.store, self._committer.frontier(known=version), target=version)
 
     def _latest(self, frontier: Frontier | None = None) -> tuple[Snapshot, Frontier]:
         """The latest version, and how far the table reached; whoever its metadata names is asked (R12).
@@ -325,10 +331,10 @@ class OpenedTable:
         known = self._newest
         if frontier is None:
             frontier = self._committer.frontier(known=known.version if known else None)
-        loaded = snapshot.load(self.store, frontier, known=known)
+        loaded = snapshot.load_snapshot(self.store, frontier, known=known)
         while self._committer.follow(loaded.version, loaded.state.metadata):
             frontier = self._committer.frontier(known=loaded.version)
-            loaded = snapshot.load(self.store, frontier, known=loaded)
+            loaded = snapshot.load_snapshot(self.store, frontier, known=loaded)
         return loaded, frontier
 
     def _at(self, version: Version) -> Snapshot:
@@ -336,7 +342,9 @@ class OpenedTable:
         frontier = self._committer.frontier(known=known.version if known else None)
         if version > frontier.latest:  # unless there is somebody who knows more
             known, frontier = self._latest(frontier)
-        return self._remember(snapshot.load(self.store, frontier, target=version, known=known), frontier)
+        return self._remember(
+            snapshot.load_snapshot(self.store, frontier, target=version, known=known), frontier
+        )
 
     def _domains(self, version: int | None) -> tuple[Version, Mapping[str, DomainMetadata]]:
         """A version and its domains; of the latest by the catalog's word, if it tells all of them."""
@@ -370,7 +378,7 @@ class OpenedTable:
         if others and self._is_managed_now(loaded, frontier) is frontier.managed:
             others = False  # it has changed hands since
         if others:
-            raise authority.disagreement(self.location, protocol)
+            raise authority.wrong_decider_error(self.location, protocol)
         self._check_readable(protocol, loaded.state.metadata)
 
     def _check_readable(self, protocol: Protocol, metadata: Metadata) -> None:
@@ -378,7 +386,7 @@ class OpenedTable:
 
     def _is_managed_now(self, older: Snapshot, frontier: Frontier) -> bool:
         """Whether a catalog manages the table, whatever it was at this version."""
-        newest = snapshot.load(self.store, frontier, known=older)
+        newest = snapshot.load_snapshot(self.store, frontier, known=older)
         return newest.state.protocol.is_catalog_managed
 
     def _advance(self, loaded: Snapshot) -> None:

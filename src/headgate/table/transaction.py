@@ -23,9 +23,9 @@ from headgate.protocol.domains.rules import Handlers
 from headgate.protocol.features import row_tracking
 from headgate.protocol.log import codec, in_commit_timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import BLIND, Attempt, Reads
-from headgate.protocol.transaction.row_access import RowWork
-from headgate.protocol.transaction.txn_ids import Proposed
+from headgate.protocol.transaction.attempt import BLIND, Attempt, ReadSet
+from headgate.protocol.transaction.row_access import TouchedRows
+from headgate.protocol.transaction.txn_ids import ProposedTxn
 
 ENGINE = "Headgate/0.1.0"
 
@@ -47,7 +47,7 @@ class Change:
 
     operation: Operation
     actions: tuple[Action, ...]
-    reads: Reads = BLIND
+    reads: ReadSet = BLIND
     txn_id: TxnId | None = None
     """Given by callers that may repeat the whole operation and want a catalog to commit it once.
 
@@ -55,7 +55,7 @@ class Change:
     """
     written_as: TxnId | None = None
     """The transaction for which its files were written: as that one they are known to be new."""
-    rows: RowWork | None = None
+    rows: TouchedRows | None = None
     """Which rows it is about, if it can say so; then only commits about the same rows are its rivals."""
     user_metadata: str | None = None
     """What the user wants the history to say beside the rest."""
@@ -69,13 +69,13 @@ class Change:
     def enables_stamps(self, state: State) -> bool:
         """Whether it switches in-commit timestamps on."""
         return not state.has_in_commit_timestamps and any(
-            isinstance(action, Metadata) and in_commit_timestamps.has_stamps(action)
+            isinstance(action, Metadata) and in_commit_timestamps.has_in_commit_timestamps(action)
             for action in self.actions
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class GroupMembership:
     """Of which group a commit is a part, and the ids of all tables that the group changes."""
 
     group_id: str
@@ -89,7 +89,7 @@ class Transaction:
     attempt: Attempt
     txn_id: TxnId
     change: Change
-    together: Together | None = None
+    together: GroupMembership | None = None
 
     @property
     def base(self) -> Version:
@@ -102,9 +102,9 @@ class Transaction:
         return self.attempt.target
 
     @property
-    def proposed(self) -> Proposed:
+    def proposed(self) -> ProposedTxn:
         """By what it is known again."""
-        return Proposed(self.txn_id, self.target, is_given=self.change.txn_id is not None)
+        return ProposedTxn(self.txn_id, self.target, is_given=self.change.txn_id is not None)
 
     @property
     def timestamp(self) -> EpochMillis:

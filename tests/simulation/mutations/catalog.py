@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 from headgate.catalog import decision
-from headgate.catalog.decision import Decision, Head
+from headgate.catalog.decision import Decision, TableHead
 from headgate.catalog.validation import validation
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec
@@ -27,7 +27,9 @@ def forgotten_ids() -> AbstractContextManager[object]:
 
 
 def _taken_versions_are_ratified() -> AbstractContextManager[object]:
-    def decide(head: Head, target: Version, first_ratified_as: Version | None, **_asked: Any) -> Decision:
+    def decide(
+        head: TableHead, target: Version, first_ratified_as: Version | None, **_asked: Any
+    ) -> Decision:
         if first_ratified_as is not None:
             return Decision.REPLAY
         return Decision.RATIFY if target <= head.latest + 1 else Decision.GAP
@@ -60,7 +62,7 @@ def _taken_is_proof_for_an_open_version() -> AbstractContextManager[object]:
 def _assigned_past_a_change() -> AbstractContextManager[object]:
     decide = decision.decide
 
-    def heedless(head: Head, target: Version, first: Version | None, **asked: Any) -> Decision:
+    def heedless(head: TableHead, target: Version, first: Version | None, **asked: Any) -> Decision:
         return decide(replace(head, latest_change=Version(0)), target, first, **asked)
 
     return patch.object(decision, "decide", heedless)

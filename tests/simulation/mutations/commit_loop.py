@@ -9,7 +9,7 @@ from unittest.mock import patch
 from headgate.catalog.ports.commits import Open, Ratified, Unknown
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
 from headgate.protocol.actions import Commit, Version
-from headgate.protocol.transaction.txn_ids import Proposed
+from headgate.protocol.transaction.txn_ids import ProposedTxn
 from headgate.table.commit import loop
 from headgate.table.committer import Committer
 from headgate.table.opened_table import OpenedTable
@@ -26,7 +26,7 @@ def _failed(txn: Transaction) -> RetriesExhausted:
 
 
 def _open_is_failure() -> AbstractContextManager[object]:
-    def propose(txn: Transaction, committer: Committer, doubt: loop.Doubt) -> Any:
+    def propose(txn: Transaction, committer: Committer, doubt: loop.Unresolved) -> Any:
         outcome, doubt = _propose(txn, committer, doubt)
         if isinstance(outcome, Open):
             raise _failed(txn)
@@ -50,7 +50,7 @@ def _open_runs_again_as_a_new_transaction() -> AbstractContextManager[object]:
 
 
 def _unknown_is_failure() -> AbstractContextManager[object]:
-    def propose(txn: Transaction, committer: Committer, doubt: loop.Doubt) -> Any:
+    def propose(txn: Transaction, committer: Committer, doubt: loop.Unresolved) -> Any:
         outcome = committer.propose(txn)
         if isinstance(outcome, Unknown):
             raise _failed(txn)
@@ -60,7 +60,7 @@ def _unknown_is_failure() -> AbstractContextManager[object]:
 
 
 def _found_is_lost() -> AbstractContextManager[object]:
-    def propose(txn: Transaction, committer: Committer, doubt: loop.Doubt) -> Any:
+    def propose(txn: Transaction, committer: Committer, doubt: loop.Unresolved) -> Any:
         outcome = committer.propose(txn)
         if isinstance(outcome, Unknown):
             doubt = outcome
@@ -73,7 +73,7 @@ def _found_is_lost() -> AbstractContextManager[object]:
 
 
 def _unknown_is_success() -> AbstractContextManager[object]:
-    def propose(txn: Transaction, committer: Committer, doubt: loop.Doubt) -> Any:
+    def propose(txn: Transaction, committer: Committer, doubt: loop.Unresolved) -> Any:
         outcome = committer.propose(txn)
         return (Ratified(txn.target) if isinstance(outcome, Unknown) else outcome), doubt
 
@@ -81,7 +81,7 @@ def _unknown_is_success() -> AbstractContextManager[object]:
 
 
 def _last_error_is_the_verdict() -> AbstractContextManager[object]:
-    def propose(txn: Transaction, committer: Committer, doubt: loop.Doubt) -> Any:
+    def propose(txn: Transaction, committer: Committer, doubt: loop.Unresolved) -> Any:
         try:
             outcome = committer.propose(txn)
             if isinstance(outcome, Unknown):
@@ -96,13 +96,13 @@ def _last_error_is_the_verdict() -> AbstractContextManager[object]:
     return patch.object(loop, "_propose", propose)
 
 
-def not_ours(proposed: Proposed, winners: Sequence[Commit]) -> Version | None:
+def not_ours(proposed: ProposedTxn, winners: Sequence[Commit]) -> Version | None:
     return None
 
 
 @contextmanager
 def _own_commit_is_a_winner() -> Iterator[None]:
-    with forgotten_ids(), patch.object(Proposed, "version", not_ours):
+    with forgotten_ids(), patch.object(ProposedTxn, "version", not_ours):
         yield
 
 
@@ -116,11 +116,11 @@ def _own_content_is_adopted() -> AbstractContextManager[object]:
 
 
 def _own_commit_is_recognised_anywhere() -> AbstractContextManager[object]:
-    def version(proposed: Proposed, winners: Sequence[Commit]) -> Version | None:
+    def version(proposed: ProposedTxn, winners: Sequence[Commit]) -> Version | None:
         ours = any(winner.info is not None and winner.info.txn_id == proposed.txn_id for winner in winners)
         return proposed.target if ours else None
 
-    return patch.object(Proposed, "version", version)
+    return patch.object(ProposedTxn, "version", version)
 
 
 MUTANTS: tuple[Mutant, ...] = (

@@ -10,7 +10,7 @@ from headgate.protocol.conflicts import file_rules, rebase
 from headgate.protocol.conflicts.race import Fix
 from headgate.protocol.transaction import isolation, metadata_diff
 from headgate.protocol.transaction.attempt import Attempt
-from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.transaction.isolation import IsolationLevel
 from tests.simulation.mutations.mutant import Mutant
 
 
@@ -40,7 +40,7 @@ def _only_the_first_winner_counts() -> AbstractContextManager[object]:
 
 
 def _every_append_may_come_later() -> AbstractContextManager[object]:
-    return patch.object(file_rules, "_may_come_first", lambda race: not race.winner.removes)
+    return patch.object(file_rules, "_may_serialize_before", lambda race: not race.winner.removes)
 
 
 def _everything_is_blind() -> AbstractContextManager[object]:
@@ -52,11 +52,11 @@ def _partitions_never_overlap() -> AbstractContextManager[object]:
 
 
 def _every_change_is_harmless() -> AbstractContextManager[object]:
-    return patch.object(metadata_diff, "harmful", lambda *_: None)
+    return patch.object(metadata_diff, "incompatible_change", lambda *_: None)
 
 
 def _everybody_is_only_rearranging() -> AbstractContextManager[object]:
-    return patch.object(isolation, "choose", lambda *_, **__: Isolation.SNAPSHOT)
+    return patch.object(isolation, "choose_level", lambda *_, **__: IsolationLevel.SNAPSHOT)
 
 
 _RULES = (

@@ -8,7 +8,7 @@ from headgate.catalog.ports.commits import Lost, Outcome, Ratified, Unknown
 from headgate.errors import ObjectExists, ObjectNotFound, StorageUnavailable
 from headgate.protocol.actions import Commit
 from headgate.protocol.log import file_names
-from headgate.protocol.transaction.txn_ids import Proposed
+from headgate.protocol.transaction.txn_ids import ProposedTxn
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Transaction
 from tests.simulation.faults import Fault
@@ -19,7 +19,7 @@ from tests.simulation.mutations.mutant import Mutant
 def _put_overwrites() -> AbstractContextManager[object]:
     def propose(self: FilesystemCommitter, txn: Transaction) -> Outcome[Commit]:
         try:
-            self._store.put(file_names.published(txn.target), txn.content)
+            self._store.put(file_names.published_path(txn.target), txn.content)
         except StorageUnavailable as exc:
             return Unknown(exc.message)
         return Ratified(txn.target)
@@ -49,7 +49,7 @@ def _exists_is_lost() -> Iterator[None]:
 
     with (
         patch.object(FilesystemCommitter, "propose", propose),
-        patch.object(Proposed, "version", not_ours),
+        patch.object(ProposedTxn, "version", not_ours),
     ):
         yield
 

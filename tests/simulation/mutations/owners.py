@@ -8,18 +8,18 @@ from typing import Any
 from unittest.mock import patch
 
 from headgate.catalog import published_files
-from headgate.catalog.coordinator.ledger import Known, MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports.commits import Outcome, RatifiedCommit, Staged
-from headgate.catalog.ports.coordinator import OwnedTable
+from headgate.catalog.coordinator.ledger import LedgerEntry, MemoryLedger
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.coordinator.rules import Registration
+from headgate.catalog.ports.commits import Outcome, RatifiedCommit, StagedCommit
+from headgate.catalog.ports.coordinator import CoordinatedTable
 from headgate.errors import CatalogUnavailable, StorageUnavailable
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.commit import filesystem
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.commit.coordinated import CoordinatedCommitter
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Frontier
@@ -30,36 +30,36 @@ from tests.simulation.mutations.mutant import Mutant
 
 @contextmanager
 def _route_of_the_base() -> Iterator[None]:
-    def propose(self: RoutedCommitter, txn: Transaction) -> Outcome[Commit]:
-        named = coordinated_commits.of(txn.attempt.read.metadata)
+    def propose(self: PathCommitter, txn: Transaction) -> Outcome[Commit]:
+        named = coordinated_commits.coordinator_of(txn.attempt.read.metadata)
         return (self._files if named is None else self._owned(named)).propose(txn)
 
     with (
-        patch.object(RoutedCommitter, "propose", propose),
+        patch.object(PathCommitter, "propose", propose),
         patch.object(filesystem, "_check_route", lambda _: None),
     ):
         yield
 
 
 def _owner_is_never_found_out() -> AbstractContextManager[object]:
-    real = RoutedCommitter.follow
+    real = PathCommitter.follow
 
-    def follow(self: RoutedCommitter, *args: Any) -> bool:
+    def follow(self: PathCommitter, *args: Any) -> bool:
         real(self, *args)
         return False
 
-    return patch.object(RoutedCommitter, "follow", follow)
+    return patch.object(PathCommitter, "follow", follow)
 
 
 def _leftovers_are_forgotten() -> AbstractContextManager[object]:
-    return patch.object(RoutedCommitter, "_publish_leftovers", lambda _: None)
+    return patch.object(PathCommitter, "_publish_leftovers", lambda _: None)
 
 
 @contextmanager
 def _released_before_all_is_published() -> Iterator[None]:
     with (
-        patch.object(LedgerOwner, "_publish", lambda *_: None),
-        patch.object(RoutedCommitter, "_publish_leftovers", lambda _: None),
+        patch.object(LedgerCoordinator, "_publish", lambda *_: None),
+        patch.object(PathCommitter, "_publish_leftovers", lambda _: None),
     ):
         yield
 
@@ -76,7 +76,7 @@ def _owner_accepts_after_the_release() -> AbstractContextManager[object]:
 def _owner_forgets_ids() -> AbstractContextManager[object]:
     real = MemoryLedger.find
 
-    def find(self: MemoryLedger, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self: MemoryLedger, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         return real(self, table_id)
 
     return patch.object(MemoryLedger, "find", find)
@@ -84,35 +84,39 @@ def _owner_forgets_ids() -> AbstractContextManager[object]:
 
 def _owner_takes_no_for_proof() -> AbstractContextManager[object]:
     """As the owner did until the simulation came along."""
-    real = LedgerOwner.known
+    real = LedgerCoordinator.known
 
-    def known(self: LedgerOwner, table: OwnedTable, txn_id: TxnId | None = None) -> Known:
+    def known(self: LedgerCoordinator, table: CoordinatedTable, txn_id: TxnId | None = None) -> LedgerEntry:
         try:
             return real(self, table, txn_id)
         except CatalogUnavailable as exc:
             raise StorageUnavailable(exc.message, path="", operation="find") from exc
 
-    return patch.object(LedgerOwner, "known", known)
+    return patch.object(LedgerCoordinator, "known", known)
 
 
-def _copy(table: OwnedTable, commit: RatifiedCommit) -> None:
-    if isinstance(commit.where, Staged):
-        published_files.place(table.store, commit.version, table.store.read(commit.where.path))
+def _copy(table: CoordinatedTable, commit: RatifiedCommit) -> None:
+    if isinstance(commit.where, StagedCommit):
+        published_files.publish_version(table.store, commit.version, table.store.read(commit.where.path))
 
 
 def _newest_first() -> AbstractContextManager[object]:
-    def publish(self: LedgerOwner, table: OwnedTable, record: Record, version: Version) -> None:
+    def publish(
+        self: LedgerCoordinator, table: CoordinatedTable, record: Registration, version: Version
+    ) -> None:
         for commit in reversed(self.ledger.commits(record.table_id, Version(record.published + 1))):
             if commit.version <= version:
                 _copy(table, commit)
         if version > record.published:
             self.ledger.publish(record.table_id, version)
 
-    return patch.object(LedgerOwner, "_publish", publish)
+    return patch.object(LedgerCoordinator, "_publish", publish)
 
 
 def _failed_version_is_skipped() -> AbstractContextManager[object]:
-    def publish(self: LedgerOwner, table: OwnedTable, record: Record, version: Version) -> None:
+    def publish(
+        self: LedgerCoordinator, table: CoordinatedTable, record: Registration, version: Version
+    ) -> None:
         for commit in self.ledger.commits(record.table_id, Version(record.published + 1)):
             if commit.version <= version:
                 with suppress(StorageUnavailable):
@@ -120,7 +124,7 @@ def _failed_version_is_skipped() -> AbstractContextManager[object]:
         if version > record.published:
             self.ledger.publish(record.table_id, version)
 
-    return patch.object(LedgerOwner, "_publish", publish)
+    return patch.object(LedgerCoordinator, "_publish", publish)
 
 
 class _ListedBefore:
@@ -128,7 +132,7 @@ class _ListedBefore:
 
     def __init__(self, store: Store) -> None:
         self.read = store.read
-        self._listing = list(store.list_from(file_names.LOG))
+        self._listing = list(store.list_from(file_names.LOG_FOLDER))
 
     def list_from(self, _: str, *, after: str | None = None) -> Iterator[ObjectMeta]:
         return iter([meta for meta in self._listing if after is None or meta.path > after])

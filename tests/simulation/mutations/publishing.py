@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 from headgate.catalog import published_files
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ratification import publication
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -27,11 +26,11 @@ def _publishing_is_believed() -> Iterator[None]:
     def present_is_published(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             with suppress(ObjectExists):
-                store.put_if_absent(file_names.published(version), content)
+                store.put_if_absent(file_names.published_path(version), content)
 
     with (
         patch.object(SimulatedCatalog, "mark_published", mark_published),
-        patch.object(publication, "place_all", present_is_published),
+        patch.object(published_files, "publish_in_order", present_is_published),
     ):
         yield
 
@@ -42,8 +41,8 @@ def _marked_before_written() -> AbstractContextManager[object]:
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         for commit in tail.commits:
-            content = log_reader.content(store, commit.version, commit)
-            store.put_if_absent(file_names.published(commit.version), content)
+            content = log_reader.commit_content(store, commit.version, commit)
+            store.put_if_absent(file_names.published_path(commit.version), content)
         return tail.latest
 
     @contextmanager
@@ -58,7 +57,9 @@ def _newest_first() -> AbstractContextManager[object]:
     def newest_first(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
         tail = catalog.tail(table_id)
         for commit in reversed(tail.commits):
-            published_files.place(store, commit.version, log_reader.content(store, commit.version, commit))
+            published_files.publish_version(
+                store, commit.version, log_reader.commit_content(store, commit.version, commit)
+            )
         if tail.commits:
             catalog.mark_published(table_id, tail.commits[-1].version)
         return tail.latest
@@ -70,9 +71,9 @@ def _failed_version_is_skipped() -> AbstractContextManager[object]:
     def skipping(store: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
         for version, content in contents:
             with suppress(StorageUnavailable):
-                published_files.place(store, version, content)
+                published_files.publish_version(store, version, content)
 
-    return patch.object(publication, "place_all", skipping)
+    return patch.object(published_files, "publish_in_order", skipping)
 
 
 MUTANTS: tuple[Mutant, ...] = (

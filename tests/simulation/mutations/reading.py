@@ -9,7 +9,7 @@ from unittest.mock import patch
 from headgate.errors import HeadgateError, StorageUnavailable
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import file_names, log_segment, version_checksum
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.storage.store import Store
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.read import live_files, log_reader
@@ -19,7 +19,7 @@ from tests.simulation.mutations.mutant import Mutant
 
 
 def _unreadable_is_empty() -> AbstractContextManager[object]:
-    real = log_reader.listed
+    real = log_reader.list_log
 
     def listed(store: Store, *, since: Version | None = None) -> list[file_names.LogFile]:
         try:
@@ -27,7 +27,7 @@ def _unreadable_is_empty() -> AbstractContextManager[object]:
         except StorageUnavailable:
             return []
 
-    return patch.object(log_reader, "listed", listed)
+    return patch.object(log_reader, "list_log", listed)
 
 
 @contextmanager
@@ -44,15 +44,15 @@ def _listing_decides_the_latest() -> Iterator[None]:
 
 
 def _published_copy_wins() -> AbstractContextManager[object]:
-    real = log_reader.content
+    real = log_reader.commit_content
 
     def content(store: Store, version: Version, held: Any) -> bytes:
         try:
-            return store.read(file_names.published(version))
+            return store.read(file_names.published_path(version))
         except HeadgateError:
             return real(store, version, held)
 
-    return patch.object(log_reader, "content", content)
+    return patch.object(log_reader, "commit_content", content)
 
 
 def _removes_are_ignored() -> AbstractContextManager[object]:
@@ -84,22 +84,22 @@ def _checkpoint_without_domains() -> AbstractContextManager[object]:
 
 
 def _checkpoint_keeps_removed() -> AbstractContextManager[object]:
-    return patch.object(checkpoint_rows._Rows, "_undecided", lambda self, rows, mentioned: rows)
+    return patch.object(checkpoint_rows._FileRows, "_undecided", lambda self, rows, mentioned: rows)
 
 
 def _totals_without_removes() -> AbstractContextManager[object]:
     real = version_checksum.totals_after
 
-    def totals_after(before: Totals, commit: Commit) -> Totals | None:
+    def totals_after(before: FileTotals, commit: Commit) -> FileTotals | None:
         return real(before, replace(commit, removes=()))
 
     return patch.object(version_checksum, "totals_after", totals_after)
 
 
 def _totals_of_files_described_twice() -> AbstractContextManager[object]:
-    def totals_after(before: Totals, commit: Commit) -> Totals:
+    def totals_after(before: FileTotals, commit: Commit) -> FileTotals:
         removed = sum(remove.size or 0 for remove in commit.removes)
-        return Totals(
+        return FileTotals(
             before.files + len(commit.adds) - len(commit.removes),
             before.size_bytes + sum(add.size for add in commit.adds) - removed,
         )

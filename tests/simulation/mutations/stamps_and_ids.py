@@ -13,8 +13,8 @@ from headgate.protocol.conflicts.race import Fix, Race
 from headgate.protocol.features import row_tracking
 from headgate.protocol.log import in_commit_timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.timestamps import ENABLED_AT_VERSION, Stamp
-from headgate.protocol.transaction.attempt import BACKFILL, BLIND, Attempt
+from headgate.protocol.log.timestamps import ENABLEMENT_VERSION, VersionTimestamp
+from headgate.protocol.transaction.attempt import BLIND, ROW_ID_BACKFILL, Attempt
 from headgate.table import transaction
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Transaction
@@ -44,12 +44,12 @@ def _timestamp_is_the_clock() -> AbstractContextManager[object]:
 
 
 def _provenance_is_said_once() -> AbstractContextManager[object]:
-    real = in_commit_timestamps.with_provenance
+    real = in_commit_timestamps.with_enablement
 
-    def with_provenance(before: Metadata, written: Metadata, stamp: Stamp) -> Metadata:
-        return written if ENABLED_AT_VERSION in written.configuration else real(before, written, stamp)
+    def with_provenance(before: Metadata, written: Metadata, stamp: VersionTimestamp) -> Metadata:
+        return written if ENABLEMENT_VERSION in written.configuration else real(before, written, stamp)
 
-    return patch.object(in_commit_timestamps, "with_provenance", with_provenance)
+    return patch.object(in_commit_timestamps, "with_enablement", with_provenance)
 
 
 def _stamps_begin_before_the_files() -> AbstractContextManager[object]:
@@ -57,13 +57,13 @@ def _stamps_begin_before_the_files() -> AbstractContextManager[object]:
 
 
 def _given(**other: Any) -> AbstractContextManager[object]:
-    real = row_tracking.given
+    real = row_tracking.assign_row_ids
 
     def given(ours: Attempt, state: State, **rest: Any) -> tuple[Action, ...]:
         asked = {name: change(state) for name, change in other.items()}
         return real(ours, state, **{**rest, **asked})
 
-    return patch.object(row_tracking, "given", given)
+    return patch.object(row_tracking, "assign_row_ids", given)
 
 
 def _instead(name: str, mend: Callable[[Race], Attempt]) -> AbstractContextManager[object]:
@@ -73,9 +73,9 @@ def _instead(name: str, mend: Callable[[Race], Attempt]) -> AbstractContextManag
 
 def _backfill_brings_back() -> AbstractContextManager[object]:
     def mend(race: Race) -> Attempt:
-        if race.ours.operation == BACKFILL:
+        if race.ours.operation == ROW_ID_BACKFILL:
             return replace(race.ours, reads=BLIND)
-        return row_id_backfill.mended(race)
+        return row_id_backfill.rebase_backfill(race)
 
     return _instead("backfill", mend)
 
@@ -101,7 +101,7 @@ MUTANTS: tuple[Mutant, ...] = (
            _stamps_begin_before_the_files, Fault.CLOCK_BACK),
     Mutant("row-ids-stay", "a rebase keeps the row ids it gave", partial(without, "row-ids")),
     Mutant("lost-ids-are-old", "ids up to the winner's mark count as given long ago",
-           partial(_given, read_mark=row_tracking.mark)),
+           partial(_given, read_mark=row_tracking.high_water_mark)),
     Mutant("row-version-stays", "a rebase keeps the row commit version of the version it lost",
            partial(_given, lost=lambda _: None)),
     Mutant("backfill-brings-back", "a backfill adds files that a winner removed", _backfill_brings_back),

@@ -70,7 +70,7 @@ def test_executors_die_with_rows_that_a_merge_had_computed(
     spark: SparkSession, cluster: Cluster, lake: Lake, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The statement starts over, inside a transaction too, and is told as one change."""
-    carry_out, calls = rewrite.carry_out, []
+    carry_out, calls = rewrite.write_rewrite, []
 
     def without_executors(*given: Any) -> Any:
         calls.append(given)
@@ -78,7 +78,7 @@ def test_executors_die_with_rows_that_a_merge_had_computed(
             assert [cluster.kill_executors(number) for number in cluster.workers] == [1, 1]
         return carry_out(*given)
 
-    monkeypatch.setattr(rewrite, "carry_out", without_executors)
+    monkeypatch.setattr(rewrite, "write_rewrite", without_executors)
     other = lake.create_table("s.other", COLUMNS)
 
     with lake.transaction() as tx:

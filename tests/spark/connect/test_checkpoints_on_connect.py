@@ -23,7 +23,7 @@ def by_name(spark: Any, name: str) -> DataFrame:
 
 
 def test_the_collector_calls_no_server_and_the_next_who_keeps_rows_does(spark: SparkSession) -> None:
-    kept: Any = local_checkpoint.keep(spark.range(3))
+    kept: Any = local_checkpoint.checkpoint_rows(spark.range(3))
     name, relation = kept._plan._relation_id, weakref.ref(kept._plan)
     derived = kept.where("id > 0")
     in_a_cycle: list[Any] = [kept]
@@ -37,6 +37,6 @@ def test_the_collector_calls_no_server_and_the_next_who_keeps_rows_does(spark: S
 
     assert relation() is None
     assert by_name(spark, name).count() == 3
-    assert local_checkpoint.keep(spark.range(1)).count() == 1
+    assert local_checkpoint.checkpoint_rows(spark.range(1)).count() == 1
     with pytest.raises(PySparkException):
         by_name(spark, name).count()

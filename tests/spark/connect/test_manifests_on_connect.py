@@ -111,7 +111,7 @@ def test_a_server_that_sees_other_folders_is_an_error_and_not_an_empty_table(
     spark: SparkSession, table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        connect_scratch.Placed, "path", property(lambda _: f"file:{tmp_path}/on/another/machine")
+        connect_scratch.ScratchFolder, "path", property(lambda _: f"file:{tmp_path}/on/another/machine")
     )
 
     with pytest.raises(InvalidRequest, match=r"the server does not find it.*the server does not find it"):

@@ -27,7 +27,7 @@ def test_rows_that_were_read_from_their_table_must_still_be_there(
             table.append(each)
     table.append(table.read(version=1, spark=spark).where("id = 1"))
     assert tuples(table).count((1,)) == 1
-    assert scan_marks.found_in(spark.range(3)) == ()
+    assert scan_marks.marks_in_plan(spark.range(3)) == ()
 
 
 def test_a_file_that_is_gone_or_damaged_is_named(spark: SparkSession, tmp_path: Path) -> None:

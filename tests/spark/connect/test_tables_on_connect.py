@@ -61,7 +61,7 @@ def test_the_page_about_spark_connect_is_true(
 
 def test_this_is_spark_connect(spark: SparkSession) -> None:
     assert kind.is_connect(spark) and kind.is_connect(spark.range(1))
-    assert kind.active() is spark
+    assert kind.active_session() is spark
 
 
 def test_append_overwrite_and_the_past(spark: SparkSession, lake: Lake) -> None:

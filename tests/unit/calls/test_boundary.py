@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headgate.calls.arguments import KINDS
-from headgate.calls.boundary import FULL_TRACEBACKS, PLAIN, Boundary, Subject
+from headgate.calls.boundary import FULL_TRACEBACKS, PLAIN, Boundary, CallSubject
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 
 
@@ -17,8 +17,8 @@ from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 class Door:
     """One parameter of each kind."""
 
-    def _subject(self) -> Subject:
-        return Subject("s.door", "/lake/7d5b4e4c", {"7d5b4e4c": "s.door"})
+    def _subject(self) -> CallSubject:
+        return CallSubject("s.door", "/lake/7d5b4e4c", {"7d5b4e4c": "s.door"})
 
     def version(self, version: int | None = None) -> object:
         return version

@@ -20,7 +20,7 @@ from headgate.catalog.targets import CatalogTarget
 )
 def test_an_address_is_shown_without_its_password(url: str) -> None:
     """As the database engine shows it, which need not be loaded for this."""
-    shown = targets.shown(url)
+    shown = targets.without_password(url)
 
     expected = make_url(url.replace("postgres:", "postgresql:")).render_as_string(hide_password=True)
     assert shown == expected
@@ -29,11 +29,11 @@ def test_an_address_is_shown_without_its_password(url: str) -> None:
 
 
 def test_a_password_among_the_options_is_not_shown_either() -> None:
-    assert "secret" not in targets.shown("postgresql://host/db?user=me&password=secret")
+    assert "secret" not in targets.without_password("postgresql://host/db?user=me&password=secret")
 
 
 def test_a_folder_is_shown_as_it_is() -> None:
-    assert targets.shown("/lakes/a:b@c") == "/lakes/a:b@c"
+    assert targets.without_password("/lakes/a:b@c") == "/lakes/a:b@c"
     assert not targets.is_postgresql("/lakes/postgresql")
 
 

@@ -16,7 +16,7 @@ from headgate.lake.lake import Lake
 from headgate.protocol.features.rearrangement import Thresholds
 from headgate.settings import Settings
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.table.maintenance.worker import Outcome
+from headgate.table.maintenance.worker import TaskOutcome
 from tests.support.tables import append_change, create_managed, named_file
 from tests.support.waiting import until
 
@@ -131,7 +131,7 @@ def test_thresholds_are_permitted_with_and_shown(lake: Lake) -> None:
     lake.permit("sales.orders", "data reorganisation", thresholds=Thresholds(small_files=2))
 
     assert lake.thresholds("sales.orders") == Thresholds(small_files=2)
-    due = [deed for deed in lake.worker().run_once() if deed.outcome is Outcome.LEFT]
+    due = [deed for deed in lake.worker().run_once() if deed.outcome is TaskOutcome.LEFT]
     assert [(deed.chore, deed.detail) for deed in due] == [
         ("optimize", "2 small files; a worker with --spark does it")
     ]
@@ -145,6 +145,6 @@ def test_a_worker_tends_the_tables_of_the_lake(lake: Lake) -> None:
     deeds = lake.worker().run_once()
 
     assert deeds
-    assert {deed.outcome for deed in deeds} == {Outcome.DONE}
+    assert {deed.outcome for deed in deeds} == {TaskOutcome.DONE}
     assert lake.table("sales.orders").log.verify() == ()
     assert lake.worker().run_once() == ()

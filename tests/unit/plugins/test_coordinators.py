@@ -8,9 +8,9 @@ import pytest
 from pyspark.sql.types import LongType, StructType
 
 import headgate
-from headgate import owners
-from headgate.catalog.ports.coordinator import CommitOwner
+from headgate.catalog.ports.coordinator import CommitCoordinator
 from headgate.errors import InvalidRequest
+from headgate.plugins import coordinators as owners
 from headgate.plugins import registry
 from headgate.protocol.features.coordinated_commits import CURRENT
 
@@ -20,7 +20,7 @@ def built() -> Iterator[list[Mapping[str, str]]]:
     """The confs that the owner ``acme`` was built from."""
     found: list[Mapping[str, str]] = []
 
-    def build(conf: Mapping[str, str]) -> CommitOwner:
+    def build(conf: Mapping[str, str]) -> CommitCoordinator:
         found.append(conf)
         return owners.in_memory()
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import headgate
-from headgate import domains
 from headgate.errors import DomainConflict, InvalidRequest
+from headgate.plugins import domain_handlers as domains
 from headgate.plugins.registry import Registry
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
@@ -109,7 +109,7 @@ def test_a_package_brings_its_handler_and_is_imported_when_needed(
 
     assert set(handlers) == {"acme.*"}
     assert "acme_plugin" not in sys.modules
-    assert rules.resolve(handlers, None, A, B) == A
+    assert rules.resolve_domain(handlers, None, A, B) == A
     assert "acme_plugin" in sys.modules
 
 
@@ -121,7 +121,7 @@ def test_what_the_program_registers_comes_before_what_is_installed(
 
     domains.register("acme.a", domains.last_writer_wins)
 
-    assert rules.resolve(domains.registered(), None, A, B) == B
+    assert rules.resolve_domain(domains.registered(), None, A, B) == B
 
 
 def test_a_broken_package_fails_only_where_it_is_needed(
@@ -132,7 +132,7 @@ def test_a_broken_package_fails_only_where_it_is_needed(
     monkeypatch.syspath_prepend(tmp_path)
 
     with pytest.raises(DomainConflict, match="acme_broken:handler raised ModuleNotFoundError"):
-        rules.resolve(domains.registered(), None, A, B)
+        rules.resolve_domain(domains.registered(), None, A, B)
 
 
 def test_two_packages_for_one_domain_are_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_two_packages_for_one_domain_are_a_question(tmp_path: Path, monkeypatch:
     with pytest.raises(
         DomainConflict, match=r"acme_one:handler and acme_two:handler.*register the one to use"
     ):
-        rules.resolve(domains.registered(), None, A, B)
+        rules.resolve_domain(domains.registered(), None, A, B)
 
 
 class Held:

@@ -13,7 +13,7 @@ from headgate.protocol.actions import (
     Protocol,
     Sidecar,
     Version,
-    sort,
+    commit_from_actions,
 )
 from tests.support.commits import MANAGED, PROTOCOL, add, metadata, remove
 
@@ -75,7 +75,7 @@ def test_the_domains_of_the_system_are_told_by_their_names(name: str, system: bo
     ],
 )
 def test_who_does_not_say_that_it_read_nothing_may_have_read(info: CommitInfo | None, blind: bool) -> None:
-    assert sort(Version(1), [info] if info else []).is_blind_append is blind
+    assert commit_from_actions(Version(1), [info] if info else []).is_blind_append is blind
 
 
 def test_actions_are_sorted_by_kind_and_of_what_there_is_once_the_last_counts() -> None:
@@ -86,7 +86,7 @@ def test_actions_are_sorted_by_kind_and_of_what_there_is_once_the_last_counts() 
         CommitInfo(operation="B"), MANAGED, metadata(a="b"), txns[1], Sidecar(path="s", size_in_bytes=1),
     )  # fmt: skip
 
-    assert sort(Version(3), actions) == Commit(
+    assert commit_from_actions(Version(3), actions) == Commit(
         version=Version(3),
         info=CommitInfo(operation="B"),
         protocol=MANAGED,
@@ -96,4 +96,4 @@ def test_actions_are_sorted_by_kind_and_of_what_there_is_once_the_last_counts() 
         txns=txns,
         domains=(domain,),
     )
-    assert sort(Version(3), ()) == Commit(Version(3), None, None, None, (), (), (), ())
+    assert commit_from_actions(Version(3), ()) == Commit(Version(3), None, None, None, (), (), (), ())

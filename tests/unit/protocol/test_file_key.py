@@ -24,14 +24,14 @@ def vector(storage: str, place: str, offset: int | None) -> DeletionVector:
 def test_a_vector_is_told_by_its_storage_its_place_and_its_offset(
     found: DeletionVector | None, written: str | None
 ) -> None:
-    assert file_key.vector_id(found) == written
+    assert file_key.deletion_vector_id(found) == written
 
 
 def test_an_add_and_a_remove_of_one_file_have_one_key() -> None:
     gone = RemoveFile(path="a", data_change=True, deletion_vector=vector("u", "ab", 1))
 
-    assert file_key.of(add("a")) == ("a", None)
-    assert file_key.of(gone) == ("a", "uab@1")
+    assert file_key.file_key(add("a")) == ("a", None)
+    assert file_key.file_key(gone) == ("a", "uab@1")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_an_add_and_a_remove_of_one_file_have_one_key() -> None:
     ids=lambda spellings: spellings[0],
 )  # fmt: skip
 def test_a_place_has_one_key_however_it_is_spelled(spellings: tuple[str, ...]) -> None:
-    assert len({file_key.path_key(path) for path in spellings}) == 1
+    assert len({file_key.canonical_path(path) for path in spellings}) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_a_place_has_one_key_however_it_is_spelled(spellings: tuple[str, ...]) -
     ids=lambda paths: paths[0],
 )
 def test_places_that_differ_have_keys_that_differ(paths: tuple[str, ...]) -> None:
-    assert len({file_key.path_key(path) for path in paths}) == len(paths)
+    assert len({file_key.canonical_path(path) for path in paths}) == len(paths)
 
 
 @given(st.lists(st.text("ab./%:2e0", max_size=12), max_size=8), st.data())
 def test_paths_in_arrow_are_found_by_their_keys(paths: list[str], data: st.DataObject) -> None:
     keys = set(data.draw(st.lists(st.sampled_from(paths or ["a"])))) | {"a", "b"}
-    wanted = {file_key.path_key(path) for path in keys}
+    wanted = {file_key.canonical_path(path) for path in keys}
 
-    found = path_keys.are_among(pa.array(paths, pa.string()), wanted).to_pylist()
+    found = path_keys.match_keys(pa.array(paths, pa.string()), wanted).to_pylist()
 
-    assert all(was for path, was in zip(paths, found, strict=True) if file_key.path_key(path) in wanted)
+    assert all(was for path, was in zip(paths, found, strict=True) if file_key.canonical_path(path) in wanted)

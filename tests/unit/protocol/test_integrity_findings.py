@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from headgate.protocol import integrity_findings
-from headgate.protocol.integrity_findings import BY_NAME, RULES, Finding, Severity
+from headgate.protocol.integrity_findings import BY_NAME, DEFECTS, Finding, Severity
 
 
 def test_a_finding_says_what_its_rule_does() -> None:
-    found = integrity_findings.found("removed-absent", "version 7", "part-1 is removed", version=7)
+    found = integrity_findings.new_finding("removed-absent", "version 7", "part-1 is removed", version=7)
 
     assert found == Finding(
         rule="removed-absent", invariant="I9", severity=Severity.WARNING, where="version 7",
@@ -26,15 +26,15 @@ def test_a_finding_says_what_its_rule_does() -> None:
     ],
 )
 def test_a_repair_is_advised_where_it_can_be_done(rule: str, repairable: bool, remedy: str) -> None:
-    found = integrity_findings.found(rule, "the log", "so it is", repairable=repairable)
+    found = integrity_findings.new_finding(rule, "the log", "so it is", repairable=repairable)
 
     assert (found.remedy, found.repairable) == (remedy, repairable)
 
 
 def test_what_is_not_said_is_left_out_of_the_json() -> None:
     usual = {"rule", "invariant", "severity", "where", "explanation", "remedy"}
-    plain = integrity_findings.found("log-gap", "version 3", "it is missing")
-    more = integrity_findings.found("pointer-lags", "the log", "so it is", version=0, repairable=True)
+    plain = integrity_findings.new_finding("log-gap", "version 3", "it is missing")
+    more = integrity_findings.new_finding("pointer-lags", "the log", "so it is", version=0, repairable=True)
 
     assert msgspec.to_builtins(plain).keys() == usual
     assert msgspec.to_builtins(more).keys() == usual | {"version", "repairable"}
@@ -43,6 +43,6 @@ def test_what_is_not_said_is_left_out_of_the_json() -> None:
 
 
 def test_no_two_rules_have_a_name() -> None:
-    assert list(BY_NAME.values()) == list(RULES)
+    assert list(BY_NAME.values()) == list(DEFECTS)
     with pytest.raises(KeyError):
-        integrity_findings.found("no-such-rule", "here", "it is")
+        integrity_findings.new_finding("no-such-rule", "here", "it is")

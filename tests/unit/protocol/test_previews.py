@@ -35,7 +35,7 @@ def owned(folder: Path) -> tuple[Catalog, str]:
     staging = catalog.stage(NAME)
     info = CommitInfo(in_commit_timestamp=EpochMillis(5), txn_id=TxnId("zero"))
     stamps = metadata(delta_enableInCommitTimestamps="true")
-    locate(staging.location).put(file_names.published(Version(0)), codec.encode((info, OWNED, stamps)))
+    locate(staging.location).put(file_names.published_path(Version(0)), codec.encode((info, OWNED, stamps)))
     catalog.register(staging, NAME)
     catalog.propose(inline(staging.table_id, 1, "one"))
     return catalog, staging.location
@@ -101,10 +101,12 @@ def coordinated(folder: Path, protocol: Protocol, **configuration: str) -> Opene
     """Versions 0 and 1 are published; what was proposed to a coordinator lies in two folders."""
     store = locate(str(folder))
     info = CommitInfo(in_commit_timestamp=EpochMillis(5), txn_id=TxnId("one"))
-    store.put(file_names.published(Version(0)), codec.encode((info, protocol, metadata(**configuration))))
-    store.put(file_names.published(Version(1)), codec.encode((info, add("1"))))
+    store.put(
+        file_names.published_path(Version(0)), codec.encode((info, protocol, metadata(**configuration)))
+    )
+    store.put(file_names.published_path(Version(1)), codec.encode((info, add("1"))))
     for place in ("_commits", "_staged_commits"):
-        path = f"{file_names.LOG}{place}/{2:020d}.80a083e8-7026-4e79-81be-64bd76c43a11.json"
+        path = f"{file_names.LOG_FOLDER}{place}/{2:020d}.80a083e8-7026-4e79-81be-64bd76c43a11.json"
         store.put(path, codec.encode((add(f"in {place}"),)))
     return open_filesystem(str(folder))
 
@@ -146,7 +148,7 @@ def test_a_write_past_a_coordinator_is_refused_by_its_name(tmp_path: Path, featu
             table.commit(append_change(named_file("2")), base=table.snapshot())
 
         assert caught.value.code == code
-        assert not (folder / file_names.published(Version(2))).exists()
+        assert not (folder / file_names.published_path(Version(2))).exists()
 
 
 @COORDINATED

@@ -64,7 +64,7 @@ def test_what_an_old_version_implied_is_named() -> None:
 def test_features_are_named_in_order() -> None:
     for protocol in (
         protocol_upgrade.with_features(legacy(1, 1), MANY),
-        protocol_upgrade.of_new_table(metadata(), asked=MANY),
+        protocol_upgrade.protocol_for_new_table(metadata(), asked=MANY),
         protocol_upgrade.without_feature(lists(MANY_READERS, (*MANY, "rowTracking")), "rowTracking"),
     ):
         assert protocol == lists(tuple(sorted(MANY_READERS)), tuple(sorted(MANY)))
@@ -90,7 +90,7 @@ def test_a_feature_less_leaves_the_weakest_protocol(before: Protocol, dropped: s
                                       lists(None, ("appendOnly", "invariants"), reader=1)])  # fmt: skip
 def test_a_change_that_needs_nothing_changes_nothing(protocol: Protocol) -> None:
     """Readers are not told to know less either, nor are lists given up."""
-    assert protocol_upgrade.of_changed_table(protocol, metadata()) == protocol
+    assert protocol_upgrade.protocol_for_changed_table(protocol, metadata()) == protocol
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_a_change_that_needs_nothing_changes_nothing(protocol: Protocol) -> None
 def test_an_old_protocol_is_raised_as_little_as_possible(
     before: Protocol, changed: Metadata, after: Protocol
 ) -> None:
-    assert protocol_upgrade.of_changed_table(before, changed) == after
+    assert protocol_upgrade.protocol_for_changed_table(before, changed) == after
 
 
 def test_a_column_type_that_shuts_out_readers_must_be_asked_for() -> None:
     with pytest.raises(InvalidRequest, match=r"add_feature\('timestampNtz'\)") as caught:
-        protocol_upgrade.of_changed_table(legacy(1, 2), metadata(NTZ))
+        protocol_upgrade.protocol_for_changed_table(legacy(1, 2), metadata(NTZ))
 
     assert caught.value.code == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
-    asked = protocol_upgrade.of_changed_table(legacy(1, 2), metadata(NTZ), asked=("timestampNtz",))
+    asked = protocol_upgrade.protocol_for_changed_table(legacy(1, 2), metadata(NTZ), asked=("timestampNtz",))
     assert asked.reader_features == ("timestampNtz",)

@@ -210,7 +210,7 @@ USING = [
 
 @pytest.mark.parametrize(("name", "using"), USING)
 def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Metadata) -> None:
-    assert table_features.needed(using) == {name}
+    assert table_features.required_features(using) == {name}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_what_a_table_uses_is_what_its_protocol_must_name(name: str, using: Meta
     ],
 )  # fmt: skip
 def test_what_a_table_does_not_use_need_not_be_named(plain: Metadata) -> None:
-    assert table_features.needed(plain) == frozenset()
+    assert table_features.required_features(plain) == frozenset()
 
 
 def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
@@ -246,7 +246,7 @@ def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
 )  # fmt: skip
 def test_an_old_writer_version_stands_for_features(writer: int, added: set[str]) -> None:
     def implied(version: int) -> frozenset[str]:
-        return table_features.named(Protocol(min_reader_version=1, min_writer_version=version))
+        return table_features.writer_features(Protocol(min_reader_version=1, min_writer_version=version))
 
     assert implied(writer) - implied(writer - 1) == added
 
@@ -278,13 +278,15 @@ def naming(name: str) -> Protocol:
     ids=str,
 )
 def test_what_a_client_must_know_is_named_or_implied(found: Protocol, listed: set[str]) -> None:
-    assert table_features.supported(found) == listed
+    assert table_features.supported_features(found) == listed
 
 
 def test_columns_are_mapped_only_if_readers_are_told() -> None:
     untold, told = (Protocol(min_reader_version=reader, min_writer_version=5) for reader in (1, 2))
 
-    assert table_features.supported(told) - table_features.supported(untold) == {"columnMapping"}
+    assert table_features.supported_features(told) - table_features.supported_features(untold) == {
+        "columnMapping"
+    }
 
 
 @pytest.mark.parametrize("name", sorted(NEVER_WRITTEN))
@@ -347,12 +349,12 @@ def test_a_log_is_not_touched_where_a_writer_must_know_more() -> None:
 
 
 def test_a_feature_is_found_whatever_the_case() -> None:
-    found = table_features.find("ROWtracking")
+    found = table_features.find_feature("ROWtracking")
 
     assert found is not None
     assert found.name == "rowTracking"
-    assert table_features.find("quantumFiles") is None
-    assert table_features.field_keys(columns(comment="x")) == {"comment"}
+    assert table_features.find_feature("quantumFiles") is None
+    assert table_features.field_metadata_keys(columns(comment="x")) == {"comment"}
 
 
 @pytest.mark.parametrize(("reader", "writer", "operation"), [(4, 7, "read"), (3, 8, "write")])
@@ -382,7 +384,7 @@ def test_what_is_used_and_named_is_written() -> None:
 def test_every_column_is_told_the_nested_ones_too() -> None:
     schema = schema_json.parse(nested("long")[0].schema_string)
 
-    assert [field.name for field in schema_contents.fields_of(schema)] == ["c", "i"]
+    assert [field.name for field in schema_contents.all_fields(schema)] == ["c", "i"]
 
 
 _NEEDED_BY_PROPERTIES = {

@@ -10,7 +10,7 @@ import pytest
 
 from headgate.errors import StorageUnavailable
 from headgate.storage import fsync as settle_module
-from headgate.storage.fsync import settle, settling
+from headgate.storage.fsync import sync_files, sync_while_writing
 from tests.support.waiting import PATIENCE_SECONDS
 
 
@@ -54,7 +54,7 @@ def test_files_of_finished_tasks_are_synced_once_while_others_write(
     tmp_path: Path, synced: list[str]
 ) -> None:
     job = tmp_path / "job"
-    with settling(str(tmp_path), "job"):
+    with sync_while_writing(str(tmp_path), "job"):
         unfinished = job / "_temporary" / "0" / "_temporary" / "attempt_9"
         unfinished.mkdir(parents=True)
         (unfinished / "half.parquet").write_bytes(b"ro")
@@ -78,10 +78,13 @@ def test_a_failure_is_told_though_a_second_sync_succeeds(
         really(file)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(StorageUnavailable, match="the disk is gone"), settling(str(tmp_path), "job"):
+    with (
+        pytest.raises(StorageUnavailable, match="the disk is gone"),
+        sync_while_writing(str(tmp_path), "job"),
+    ):
         finish(tmp_path / "job", "1", "a.parquet")
         until(lambda: not failures)
-    settle(str(tmp_path), ["job/_temporary/0/task_1/a.parquet"])
+    sync_files(str(tmp_path), ["job/_temporary/0/task_1/a.parquet"])
 
 
 def test_the_failure_of_the_job_is_the_one_that_is_told(
@@ -94,7 +97,7 @@ def test_the_failure_of_the_job_is_the_one_that_is_told(
         raise OSError(errno.EIO, "the disk is gone")
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(ZeroDivisionError), settling(str(tmp_path), "job"):
+    with pytest.raises(ZeroDivisionError), sync_while_writing(str(tmp_path), "job"):
         finish(tmp_path / "job", "1", "a.parquet")
         until(lambda: bool(tried))
         _ = 1 / 0
@@ -114,7 +117,7 @@ def test_files_that_are_moved_meanwhile_are_no_failure(
         return names
 
     monkeypatch.setattr(os, "listdir", listdir)
-    with settling(str(tmp_path), "job"):
+    with sync_while_writing(str(tmp_path), "job"):
         finish(job, "1", "a.parquet")
         until(lambda: bool(looked))
 

@@ -9,7 +9,7 @@ import pytest
 
 from headgate.errors import ObjectExists, StorageUnavailable
 from headgate.storage import local
-from headgate.storage.fsync import settle
+from headgate.storage.fsync import sync_files
 from headgate.storage.local import LocalStore
 
 
@@ -64,7 +64,7 @@ def test_settling_syncs_files_and_their_folders(tmp_path: Path, monkeypatch: pyt
     sync = os.fsync
     monkeypatch.setattr(os, "fsync", lambda found: (synced.append(os.fstat(found).st_ino), sync(found)))
 
-    settle(str(tmp_path), ["new/a.parquet"])
+    sync_files(str(tmp_path), ["new/a.parquet"])
 
     expected = [tmp_path / "new" / "a.parquet", tmp_path, tmp_path / "new"]
     assert sorted(synced) == sorted(path.stat().st_ino for path in expected)

@@ -101,7 +101,7 @@ def test_a_file_elsewhere_is_looked_for_in_the_very_folder_it_is_in(root: str, n
         asked.append(place)
         return DictStore()
 
-    file_paths.find(DictStore(), "/t", f"{root}/{quote(name)}/p.parquet", located)
+    file_paths.locate_object(DictStore(), "/t", f"{root}/{quote(name)}/p.parquet", located)
 
     if root.startswith("file:"):
         assert asked == [f"/lake/{name}"]
@@ -121,10 +121,10 @@ def test_a_bucket_url_is_not_cut_at_a_mark_that_urls_use(mark: str) -> None:
 def test_a_password_may_have_any_character_if_it_is_encoded(mark: str) -> None:
     url = make_url("postgresql://u@h:1/d").set(password=f"x{mark}y").render_as_string(hide_password=False)
 
-    parsed = postgresql._parsed(url)
+    parsed = postgresql._parse_url(url)
 
     assert (parsed.password, parsed.host, parsed.database) == (f"x{mark}y", "h", "d")
-    assert mark == "/" or f"x{mark}y" not in targets.shown(url)
+    assert mark == "/" or f"x{mark}y" not in targets.without_password(url)
 
 
 def test_the_schema_is_found_wherever_headgate_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:

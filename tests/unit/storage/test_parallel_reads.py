@@ -22,7 +22,7 @@ def filled(*, at_once: int = 8) -> DistantStore:
 
 
 def read(store: DistantStore, paths: list[str]) -> Iterator[bytes]:
-    return parallel_reads.in_order(store, store.read, paths, size=len)
+    return parallel_reads.map_in_order(store, store.read, paths, size=len)
 
 
 def test_answers_come_in_the_order_of_the_questions_whoever_is_first() -> None:
@@ -33,7 +33,7 @@ def test_answers_come_in_the_order_of_the_questions_whoever_is_first() -> None:
         time.sleep(slow[path])
         return store.read(path)
 
-    assert list(parallel_reads.in_order(store, work, PATHS)) == [path.encode() * 100 for path in PATHS]
+    assert list(parallel_reads.map_in_order(store, work, PATHS)) == [path.encode() * 100 for path in PATHS]
 
 
 def test_never_more_are_under_way_than_the_store_says() -> None:
@@ -88,5 +88,5 @@ def test_a_store_at_hand_is_read_by_the_caller_itself() -> None:
         threads.add(threading.get_ident())
         return number
 
-    assert list(parallel_reads.in_order(store, work, range(20))) == list(range(20))
+    assert list(parallel_reads.map_in_order(store, work, range(20))) == list(range(20))
     assert threads == {threading.get_ident()}

@@ -13,13 +13,13 @@ from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol.actions import EpochMillis, RemoveFile, Version
 from headgate.protocol.log import file_names
-from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.file_names import LogFileKind
 from headgate.storage.locate import locate
 from headgate.table import authority
 from headgate.table.alter import set_properties
 from headgate.table.authority import RULES, Decider
 from headgate.table.maintenance import symlink_manifests, vacuum
-from headgate.table.maintenance.vacuum import Wish
+from headgate.table.maintenance.vacuum import VacuumOptions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import log_reader
 from headgate.table.transaction import Change, Operation
@@ -55,7 +55,7 @@ def _restored(place: Place) -> None:
 def test_a_vacuum_without_the_owner_deletes_nothing_and_claims_nothing(lite: bool, dry_run: bool) -> None:
     place, _ = coordinated(batch=100)
     _restored(place)
-    wish = Wish(lite=lite, dry_run=dry_run)
+    wish = VacuumOptions(lite=lite, dry_run=dry_run)
 
     with pytest.raises(UnsupportedFeature, match=rf"{NAME}.*VACUUM is refused") as caught:
         vacuum.vacuum(place.opened(owners={}), wish)
@@ -71,8 +71,8 @@ def test_a_vacuum_without_the_owner_deletes_nothing_and_claims_nothing(lite: boo
         OpenedTable.checkpoint,
         OpenedTable.cleanup_log,
         lambda table: table.compact_log(0, 1),
-        lambda table: vacuum.vacuum(table, Wish()),
-        lambda table: symlink_manifests.generate(table, symlink_manifests.SYMLINKS),
+        lambda table: vacuum.vacuum(table, VacuumOptions()),
+        lambda table: symlink_manifests.generate_manifests(table, symlink_manifests.SYMLINKS),
         *(lambda table, kind=kind: table.check_permitted(kind, "THE OPERATION") for kind in Maintenance),
     ],
 )
@@ -89,16 +89,16 @@ def test_nothing_is_maintained_without_the_owner(maintain: Callable[[OpenedTable
 def test_every_kind_of_maintenance_has_a_row_that_asks_who_decides() -> None:
     assert [row.kind for row in RULES] == list(Maintenance)
     for row, decider in product(RULES, ASKED):
-        assert authority.is_allowed(row.kind, decider)
+        assert authority.allows_maintenance(row.kind, decider)
     for row, decider in product(RULES, NOT_ASKED):
-        assert not authority.is_allowed(row.kind, decider)
-    inside = {row.kind for row in RULES if authority.is_allowed(row.kind, Decider.TRANSACTION)}
+        assert not authority.allows_maintenance(row.kind, decider)
+    inside = {row.kind for row in RULES if authority.allows_maintenance(row.kind, Decider.TRANSACTION)}
     assert inside == {Maintenance.DATA_REORGANISATION}
 
 
 def _damage(place: Place, version: int) -> str:
     """Damage the checkpoint of a version; its path."""
-    path = file_names.classic_checkpoint(Version(version))
+    path = file_names.classic_checkpoint_path(Version(version))
     place.store.put(path, b"no parquet")
     return path
 
@@ -127,9 +127,9 @@ def test_by_its_path_a_table_of_a_catalog_is_not_repaired(tmp_path: Path) -> Non
     table = open_managed(catalog, made.table_id, made.location)
     table.commit(append_change(named_file("a")), base=table.snapshot())
     table.checkpoint()
-    store, path = locate(made.location), file_names.classic_checkpoint(Version(1))
+    store, path = locate(made.location), file_names.classic_checkpoint_path(Version(1))
     store.put(path, b"no parquet")
-    store.put(file_names.checksum(Version(1)), b"{")
+    store.put(file_names.checksum_path(Version(1)), b"{")
     before = {meta.path: store.read(meta.path) for meta in store.list_from("")}
 
     report = headgate.check_path(made.location, repair=True, data=False)
@@ -194,8 +194,12 @@ def _with_damage(store: DictStore, policy: str) -> set[str]:
         set_properties.set_properties(table, {"delta.checkpointPolicy": "v2"})
     latest = table.checkpoint()
     table.compact_log(0, 1)
-    files = {file.path for file in log_reader.listed(store) if file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)}
-    damaged = files | {file_names.checksum(latest)}
+    files = {
+        file.path
+        for file in log_reader.list_log(store)
+        if file.kind in (LogFileKind.CHECKPOINT, LogFileKind.COMPACTED)
+    }
+    damaged = files | {file_names.checksum_path(latest)}
     for path in damaged:
         store.put(path, b"{")
     return damaged

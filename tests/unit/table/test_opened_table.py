@@ -15,7 +15,7 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import CommitInfo, EpochMillis, RemoveFile, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.table import opened_table
@@ -33,14 +33,14 @@ from tests.support.tables import (
 
 def overwrite(path: str) -> Change:
     removes = (RemoveFile(path="a", data_change=True),)
-    return Change(Operation("WRITE"), (*removes, named_file(path)), Reads(whole_table=True))
+    return Change(Operation("WRITE"), (*removes, named_file(path)), ReadSet(whole_table=True))
 
 
 def test_version_0_of_a_managed_table_says_what_it_is(tmp_path: Path) -> None:
     """S051, S056, S101"""
     staging = create_managed(open_catalog(tmp_path))
 
-    first = codec.decode(Version(0), locate(staging.location).read(file_names.published(Version(0))))
+    first = codec.decode(Version(0), locate(staging.location).read(file_names.published_path(Version(0))))
 
     assert first.protocol is not None
     assert first.protocol.min_reader_version == 3
@@ -54,7 +54,7 @@ def test_version_0_of_a_managed_table_says_what_it_is(tmp_path: Path) -> None:
     assert first.info is not None
     assert first.info.txn_id
     assert first.info.in_commit_timestamp
-    assert locate(staging.location).read(file_names.published(Version(0))).startswith(b'{"commitInfo"')
+    assert locate(staging.location).read(file_names.published_path(Version(0))).startswith(b'{"commitInfo"')
 
 
 @pytest.mark.parametrize("limit", [0, 256 * 1024], ids=["staged", "inline"])
@@ -149,7 +149,7 @@ def test_an_append_runs_again_after_a_change_of_schema(tmp_path: Path) -> None:
     table, other = open_filesystem(str(tmp_path)), open_filesystem(str(tmp_path))
     table.snapshot()
     other.commit(
-        Change(Operation("SET"), (metadata(acme="1"),), Reads(whole_table=True)), base=other.snapshot()
+        Change(Operation("SET"), (metadata(acme="1"),), ReadSet(whole_table=True)), base=other.snapshot()
     )
 
     with pytest.raises(MetadataChanged):
@@ -178,7 +178,7 @@ def test_a_version_and_a_timestamp_together_are_refused(tmp_path: Path) -> None:
 
 def test_a_table_that_needs_what_we_cannot_read_is_refused(tmp_path: Path) -> None:
     create_filesystem(locate(str(tmp_path)))
-    log = tmp_path / file_names.published(Version(1))
+    log = tmp_path / file_names.published_path(Version(1))
     log.write_text(
         '{"protocol":{"minReaderVersion":3,"minWriterVersion":7,'
         '"readerFeatures":["quantumFiles"],"writerFeatures":["quantumFiles"]}}\n'
@@ -217,15 +217,15 @@ def test_a_moment_before_in_commit_timestamps_is_judged_by_file_times(tmp_path: 
     """I8: versions since the enablement are never judged by the times of their files."""
     store = locate(str(tmp_path))
     create_filesystem(store)
-    first = store.head(file_names.published(Version(0))).modified_ms
+    first = store.head(file_names.published_path(Version(0))).modified_ms
     enabled = metadata(
         delta_enableInCommitTimestamps="true",
         delta_inCommitTimestampEnablementVersion="2",
         delta_inCommitTimestampEnablementTimestamp=str(first + 10_000),
     )
-    store.put(file_names.published(Version(1)), codec.encode((CommitInfo(), add("a"))))
+    store.put(file_names.published_path(Version(1)), codec.encode((CommitInfo(), add("a"))))
     stamped = CommitInfo(in_commit_timestamp=EpochMillis(first + 10_000))
-    store.put(file_names.published(Version(2)), codec.encode((stamped, enabled)))
+    store.put(file_names.published_path(Version(2)), codec.encode((stamped, enabled)))
     table = open_filesystem(str(tmp_path))
 
     assert table.snapshot(timestamp=EpochMillis(first + 10_000)).version == 2

@@ -17,21 +17,21 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.log import codec, replay
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import BLIND, Reads
-from headgate.protocol.transaction.row_access import RowWork
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
+from headgate.protocol.transaction.row_access import TouchedRows
 from headgate.table import transaction
-from headgate.table.transaction import Change, Operation, Together, Transaction
+from headgate.table.transaction import Change, GroupMembership, Operation, Transaction
 from tests.support import commits
 from tests.support.attempts import InlineRows
 from tests.support.world import StillWorld
 
-STATE = replay.start(
+STATE = replay.initial_state(
     commits.commit(
         0, commits.MANAGED, commits.metadata(delta_enableInCommitTimestamps="true"), timestamp=1_000
     )
 )
-PLAIN = replay.start(commits.commit(0, commits.PROTOCOL, commits.metadata()))
-TRACKED = replay.start(
+PLAIN = replay.initial_state(commits.commit(0, commits.PROTOCOL, commits.metadata()))
+TRACKED = replay.initial_state(
     commits.commit(
         0,
         protocol_upgrade.with_features(commits.PROTOCOL, ("rowTracking", "domainMetadata")),
@@ -42,7 +42,7 @@ COUNTED = commits.add("ours.parquet", stats='{"numRecords":1}')
 STAMPED_METADATA = commits.metadata(delta_enableInCommitTimestamps="true")
 
 
-def begun(state: State, *actions: Action, reads: Reads = BLIND) -> Transaction:
+def begun(state: State, *actions: Action, reads: ReadSet = BLIND) -> Transaction:
     return transaction.begin(state, Change(Operation("WRITE"), actions, reads), world=StillWorld())
 
 
@@ -78,14 +78,14 @@ def test_a_table_without_timestamps_gets_none_and_one_that_begins_was_not_read()
     ("state", "actions", "reads", "left_open"),
     [
         (PLAIN, (COUNTED,), BLIND, True),
-        (PLAIN, (COUNTED,), Reads(app_ids=frozenset({"etl"})), False),
+        (PLAIN, (COUNTED,), ReadSet(app_ids=frozenset({"etl"})), False),
         (PLAIN, (COUNTED, AppTransaction(app_id="etl", version=1)), BLIND, False),
         (TRACKED, (), BLIND, False),
     ],
     ids=["append", "reads", "more-than-files", "row-ids"],
 )
 def test_only_an_append_that_read_nothing_takes_any_version(
-    state: State, actions: tuple[Action, ...], reads: Reads, left_open: bool
+    state: State, actions: tuple[Action, ...], reads: ReadSet, left_open: bool
 ) -> None:
     assert begun(state, *actions, reads=reads).leaves_version_open is left_open
 
@@ -159,14 +159,14 @@ def test_the_commit_info_says_what_the_user_says_and_which_tables_it_changes_wit
     assert txn.commit.info is not None
     assert (txn.commit.info.user_metadata, txn.commit.info.group_id) == ("by hand", None)
 
-    info = replace(txn, together=Together("g", ("a", "b"))).commit.info
+    info = replace(txn, together=GroupMembership("g", ("a", "b"))).commit.info
 
     assert info is not None
     assert (info.group_id, info.group_tables) == ("g", ("a", "b"))
 
 
 def test_what_a_change_says_of_its_rows_and_of_what_it_read_counts_in_a_race() -> None:
-    work = RowWork(InlineRows(selects=False), {}, {})
+    work = TouchedRows(InlineRows(selects=False), {}, {})
     change = Change(Operation("DELETE"), (COUNTED,), rows=work, is_strict=True)
 
     attempt = transaction.begin(STATE, change, world=StillWorld()).attempt

@@ -12,7 +12,14 @@ from headgate.catalog.access import required_privileges
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.policies import CommitPolicy, Refusal, Review
 from headgate.catalog.store import linear_patterns
-from headgate.catalog.store.commit_rules import COLUMN_NAMES, FREEZE, FROZEN, MAX_BYTES, MAX_FILES, PATTERN
+from headgate.catalog.store.commit_rules import (
+    COLUMN_NAMES,
+    FREEZE_METADATA,
+    FROZEN,
+    MAX_BYTES,
+    MAX_FILES,
+    PATTERN,
+)
 from headgate.errors import CommitRefused
 from headgate.protocol.actions import (
     Action,
@@ -31,48 +38,50 @@ from headgate.protocol.transaction import fresh_file_names
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Proposer:
     """On whose behalf a commit is proposed, and the policies of the program besides the built-in ones."""
 
     principal: Principal = OWNER
     policies: Mapping[str, CommitPolicy] = field(default_factory=dict)
 
 
-OWNERS = Standing()
+LAKE_OWNER = Proposer()
 
 
 def _missing_privilege(review: Review) -> Refusal | None:
     if review.principal == OWNER:
         return None
     held = review.facts.privileges(review.principal)
-    before = review.before if _alters(review) is not None else None
+    before = review.before if _first_alteration(review) is not None else None
     if Privilege.CHANGE_DATA in held:  # then it does not matter whether an append is more than that
-        proposer = required_privileges.Proposer(lambda _add: True, lambda _app_id: True)
+        proposer = required_privileges.AppendEvidence(lambda _add: True, lambda _app_id: True)
     else:
-        proposer = _proposer(review)
-    for privilege, action in required_privileges.of(review.actions, before, proposer):
+        proposer = _append_evidence(review)
+    for privilege, action in required_privileges.required_privileges(review.actions, before, proposer):
         if privilege not in held:
             why = f"it takes {privilege.value}, which {review.principal} does not have"
             return review.refuse(why + _hint(privilege, action, held), action)
     return None
 
 
-def _proposer(review: Review) -> required_privileges.Proposer:
+def _append_evidence(review: Review) -> required_privileges.AppendEvidence:
     info = review.commit.info
-    marked = fresh_file_names.mark(review.table_id, (info.txn_id if info is not None else None) or TxnId(""))
-    return required_privileges.Proposer(
-        lambda add: fresh_file_names.is_fresh(add.path, marked) and not _has_given_ids(review, add),
+    marked = fresh_file_names.transaction_prefix(
+        review.table_id, (info.txn_id if info is not None else None) or TxnId("")
+    )
+    return required_privileges.AppendEvidence(
+        lambda add: fresh_file_names.is_fresh(add.path, marked) and not _reuses_row_ids(review, add),
         lambda app_id: review.facts.owns_application(review.principal, app_id),
     )
 
 
-def _has_given_ids(review: Review, add: AddFile) -> bool:
+def _reuses_row_ids(review: Review, add: AddFile) -> bool:
     """Whether its rows would have ids that other rows have."""
     if add.base_row_id is None:
         return False
     known = (review.before.domains if review.before is not None else None) or {}
-    mark = known.get(rules.ROW_TRACKING)
-    return mark is not None and add.base_row_id <= row_tracking.marked(mark)
+    mark = known.get(rules.ROW_TRACKING_DOMAIN)
+    return mark is not None and add.base_row_id <= row_tracking.parse_high_water_mark(mark)
 
 
 def _hint(privilege: Privilege, action: Action, held: frozenset[Privilege]) -> str:
@@ -94,17 +103,17 @@ def _hint(privilege: Privilege, action: Action, held: frozenset[Privilege]) -> s
 _ALTERING = (Privilege.ALTER_SCHEMA, Privilege.ALTER_PROPERTIES, Privilege.ALTER_PROTOCOL)
 
 
-def _alters(review: Review) -> Action | None:
+def _first_alteration(review: Review) -> Action | None:
     kinds = (Metadata, ProtocolAction, DomainMetadata)
     return next((action for action in review.actions if isinstance(action, kinds)), None)
 
 
 def _frozen_metadata(review: Review) -> Refusal | None:
-    if review.facts.terms().get(FREEZE) != FROZEN:
+    if review.facts.terms().get(FREEZE_METADATA) != FROZEN:
         return None
-    for privilege, action in required_privileges.alterations(review.actions, review.before):
+    for privilege, action in required_privileges.alteration_privileges(review.actions, review.before):
         if privilege in _ALTERING:
-            return review.refuse(f"the rule {FREEZE} protects what the table is", action)
+            return review.refuse(f"the rule {FREEZE_METADATA} protects what the table is", action)
     return None
 
 
@@ -146,13 +155,13 @@ def _broken_foreign_key(review: Review) -> Refusal | None:
         mine = [(names, referred) for table_id, names, referred in sides if table_id == review.table_id]
         for names, referred in mine:
             for name, had, has in zip(names, was.find_all(names), now.find_all(names), strict=True):
-                if why := _lost(had, has, name, referred=referred):
+                if why := _broken_key_column(had, has, name, referred=referred):
                     told = f"{', '.join(key.child_columns)} → {', '.join(key.parent_columns)}"
                     return review.refuse(f"{why}, and the foreign key {told} needs it", metadata)
     return None
 
 
-def _lost(was: Field | None, now: Field | None, name: str, *, referred: bool) -> str | None:
+def _broken_key_column(was: Field | None, now: Field | None, name: str, *, referred: bool) -> str | None:
     if was is not None and now is None:
         return f"the column {name!r} goes away or gets another name"
     if was is None or now is None:
@@ -167,7 +176,7 @@ def _columns(metadata: Metadata) -> Struct:
 
 
 @dataclass(frozen=True, slots=True)
-class BuiltIn:
+class BuiltInPolicy:
     """One row: a policy that every catalog has, which commits it may concern, and the same in words."""
 
     name: str
@@ -184,56 +193,63 @@ def _always(_: Review) -> bool:
 
 
 def _has_alterations(review: Review) -> bool:
-    return _alters(review) is not None
+    return _first_alteration(review) is not None
 
 
 def _writes_metadata(review: Review) -> bool:
     return review.commit.metadata is not None
 
 
-POLICIES: tuple[BuiltIn, ...] = (
-    BuiltIn("privileges", _always, _missing_privilege, "the principal has every privilege the actions take"),
-    BuiltIn("metadata-protection", _has_alterations, _frozen_metadata, f"the rule `{FREEZE}`, for everybody"),
-    BuiltIn(
+POLICIES: tuple[BuiltInPolicy, ...] = (
+    BuiltInPolicy(
+        "privileges", _always, _missing_privilege, "the principal has every privilege the actions take"
+    ),
+    BuiltInPolicy(
+        "metadata-protection",
+        _has_alterations,
+        _frozen_metadata,
+        f"the rule `{FREEZE_METADATA}`, for everybody",
+    ),
+    BuiltInPolicy(
         "foreign-keys", _writes_metadata, _broken_foreign_key,
         "columns of a foreign key stay, under their names, and NOT NULL where they are referred to",
     ),
-    BuiltIn("size", _always, _too_large, f"the rules `{MAX_BYTES}` and `{MAX_FILES}`"),
-    BuiltIn("column-names", _writes_metadata, _badly_named_column, f"the rule `{COLUMN_NAMES}`"),
+    BuiltInPolicy("size", _always, _too_large, f"the rules `{MAX_BYTES}` and `{MAX_FILES}`"),
+    BuiltInPolicy("column-names", _writes_metadata, _badly_named_column, f"the rule `{COLUMN_NAMES}`"),
 )  # fmt: skip
 
 
-def missing_privilege(review: Review) -> CommitRefused | None:
+def privilege_error(review: Review) -> CommitRefused | None:
     """The error for a commit whose principal may not make it, which is asked before anything else."""
     row = POLICIES[0]
     refusal = row.review(review)
-    return None if refusal is None else _error(row.name, refusal)
+    return None if refusal is None else _policy_error(row.name, refusal)
 
 
-def may_not_write(principal: Principal) -> CommitRefused:
+def cannot_write_error(principal: Principal) -> CommitRefused:
     """The error for a commit of somebody who may make none."""
     refusal = Refusal(f"{principal} has no privilege by which anything could be committed to the table")
-    return _error(POLICIES[0].name, refusal)
+    return _policy_error(POLICIES[0].name, refusal)
 
 
 def first_refusal(review: Review, own: Mapping[str, CommitPolicy]) -> CommitRefused | None:
     """The error of the first policy that refuses, built-in ones first; one that fails refuses too."""
     for row in POLICIES[1:]:
         if refusal := row.review(review):
-            return _error(row.name, refusal)
+            return _policy_error(row.name, refusal)
     for name, policy in own.items():
         try:
             refused = policy.review(review)
         except Exception as exc:
-            error = _error(name, Refusal(f"it failed: {type(exc).__name__}: {exc}"))
+            error = _policy_error(name, Refusal(f"it failed: {type(exc).__name__}: {exc}"))
             error.__cause__ = exc
             return error
         if refused is not None:
-            return _error(name, refused)
+            return _policy_error(name, refused)
     return None
 
 
-def _error(name: str, refusal: Refusal) -> CommitRefused:
+def _policy_error(name: str, refusal: Refusal) -> CommitRefused:
     where = f" (line {refusal.line}, {refusal.action})" if refusal.line else ""
     return CommitRefused(
         f"the policy {name} refuses the commit{where}: {refusal.reason}; nothing was committed",

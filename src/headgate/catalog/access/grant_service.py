@@ -14,12 +14,12 @@ from headgate.catalog.ports.access import (
     OWNER,
     ForeignKey,
     Grant,
-    On,
     Principal,
     Privilege,
     Scope,
-    named,
-    parsed,
+    Securable,
+    parse_principal,
+    parse_privilege,
 )
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
@@ -28,12 +28,12 @@ from headgate.catalog.store import commit_rules, commit_store, grant_store, name
 from headgate.clock import World
 from headgate.errors import InvalidRequest, SchemaNotFound, TableNotFound
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Struct, describe
+from headgate.protocol.schema.types import Struct, describe_type
 from headgate.spelling import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Granting:
+class GrantService:
     """The use cases, on behalf of one principal."""
 
     database: Database
@@ -43,7 +43,7 @@ class Granting:
 
     def grant(self, privilege: Privilege | str, on: str | None, to: str) -> None:
         """Let a principal do something with the lake, a schema or a table; nothing happens if it may."""
-        given, place, whom = parsed(privilege), self._place(on), named(to)
+        given, place, whom = parse_privilege(privilege), self._place(on), parse_principal(to)
         if whom == OWNER:
             raise InvalidRequest("the lake's owner may do everything, and needs no grants")
         with self.database.writing() as db:
@@ -52,7 +52,7 @@ class Granting:
 
     def revoke(self, privilege: Privilege | str, on: str | None, from_: str) -> bool:
         """Take back what was granted in the same words; whether it was."""
-        taken, place, whom = parsed(privilege), self._place(on), named(from_)
+        taken, place, whom = parse_privilege(privilege), self._place(on), parse_principal(from_)
         with self.database.writing() as db:
             self._check_manages(db, place)
             return grant_store.revoke(db, (taken, place, whom))
@@ -61,7 +61,7 @@ class Granting:
         """Every grant, for who manages those of the lake; else one's own."""
         with self.database.reading() as db:
             found = grant_store.all_grants(db)
-            if Privilege.MANAGE_GRANTS in grant_store.held_on(db, self.principal, LAKE):
+            if Privilege.MANAGE_GRANTS in grant_store.privileges_on(db, self.principal, LAKE):
                 return found
         return tuple(grant for grant in found if grant.principal == self.principal)
 
@@ -72,14 +72,14 @@ class Granting:
         with self.database.writing() as db:
             self._check_manages(db, LAKE)
             now = self.world.now_ms()
-            grant_store.limit_unpublished(db, named(principal), limit, now_ms=now)
+            grant_store.set_unpublished_limit(db, parse_principal(principal), limit, now_ms=now)
 
     def set_rule(self, rule: str, value: str | int | None, on: str | None) -> None:
         """Let a rule of commits hold for the lake, a schema or a table; None takes it back."""
         place = self._place(on)
         with self.database.writing() as db:
             self._check_manages(db, place)
-            commit_rules.set_term(db, place, rule, None if value is None else str(value))
+            commit_rules.set_rule(db, place, rule, None if value is None else str(value))
 
     def allow_files(self, table: str, location: str) -> None:
         """Let a table name files of another place, as a shallow clone must."""
@@ -87,7 +87,7 @@ class Granting:
         if place.scope is not Scope.TABLE:
             raise InvalidRequest("files from elsewhere are allowed to one table at a time: schema.table")
         with self.database.writing() as db:
-            grant_store.require(
+            grant_store.require_privilege(
                 db, self.principal, Privilege.MANAGE_GRANTS, LAKE, "allow files from elsewhere"
             )
             commit_rules.allow_files(db, TableId(place.object), location)
@@ -100,9 +100,9 @@ class Granting:
         found = self.resolve(source)
         with self.database.writing() as db:
             self._check_writes(db, table_id)
-            on = On(Scope.TABLE, found.table_id)
-            grant_store.require(db, self.principal, Privilege.READ, on, f"clone {found.name}")
-            for place in (found.location, *commit_rules.sources(db, found.table_id)):
+            on = Securable(Scope.TABLE, found.table_id)
+            grant_store.require_privilege(db, self.principal, Privilege.READ, on, f"clone {found.name}")
+            for place in (found.location, *commit_rules.load_file_sources(db, found.table_id)):
                 commit_rules.allow_files(db, table_id, place)
 
     def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
@@ -110,7 +110,7 @@ class Granting:
         with self.database.writing() as db:
             self._check_writes(db, table_id)
             what = "clone files from elsewhere without copying them"
-            grant_store.require(db, self.principal, Privilege.MANAGE_GRANTS, LAKE, what)
+            grant_store.require_privilege(db, self.principal, Privilege.MANAGE_GRANTS, LAKE, what)
             for place in sorted(places):
                 commit_rules.allow_files(db, table_id, place)
 
@@ -121,33 +121,33 @@ class Granting:
         key = self._key(child, columns, parent, parent_columns)
         with self.database.writing() as db:
             for table_id in sorted({key.child_id, key.parent_id}):
-                commit_store.hold(db, table_id)  # no commit may change the columns meanwhile
-                self._check_manages(db, On(Scope.TABLE, table_id))
-            _check_key(key, _columns(db, key.child_id), _columns(db, key.parent_id))
-            commit_rules.add_key(db, key)
+                commit_store.lock_table(db, table_id)  # no commit may change the columns meanwhile
+                self._check_manages(db, Securable(Scope.TABLE, table_id))
+            _check_foreign_key(key, _columns(db, key.child_id), _columns(db, key.parent_id))
+            commit_rules.add_foreign_key(db, key)
 
     def drop_foreign_key(self, child: str, columns: Sequence[str], parent: str) -> bool:
         """Forget a foreign key; whether there was one."""
         key = self._key(child, columns, parent, ())
         with self.database.writing() as db:
-            self._check_manages(db, On(Scope.TABLE, key.child_id))
-            return commit_rules.drop_key(db, key)
+            self._check_manages(db, Securable(Scope.TABLE, key.child_id))
+            return commit_rules.drop_foreign_key(db, key)
 
     def foreign_keys(self, table: str) -> tuple[ForeignKey, ...]:
         """The foreign keys to a table and from it."""
         with self.database.reading() as db:
-            return commit_rules.keys(db, TableId(self._place(table).object))
+            return commit_rules.load_foreign_keys(db, TableId(self._place(table).object))
 
-    def _place(self, on: str | None) -> On:
+    def _place(self, on: str | None) -> Securable:
         if on is None or on == Scope.LAKE.value:
             return LAKE
         schema, dot, table = on.partition(".")
         if dot:
-            return On(Scope.TABLE, self.resolve(TableName(schema, table)).table_id)
+            return Securable(Scope.TABLE, self.resolve(TableName(schema, table)).table_id)
         with self.database.reading() as db:
             if not name_store.schema_exists(db, schema.lower()):
                 raise SchemaNotFound(f"there is no schema {schema!r}", name=schema)
-        return On(Scope.SCHEMA, schema.lower())
+        return Securable(Scope.SCHEMA, schema.lower())
 
     def _check_writes(self, db: Connection, table_id: TableId) -> None:
         """That the principal may put rows into a table, or make it what it is to be."""
@@ -155,12 +155,14 @@ class Granting:
         if row is None:
             raise TableNotFound(f"there is no table {table_id}, nor a place for one", name=table_id)
         is_new = row.state == STAGING
-        on = On(Scope.SCHEMA, row.schema_name) if is_new else On(Scope.TABLE, table_id)
+        on = Securable(Scope.SCHEMA, row.schema_name) if is_new else Securable(Scope.TABLE, table_id)
         needed = Privilege.CREATE if is_new else Privilege.CHANGE_DATA
-        grant_store.require(db, self.principal, needed, on, f"clone to {row.schema_name}.{row.table_name}")
+        grant_store.require_privilege(
+            db, self.principal, needed, on, f"clone to {row.schema_name}.{row.table_name}"
+        )
 
-    def _check_manages(self, db: Connection, on: On) -> None:
-        grant_store.require(
+    def _check_manages(self, db: Connection, on: Securable) -> None:
+        grant_store.require_privilege(
             db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about grants and rules there"
         )
 
@@ -172,7 +174,7 @@ class Granting:
 
 
 def _columns(db: Connection, table_id: TableId) -> Struct:
-    told = table_state.told(db, table_id)
+    told = table_state.load_table_state(db, table_id)
     if told is None:
         raise InvalidRequest(
             f"the catalog does not know the columns of table {table_id}, which an older release wrote: "
@@ -181,7 +183,7 @@ def _columns(db: Connection, table_id: TableId) -> Struct:
     return schema_json.parse(told.metadata.schema_string)
 
 
-def _check_key(key: ForeignKey, child: Struct, parent: Struct) -> None:
+def _check_foreign_key(key: ForeignKey, child: Struct, parent: Struct) -> None:
     if len(key.child_columns) != len(key.parent_columns) or not key.child_columns:
         raise InvalidRequest(
             "a foreign key has as many columns on one side as on the other, and at least one"
@@ -198,5 +200,6 @@ def _check_key(key: ForeignKey, child: Struct, parent: Struct) -> None:
             raise InvalidRequest(f"the column {referred!r} is referred to and must be NOT NULL")
         if mine.type != theirs.type:
             raise InvalidRequest(
-                f"the column {name!r} is {describe(mine.type)}, and {referred!r} is {describe(theirs.type)}"
+                f"the column {name!r} is {describe_type(mine.type)}, and {referred!r} is "
+                f"{describe_type(theirs.type)}"
             )

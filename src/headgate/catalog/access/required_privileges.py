@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from headgate.catalog.ports.access import Privilege
-from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.commits import TableState
 from headgate.protocol import property_values
 from headgate.protocol.actions import (
     Action,
@@ -28,11 +28,11 @@ from headgate.protocol.domains import rules
 from headgate.protocol.features import identity_columns
 from headgate.protocol.schema import evolution
 
-Need = tuple[Privilege, Action]
+RequiredPrivilege = tuple[Privilege, Action]
 
 
 @dataclass(frozen=True, slots=True)
-class Proposer:
+class AppendEvidence:
     """What is known of whoever proposes a commit, without which an append cannot be told from a change."""
 
     is_fresh: Callable[[AddFile], bool]
@@ -41,33 +41,41 @@ class Proposer:
     """Whether an application is theirs, or nobody's yet."""
 
 
-def of(actions: tuple[Action, ...], before: Told | None, proposer: Proposer) -> Iterator[Need]:
+def required_privileges(
+    actions: tuple[Action, ...], before: TableState | None, proposer: AppendEvidence
+) -> Iterator[RequiredPrivilege]:
     """The privileges that a commit takes, each with an action for which it does.
 
     ``before`` is what the table is; where that is not known, whatever is written counts as a change.
     """
-    applications = _of_applications(actions, proposer)
-    found = tuple(chain(_of_files(actions, proposer), alterations(actions, before), applications))
+    applications = _app_transaction_privileges(actions, proposer)
+    found = tuple(
+        chain(_file_privileges(actions, proposer), alteration_privileges(actions, before), applications)
+    )
     # Who restates what the table is, or says nothing, still takes a version, which readers wait for.
     yield from found or ((Privilege.APPEND, actions[0]),)
 
 
-def _of_applications(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]:
+def _app_transaction_privileges(
+    actions: tuple[Action, ...], proposer: AppendEvidence
+) -> Iterator[RequiredPrivilege]:
     for action in actions:
         if isinstance(action, AppTransaction):
             # Whoever sets another's version has it skip batches, or write them twice.
             yield (Privilege.APPEND if proposer.owns(action.app_id) else Privilege.CHANGE_DATA), action
 
 
-def alterations(actions: tuple[Action, ...], before: Told | None) -> Iterator[Need]:
+def alteration_privileges(
+    actions: tuple[Action, ...], before: TableState | None
+) -> Iterator[RequiredPrivilege]:
     """Those that it takes because it changes what the table is, or restates that with marks moved on."""
     for action in actions:
         match action:
             case Metadata():
-                yield from _of_metadata(action, before, actions)
+                yield from _metadata_privileges(action, before, actions)
             case Protocol() if before is None or action != before.protocol:
                 yield Privilege.ALTER_PROTOCOL, action
-            case DomainMetadata(domain=rules.ROW_TRACKING, removed=False):
+            case DomainMetadata(domain=rules.ROW_TRACKING_DOMAIN, removed=False):
                 continue  # follows from the files that are added
             case DomainMetadata():
                 yield Privilege.ALTER_PROPERTIES, action
@@ -75,7 +83,7 @@ def alterations(actions: tuple[Action, ...], before: Told | None) -> Iterator[Ne
                 continue
 
 
-def _of_files(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]:
+def _file_privileges(actions: tuple[Action, ...], proposer: AppendEvidence) -> Iterator[RequiredPrivilege]:
     added = next((action for action in actions if isinstance(action, AddFile)), None)
     removed = {action.path: action for action in actions if isinstance(action, RemoveFile)}
     for action in actions:
@@ -91,7 +99,9 @@ def _of_files(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]
                 yield Privilege.CHANGE_DATA, action
             case RemoveFile():
                 yield (Privilege.CHANGE_DATA if added is None else Privilege.MAINTAIN), action
-            case AddFile() if _deleted(action) != _deleted(removed.get(action.path, action)):
+            case AddFile() if _deleted_row_count(action) != _deleted_row_count(
+                removed.get(action.path, action)
+            ):
                 yield Privilege.CHANGE_DATA, action
             case AddFile():
                 yield Privilege.MAINTAIN, action
@@ -101,26 +111,28 @@ def _of_files(actions: tuple[Action, ...], proposer: Proposer) -> Iterator[Need]
                 continue
 
 
-def _deleted(file: AddFile | RemoveFile) -> int:
+def _deleted_row_count(file: AddFile | RemoveFile) -> int:
     return 0 if file.deletion_vector is None else file.deletion_vector.cardinality
 
 
-def _of_metadata(after: Metadata, before: Told | None, actions: tuple[Action, ...]) -> Iterator[Need]:
+def _metadata_privileges(
+    after: Metadata, before: TableState | None, actions: tuple[Action, ...]
+) -> Iterator[RequiredPrivilege]:
     if before is None:
         yield Privilege.ALTER_SCHEMA, after
         yield Privilege.ALTER_PROPERTIES, after
         return
-    if identity_columns.moves_marks_on(before.metadata, after):
+    if identity_columns.advances_high_water_mark_only(before.metadata, after):
         yield Privilege.APPEND, after  # as whoever gives values to new rows does
         return
     if _columns(before.metadata) != _columns(after):
         yield Privilege.ALTER_SCHEMA, after
         written = (action for action in actions if isinstance(action, Protocol))
-        if evolution.breach(before.metadata, after, next(written, before.protocol)):
+        if evolution.schema_change_breach(before.metadata, after, next(written, before.protocol)):
             yield Privilege.CHANGE_DATA, after  # the rows that were there do not fit any more
     elif _highest_id(before.metadata) != _highest_id(after):
         yield Privilege.ALTER_SCHEMA, after
-    if _rest(before.metadata) != _rest(after):
+    if _other_metadata(before.metadata) != _other_metadata(after):
         yield Privilege.ALTER_PROPERTIES, after
 
 
@@ -132,7 +144,7 @@ def _highest_id(metadata: Metadata) -> str | None:
     return metadata.configuration.get(property_values.MAX_COLUMN_ID)
 
 
-def _rest(metadata: Metadata) -> tuple[object, ...]:
+def _other_metadata(metadata: Metadata) -> tuple[object, ...]:
     # Adding a mapped column counts it, which is no wish about properties.
     configuration = {
         key: value for key, value in metadata.configuration.items() if key != property_values.MAX_COLUMN_ID

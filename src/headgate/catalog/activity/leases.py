@@ -32,16 +32,16 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import LIVE
-from headgate.catalog.ports.leases import Held, Horizon, lost
+from headgate.catalog.ports.leases import HeldLease, Horizon, lease_lost_error
 from headgate.catalog.store import commit_store, grant_store, table_not_found
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed, VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
 
-TOO_MANY = "HEADGATE_TOO_MANY_LEASES"
-LONGEST_MS = 24 * 60 * 60 * 1000
-MOST_OF_ONE_HOLDER = 1_000
-MARGIN_MS = 24 * 60 * 60 * 1000
+TOO_MANY_LEASES = "HEADGATE_TOO_MANY_LEASES"
+MAX_TTL_MS = 24 * 60 * 60 * 1000
+MAX_LEASES_PER_HOLDER = 1_000
+CLOCK_MARGIN_MS = 24 * 60 * 60 * 1000
 """By how much the time that a file has may be before that of its commit: writers note when they remove one as
 they begin, and clocks differ. What is needed counts as needed for that much longer."""
 
@@ -75,61 +75,69 @@ class Leases:
 
     database: Database
     world: World
-    most_of_one_holder: int = MOST_OF_ONE_HOLDER
+    most_of_one_holder: int = MAX_LEASES_PER_HOLDER
     principal: Principal = OWNER
     """On whose behalf leases are taken and looked at."""
 
-    def on_version(self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int) -> Held:
+    def on_version(
+        self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int
+    ) -> HeldLease:
         """Have a version of a table kept readable; with None, files written from now on, while uncommitted.
 
         ``VersionNotFound`` if the version does not exist, or part of it may have been deleted.
         """
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
-            grant_store.require_sight(db, self.principal, table_id)
+            grant_store.require_visible(db, self.principal, table_id)
             fence = self._fence(db, table_id)
             now = self._now(db)
             self._check_quota(db, holder, now)
-            moment = _moment(db, table_id, version, fence) if version is not None else now - MARGIN_MS
+            moment = (
+                _protected_from_ms(db, table_id, version, fence)
+                if version is not None
+                else now - CLOCK_MARGIN_MS
+            )
             return self._give(
-                db, Held(self.world.uuid(), table_id, holder, fence.token, version, _at(now, ttl_ms)), moment
+                db,
+                HeldLease(self.world.uuid(), table_id, holder, fence.token, version, _expiry(now, ttl_ms)),
+                moment,
             )
 
-    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> Held | None:
+    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> HeldLease | None:
         """Be the only one who does something; None while somebody else is."""
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
             table_id = TableId(subject.rpartition("/")[2])
-            grant_store.require_on_table(
+            grant_store.require_table_privilege(
                 db, self.principal, Privilege.MAINTAIN, table_id, f"do alone: {subject}"
             )
             fence = self._fence(db, subject)
             now = self._now(db)
             self._check_quota(db, holder, now)
-            taken = _alive(now).where(leases.c.subject == subject, leases.c.exclusive)
+            taken = _is_live(now).where(leases.c.subject == subject, leases.c.exclusive)
             if db.execute(taken).first() is not None:
                 return None
-            held = Held(self.world.uuid(), subject, holder, fence.token, None, _at(now, ttl_ms))
+            held = HeldLease(self.world.uuid(), subject, holder, fence.token, None, _expiry(now, ttl_ms))
             return self._give(db, held, now, exclusive=True)
 
-    def renew(self, held: Held, *, ttl_ms: int) -> Held:
+    def renew(self, held: HeldLease, *, ttl_ms: int) -> HeldLease:
         """The same lease for longer; ``NotAllowed`` if it has ended, and what it protected may be gone."""
         _check_ttl(ttl_ms)
         with self.database.writing() as db:
             # Before the time is looked at: who gives up what this protects must not come in between.
             db.execute(select(fences.c.token).where(fences.c.subject == held.subject).with_for_update())
             now = self._now(db)
-            until = _at(now, ttl_ms)
+            until = _expiry(now, ttl_ms)
             kept = db.execute(
                 update(leases)
                 .where(leases.c.lease_id == held.lease_id, leases.c.expires_ms > now)
                 .values(expires_ms=until)
             )
             if kept.rowcount != 1:
-                raise lost(held)
-        return Held(held.lease_id, held.subject, held.holder, held.token, held.version, until)
+                raise lease_lost_error(held)
+        return HeldLease(held.lease_id, held.subject, held.holder, held.token, held.version, until)
 
-    def check(self, held: Held) -> None:
+    def check(self, held: HeldLease) -> None:
         """``NotAllowed`` if the lease has ended."""
         with self.database.reading() as db:
             found = db.scalar(
@@ -138,9 +146,9 @@ class Leases:
                 )
             )
         if found is None:
-            raise lost(held)
+            raise lease_lost_error(held)
 
-    def release(self, held: Held) -> None:
+    def release(self, held: HeldLease) -> None:
         """End a lease; nothing happens if it has ended."""
         with self.database.writing() as db:
             db.execute(delete(leases).where(leases.c.lease_id == held.lease_id))
@@ -148,7 +156,7 @@ class Leases:
     def horizon(self, table_id: TableId) -> Horizon:
         """What the live leases on a table need."""
         with self.database.reading() as db:
-            grant_store.require_sight(db, self.principal, table_id)
+            grant_store.require_visible(db, self.principal, table_id)
             return _horizon(db, table_id, self._now(db))
 
     def give_up(
@@ -160,7 +168,9 @@ class Leases:
         VACUUM deletes them. The answer says how far each may go: exactly so far it must go, or less.
         """
         with self.database.writing() as db:
-            grant_store.require_on_table(db, self.principal, Privilege.MAINTAIN, table_id, "delete old files")
+            grant_store.require_table_privilege(
+                db, self.principal, Privilege.MAINTAIN, table_id, "delete old files"
+            )
             fence = self._fence(db, table_id)
             needed = _horizon(db, table_id, self._now(db))
             first = before if before is None or needed.version is None else min(before, needed.version)
@@ -175,29 +185,29 @@ class Leases:
             )
         return Horizon(first, since)
 
-    def live(self, subject: str | None = None) -> tuple[Held, ...]:
+    def live(self, subject: str | None = None) -> tuple[HeldLease, ...]:
         """The leases that have not ended, on everything or on one subject."""
         with self.database.reading() as db:
-            query = _alive(self._now(db)).order_by(leases.c.subject, leases.c.token)
+            query = _is_live(self._now(db)).order_by(leases.c.subject, leases.c.token)
             if subject is not None:
                 query = query.where(leases.c.subject == subject)
-            found = tuple(_held(row) for row in db.execute(query))
+            found = tuple(_lease_from_row(row) for row in db.execute(query))
             if self.principal == OWNER:
                 return found
             subjects = {TableId(held.subject.rpartition("/")[2]) for held in found}
-            seen = grant_store.visible(db, self.principal, subjects)
+            seen = grant_store.visible_tables(db, self.principal, subjects)
             return tuple(held for held in found if TableId(held.subject.rpartition("/")[2]) in seen)
 
     def vacuumed(self, table_id: TableId) -> EpochMillis:
         """The moment up to which files were given up last; 0 if none ever were."""
         with self.database.reading() as db:
-            grant_store.require_sight(db, self.principal, table_id)
+            grant_store.require_visible(db, self.principal, table_id)
             found = db.scalar(select(fences.c.vacuumed_ms).where(fences.c.subject == table_id))
         return EpochMillis(found or 0)
 
     def objection(self, db: Connection, table_id: TableId) -> str | None:
         """Why a table must not be deleted yet: somebody is reading or writing it."""
-        found = db.execute(_alive(self._now(db)).where(leases.c.subject == table_id)).first()
+        found = db.execute(_is_live(self._now(db)).where(leases.c.subject == table_id)).first()
         return None if found is None else f"{found.holder!r} has a lease on it"
 
     def sweep(self) -> int:
@@ -212,7 +222,7 @@ class Leases:
 
     def _now(self, db: Connection) -> int:
         """The time that all who share the database agree on, because the clocks of machines differ."""
-        return self.world.now_ms() if db.dialect.name == "sqlite" else shared_clock.server_ms(db)
+        return self.world.now_ms() if db.dialect.name == "sqlite" else shared_clock.server_time_ms(db)
 
     def _fence(self, db: Connection, subject: str) -> Row[Any]:
         """The next token of a subject; whoever wants one waits until this transaction ends."""
@@ -230,10 +240,10 @@ class Leases:
             raise NotAllowed(
                 f"{holder!r} holds {self.most_of_one_holder} leases already, and nobody may hold more: close "
                 "those that are not needed",
-                code=TOO_MANY, holder=holder,
+                code=TOO_MANY_LEASES, holder=holder,
             )  # fmt: skip
 
-    def _give(self, db: Connection, held: Held, moment: int, *, exclusive: bool = False) -> Held:
+    def _give(self, db: Connection, held: HeldLease, moment: int, *, exclusive: bool = False) -> HeldLease:
         db.execute(
             insert(leases),
             {
@@ -251,18 +261,18 @@ class Leases:
 
 
 def _check_ttl(ttl_ms: int) -> None:
-    if not 0 < ttl_ms <= LONGEST_MS:
+    if not 0 < ttl_ms <= MAX_TTL_MS:
         raise InvalidRequest(
             f"a lease is for at most a day at a time and can be renewed, not for "
             f"{timedelta(milliseconds=ttl_ms)}: ask for a shorter time"
         )
 
 
-def _at(now: int, ttl_ms: int) -> EpochMillis:
+def _expiry(now: int, ttl_ms: int) -> EpochMillis:
     return EpochMillis(now + ttl_ms)
 
 
-def _alive(now: int) -> Any:
+def _is_live(now: int) -> Any:
     return select(leases).where(leases.c.expires_ms > now)
 
 
@@ -278,7 +288,7 @@ def _horizon(db: Connection, table_id: TableId, now: int) -> Horizon:
     )
 
 
-def _moment(db: Connection, table_id: TableId, version: Version, fence: Row[Any]) -> int:
+def _protected_from_ms(db: Connection, table_id: TableId, version: Version, fence: Row[Any]) -> int:
     """When a version was committed, if it can be kept."""
     latest = db.scalar(
         select(commit_store.tables.c.latest).where(
@@ -299,15 +309,15 @@ def _moment(db: Connection, table_id: TableId, version: Version, fence: Row[Any]
         )
     }
     # A version needs the files that were removed by the next one or later.
-    overtaken = None if version == latest else stamps.get(version + 1, 0) - MARGIN_MS
+    overtaken = None if version == latest else stamps.get(version + 1, 0) - CLOCK_MARGIN_MS
     if version < fence.first_version or (overtaken is not None and overtaken < fence.vacuumed_ms):
         raise VersionNotFound(
             f"version {version} was cleaned up, or part of it, or is being: ask for a later one",
             version=version,
         )
-    return max(0, int(stamps.get(version, 0)) - MARGIN_MS)
+    return max(0, int(stamps.get(version, 0)) - CLOCK_MARGIN_MS)
 
 
-def _held(row: Row[Any]) -> Held:
+def _lease_from_row(row: Row[Any]) -> HeldLease:
     version = None if row.version is None else Version(row.version)
-    return Held(row.lease_id, row.subject, row.holder, row.token, version, EpochMillis(row.expires_ms))
+    return HeldLease(row.lease_id, row.subject, row.holder, row.token, version, EpochMillis(row.expires_ms))

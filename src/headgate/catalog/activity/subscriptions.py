@@ -6,7 +6,7 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import LAKE, OWNER, Principal, Privilege
 from headgate.catalog.ports.events import Event
 from headgate.catalog.store import event_store, grant_store
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 
@@ -19,16 +19,16 @@ class EventLog:
         self._world = world
         self._principal = principal
 
-    def tell(self, *happened: Happened) -> None:
+    def tell(self, *happened: NewEvent) -> None:
         """Tell of what happened outside of any transaction, such as a refusal."""
         with self._database.writing() as db:
             for item in happened:
-                event_store.record(db, item, now_ms=self._world.now_ms())
+                event_store.record_event(db, item, now_ms=self._world.now_ms())
 
-    def tell_once(self, incident: str, happened: Happened) -> bool:
+    def tell_once(self, incident: str, happened: NewEvent) -> bool:
         """Tell of an incident unless that was done before; whether it was told now."""
         with self._database.writing() as db:
-            return event_store.record_once(db, incident, happened, now_ms=self._world.now_ms())
+            return event_store.record_incident(db, incident, happened, now_ms=self._world.now_ms())
 
     def after(self, cursor: int, *, limit: int = 1_000) -> tuple[Event, ...]:
         """What happened after ``cursor``, in order, the oldest first; 0 is before everything.
@@ -39,7 +39,7 @@ class EventLog:
             raise InvalidRequest(f"limit={limit} asks for nothing: give at least 1")
         with self._database.reading() as db:
             found = self._visible(db, cursor, limit)
-            if len(found) == limit or not event_store.pending(db):
+            if len(found) == limit or not event_store.has_pending(db):
                 return found
         self.list_pending()
         with self._database.reading() as db:
@@ -48,11 +48,11 @@ class EventLog:
     def _visible(self, db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
         """Those of tables that the principal may see."""
         if self._principal == OWNER:
-            return event_store.after(db, cursor, limit)
+            return event_store.events_after(db, cursor, limit)
         seen: list[Event] = []
-        while found := event_store.after(db, cursor, limit):
+        while found := event_store.events_after(db, cursor, limit):
             about = {event.table_id for event in found if event.table_id is not None}
-            visible = grant_store.visible(db, self._principal, about)
+            visible = grant_store.visible_tables(db, self._principal, about)
             seen += (event for event in found if event.table_id in visible)
             cursor = found[-1].cursor
             if len(seen) >= limit:
@@ -70,7 +70,7 @@ class EventLog:
         more = True
         while more:
             with self._database.writing() as db:
-                more = event_store.list_pending(db, now_ms=self._world.now_ms())
+                more = event_store.assign_cursors(db, now_ms=self._world.now_ms())
 
     def forget(self, age_ms: int) -> int:
         """Delete events that were listed longer ago than this; how many. Cursors before them are refused."""
@@ -81,18 +81,18 @@ class EventLog:
 
     def _forget_some(self, age_ms: int) -> int:
         with self._database.writing() as db:
-            grant_store.require(db, self._principal, Privilege.MAINTAIN, LAKE, "forget events")
-            return event_store.forget(db, before_ms=self._world.now_ms() - age_ms)
+            grant_store.require_privilege(db, self._principal, Privilege.MAINTAIN, LAKE, "forget events")
+            return event_store.delete_oldest(db, before_ms=self._world.now_ms() - age_ms)
 
     def stored(self, name: str) -> int | None:
         """How far the follower of that name has come."""
         with self._database.reading() as db:
-            return event_store.stored_cursor(db, self._own(name))
+            return event_store.load_cursor(db, self._own(name))
 
     def keep(self, name: str, cursor: int) -> None:
         """Remember how far a follower has come."""
         with self._database.writing() as db:
-            event_store.store_cursor(db, self._own(name), cursor, now_ms=self._world.now_ms())
+            event_store.save_cursor(db, self._own(name), cursor, now_ms=self._world.now_ms())
 
     def _own(self, name: str) -> str:
         """A follower's name as nobody else's: the owner's are as they are."""

@@ -25,12 +25,12 @@ from sqlalchemy import (
 )
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.ledger import Known
-from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Record
+from headgate.catalog.coordinator.ledger import LedgerEntry
+from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Registration
 from headgate.catalog.database.engine import Database, open_sqlite
 from headgate.catalog.database.postgresql import open_postgresql
-from headgate.catalog.ports.commits import RatifiedCommit, Staged
-from headgate.catalog.targets import DATABASE, is_postgresql, shown
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
+from headgate.catalog.targets import DATABASE_FILE, is_postgresql, without_password
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.settings import DatabaseSettings
@@ -70,12 +70,12 @@ class DatabaseLedger:
     place: str
     database: Database = field(compare=False, repr=False)
 
-    def records(self, location: str) -> tuple[Record, ...]:
+    def records(self, location: str) -> tuple[Registration, ...]:
         query = select(owned_tables).where(owned_tables.c.location == location)
         with self.database.reading() as db:
-            return tuple(_record(row) for row in db.execute(query))
+            return tuple(_registration(row) for row in db.execute(query))
 
-    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
         with self.database.writing() as db:
             if abandoned:
                 db.execute(
@@ -98,18 +98,18 @@ class DatabaseLedger:
                 },
             )
 
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         mine = (owned_commits.c.table_id == table_id, owned_commits.c.txn_id == txn_id)
         with self.database.reading() as db:
             row = db.execute(select(owned_tables).where(owned_tables.c.table_id == table_id)).one_or_none()
             if row is None:
                 return None
             found = db.execute(select(owned_commits).where(*mine)).one_or_none() if txn_id else None
-            return Known(_record(row), None if found is None else _commit(found))
+            return LedgerEntry(_registration(row), None if found is None else _commit(found))
 
     def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
         """One conditional update decides, whatever the isolation of the database."""
-        if not isinstance(commit.where, Staged):
+        if not isinstance(commit.where, StagedCommit):
             raise InvalidRequest("a commit owner is told of staged commits only")
         is_next = (
             owned_tables.c.table_id == table_id,
@@ -152,14 +152,16 @@ class DatabaseLedger:
         with self.database.writing() as db:
             if db.execute(update(owned_tables).where(*behind).values(published=version)).rowcount == 0:
                 return
-            forgotten = owned_commits.c.version <= rules.forgotten(version)
+            forgotten = owned_commits.c.version <= rules.last_forgettable_version(version)
             db.execute(delete(owned_commits).where(owned_commits.c.table_id == table_id, forgotten))
 
 
 def open_ledger(lake: str | Path, settings: DatabaseSettings | None = None) -> DatabaseLedger:
     """The ledger in the database of a lake, a folder or ``postgresql://…``, which is made if need be."""
     if is_postgresql(str(lake)):
-        return DatabaseLedger(shown(str(lake)), open_postgresql(str(lake), settings or DatabaseSettings()))
+        return DatabaseLedger(
+            without_password(str(lake)), open_postgresql(str(lake), settings or DatabaseSettings())
+        )
     root = Path(lake)
     if not root.is_absolute():
         raise InvalidRequest(
@@ -167,11 +169,11 @@ def open_ledger(lake: str | Path, settings: DatabaseSettings | None = None) -> D
             "folders: write the absolute path of the lake"
         )
     root.mkdir(parents=True, exist_ok=True)
-    return DatabaseLedger(str(root), open_sqlite(root / DATABASE))
+    return DatabaseLedger(str(root), open_sqlite(root / DATABASE_FILE))
 
 
-def _record(row: Any) -> Record:
-    return Record(
+def _registration(row: Any) -> Registration:
+    return Registration(
         row.table_id,
         row.location,
         row.metadata_id,
@@ -188,5 +190,5 @@ def _commit(row: Any) -> RatifiedCommit:
         Version(row.version),
         TxnId(row.txn_id),
         EpochMillis(row.in_commit_timestamp),
-        Staged(row.file_name, row.folder),
+        StagedCommit(row.file_name, row.folder),
     )

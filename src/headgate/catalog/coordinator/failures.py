@@ -20,7 +20,7 @@ _SUCCESSES = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CoordinatorFailure:
     """One row: what a status means of a commit, and what the client then does."""
 
     status: int | None
@@ -33,20 +33,22 @@ class Failure:
     """What is raised, if it is not what the two words mean."""
 
 
-FAILURES: tuple[Failure, ...] = (
-    Failure(400, "bad request", "fails with `NotAllowed`"),
-    Failure(401, "who asks is not known", "fails with `NotAllowed`"),
-    Failure(403, "not allowed", "fails with `NotAllowed`"),
-    Failure(404, "no such table", "fails with `InvalidRequest`", error=InvalidRequest),
-    Failure(409, "the version is taken", "loads the winners, and rebases", retryable=True, conflict=True),
-    Failure(
+FAILURES: tuple[CoordinatorFailure, ...] = (
+    CoordinatorFailure(400, "bad request", "fails with `NotAllowed`"),
+    CoordinatorFailure(401, "who asks is not known", "fails with `NotAllowed`"),
+    CoordinatorFailure(403, "not allowed", "fails with `NotAllowed`"),
+    CoordinatorFailure(404, "no such table", "fails with `InvalidRequest`", error=InvalidRequest),
+    CoordinatorFailure(
+        409, "the version is taken", "loads the winners, and rebases", retryable=True, conflict=True
+    ),
+    CoordinatorFailure(
         429,
         "limit reached",
         "publishes what is ratified, and asks again",
         retryable=True,
         error=TooManyUnpublished,
     ),
-    Failure(
+    CoordinatorFailure(
         None,
         "no answer",
         "looks for the commit, and if it is not there asks again for the same version",
@@ -86,7 +88,7 @@ def error_of(status: int, message: str) -> HeadgateError:
     return (row.error or NotAllowed)(said)
 
 
-def _row(status: int) -> Failure:
+def _row(status: int) -> CoordinatorFailure:
     if status in _SUCCESSES:
         raise InvalidRequest(f"HTTP {status} is no failure: read its answer instead")
     return _BY_STATUS.get(status) or _BY_STATUS[None]

@@ -6,34 +6,34 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.rules import Record
+from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import RatifiedCommit
 from headgate.protocol.actions import TxnId, Version
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LedgerEntry:
     """A registration, and the commit that a transaction asked about already is."""
 
-    record: Record
+    record: Registration
     ratified: RatifiedCommit | None = None
 
 
 class Ledger(Protocol):
     """Records and commits, durable as the implementation says; equal ledgers are the same one."""
 
-    def records(self, location: str) -> tuple[Record, ...]:
+    def records(self, location: str) -> tuple[Registration, ...]:
         """Every registration at a place."""
         ...
 
-    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
         """Write a registration down, and forget those of these ids, if they ratified nothing.
 
         One of the same id that is there stays as it is; that may be said by ``CatalogUnavailable``.
         """
         ...
 
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         """A registration, and what it ratified for ``txn_id``."""
         ...
 
@@ -51,14 +51,14 @@ class Ledger(Protocol):
     def publish(self, table_id: str, version: Version) -> None:
         """Record that everything up to this version is published; a lower version changes nothing.
 
-        Of the published commits only the last ``owner_rules.REMEMBERED`` are kept.
+        Of the published commits only the last ``rules.REMEMBERED_COMMITS`` are kept.
         """
         ...
 
 
 @dataclass
-class _Page:
-    record: Record
+class _RegisteredCommits:
+    record: Registration
     commits: dict[Version, RatifiedCommit] = field(default_factory=dict)
 
 
@@ -67,26 +67,26 @@ class MemoryLedger:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._pages: dict[str, _Page] = {}
+        self._pages: dict[str, _RegisteredCommits] = {}
 
-    def records(self, location: str) -> tuple[Record, ...]:
+    def records(self, location: str) -> tuple[Registration, ...]:
         with self._lock:
             return tuple(page.record for page in self._pages.values() if page.record.location == location)
 
-    def open(self, record: Record, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
         with self._lock:
             for table_id in abandoned:
                 if table_id in self._pages and self._pages[table_id].record.latest is None:
                     del self._pages[table_id]
-            self._pages.setdefault(record.table_id, _Page(record))
+            self._pages.setdefault(record.table_id, _RegisteredCommits(record))
 
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> Known | None:
+    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
         with self._lock:
             page = self._pages.get(table_id)
             if page is None:
                 return None
             found = (commit for commit in page.commits.values() if commit.txn_id == txn_id)
-            return Known(page.record, next(found, None) if txn_id is not None else None)
+            return LedgerEntry(page.record, next(found, None) if txn_id is not None else None)
 
     def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
         with self._lock:
@@ -106,5 +106,5 @@ class MemoryLedger:
         with self._lock:
             page = self._pages[table_id]
             page.record = replace(page.record, published=max(page.record.published, version))
-            forgotten = rules.forgotten(page.record.published)
+            forgotten = rules.last_forgettable_version(page.record.published)
             page.commits = {at: commit for at, commit in page.commits.items() if at > forgotten}

@@ -10,10 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.ledger_coordinator import TABLE_ID, LedgerOwner
-from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
-from headgate.catalog.ports.coordinator import OwnedActions, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import TABLE_ID, LedgerCoordinator
+from headgate.catalog.coordinator.rules import Registration
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
+from headgate.catalog.ports.coordinator import (
+    CoordinatedActions,
+    CoordinatedProposal,
+    CoordinatedTable,
+    GetCommitsResponse,
+)
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -29,21 +34,21 @@ from headgate.storage import conditional_put_probe
 
 
 @dataclass(frozen=True, slots=True)
-class PublishingOwner:
+class PublishingCoordinator:
     """Owners over equal ledgers are equal; the store must create files only if there are none."""
 
-    inner: LedgerOwner
+    inner: LedgerCoordinator
 
-    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+    def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
         return self.inner.register(location, current, told)
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         content = table.store.read(proposal.staged.path)
         return self.commit_actions(
             table,
-            OwnedActions(
+            CoordinatedActions(
                 proposal.version,
                 proposal.txn_id,
                 proposal.timestamp,
@@ -55,17 +60,17 @@ class PublishingOwner:
         )
 
     def commit_actions(
-        self, table: OwnedTable, proposal: OwnedActions
+        self, table: CoordinatedTable, proposal: CoordinatedActions
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         record = self._follow(table)
         if found := self._ratified(table, proposal.txn_id):
             return found
-        if not rules.is_next(record, proposal.version):
+        if not rules.is_next_version(record, proposal.version):
             return Lost(())
         self._require_previous(table, proposal.version)
-        conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE_FOLDER)
         try:
-            table.store.put_if_absent(file_names.published(proposal.version), proposal.content)
+            table.store.put_if_absent(file_names.published_path(proposal.version), proposal.content)
         except StorageUnavailable as exc:
             return Unknown(exc.message)
         except ObjectExists:
@@ -78,12 +83,12 @@ class PublishingOwner:
         return RatifiedCommit(proposal.version, proposal.txn_id, proposal.timestamp, None)
 
     def get_commits(
-        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
-    ) -> OwnedCommits:
+        self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> GetCommitsResponse:
         del start, end  # there is never one that is not published
-        return OwnedCommits((), self._follow(table).latest)
+        return GetCommitsResponse((), self._follow(table).latest)
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         record = self._follow(table)
         if version >= record.next:
             raise InvalidRequest(
@@ -91,7 +96,7 @@ class PublishingOwner:
                 asked=version, latest=record.latest,
             )  # fmt: skip
 
-    def _follow(self, table: OwnedTable) -> Record:
+    def _follow(self, table: CoordinatedTable) -> Registration:
         """The record, once the ledger has every version of the log: a crash may have left it behind."""
         record = self.inner.known(table).record
         while record.accepting:
@@ -104,9 +109,9 @@ class PublishingOwner:
             record = self.inner.known(table).record
         return record
 
-    def _published(self, table: OwnedTable, version: Version) -> tuple[RatifiedCommit, bool] | None:
+    def _published(self, table: CoordinatedTable, version: Version) -> tuple[RatifiedCommit, bool] | None:
         """The version as the log has it, and whether it releases the table; None if it is not there."""
-        path = file_names.published(version)
+        path = file_names.published_path(version)
         try:
             commit = codec.decode(version, table.store.read(path))
         except ObjectNotFound:
@@ -114,20 +119,20 @@ class PublishingOwner:
         info = commit.info
         txn_id = info.txn_id if info is not None and info.txn_id is not None else TxnId(path)
         stamp = info.in_commit_timestamp if info is not None else None
-        where = Staged(path.removeprefix(file_names.LOG), file_names.LOG)
-        releases = commit.metadata is not None and coordinated_commits.of(commit.metadata) is None
+        where = StagedCommit(path.removeprefix(file_names.LOG_FOLDER), file_names.LOG_FOLDER)
+        releases = commit.metadata is not None and coordinated_commits.coordinator_of(commit.metadata) is None
         return RatifiedCommit(version, txn_id, stamp or EpochMillis(0), where), releases
 
-    def _ratified(self, table: OwnedTable, txn_id: TxnId) -> RatifiedCommit | None:
+    def _ratified(self, table: CoordinatedTable, txn_id: TxnId) -> RatifiedCommit | None:
         known = self.inner.ledger.find(table.conf.get(TABLE_ID, ""), txn_id)
         if known is None or known.ratified is None:
             return None
         found = known.ratified
         return RatifiedCommit(found.version, found.txn_id, found.in_commit_timestamp, None)
 
-    def _require_previous(self, table: OwnedTable, version: Version) -> None:
+    def _require_previous(self, table: CoordinatedTable, version: Version) -> None:
         try:
-            table.store.head(file_names.published(Version(version - 1)))
+            table.store.head(file_names.published_path(Version(version - 1)))
         except ObjectNotFound as exc:
             raise InvalidRequest(
                 f"version {version} cannot be created: version {version - 1} is not published",

@@ -9,7 +9,7 @@ from headgate.storage import location_spelling
 
 SCHEMA_VERSION = 1
 """How records are to be understood; one written by a later release may mean something else."""
-REMEMBERED = 100
+REMEMBERED_COMMITS = 100
 """How many published versions an owner remembers, to tell who asks again for what became of a commit.
 
 Whoever asks later finds the commit in the log, by its txnId.
@@ -17,7 +17,7 @@ Whoever asks later finds the commit in the log, by its txnId.
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class Registration:
     """One registration of a table; only the one that the table's own log names ever gets commits."""
 
     table_id: str
@@ -41,17 +41,17 @@ class Record:
         return self.accepting and self.latest is not None
 
 
-def first_version(current: Version | None) -> Version:
+def first_coordinated_version(current: Version | None) -> Version:
     """The first version an owner ratifies: that of taking the table over is not its own (K11)."""
     return Version(1 if current is None else current + 2)
 
 
-def normal(location: str) -> str:
+def normalize_location(location: str) -> str:
     """A location by which the same table is the same."""
     return location_spelling.without_slash(location)
 
 
-def check_registration(records: Iterable[Record], metadata_id: str, first: Version) -> None:
+def check_registrable(records: Iterable[Registration], metadata_id: str, first: Version) -> None:
     """Refuse to register a table that is owned, or one by an old copy of its log (S151).
 
     Records of other tables that once were at the same place do not count, nor does one that the table went
@@ -73,12 +73,14 @@ def check_registration(records: Iterable[Record], metadata_id: str, first: Versi
             )
 
 
-def forgotten(published: Version) -> Version:
+def last_forgettable_version(published: Version) -> Version:
     """The last version that an owner need not remember once so much is published."""
-    return Version(published - REMEMBERED)
+    return Version(published - REMEMBERED_COMMITS)
 
 
-def abandoned(records: Iterable[Record], metadata_id: str, first: Version) -> frozenset[str]:
+def abandoned_registrations(
+    records: Iterable[Registration], metadata_id: str, first: Version
+) -> frozenset[str]:
     """The ids of registrations that came to nothing: another commit has the version that would name them."""
     return frozenset(
         record.table_id
@@ -87,7 +89,7 @@ def abandoned(records: Iterable[Record], metadata_id: str, first: Version) -> fr
     )
 
 
-def check_record(record: Record | None, table_id: str, location: str) -> Record:
+def require_registration(record: Registration | None, table_id: str, location: str) -> Registration:
     """The record, if it is the one of the table at ``location`` (W12, S150)."""
     if record is None:
         raise InvalidRequest(
@@ -107,7 +109,7 @@ def check_record(record: Record | None, table_id: str, location: str) -> Record:
     return record
 
 
-def is_next(record: Record, version: Version) -> bool:
+def is_next_version(record: Registration, version: Version) -> bool:
     """Whether this version is the next one, or taken; an error if it is neither or nothing may come."""
     if version == 0:
         raise InvalidRequest(

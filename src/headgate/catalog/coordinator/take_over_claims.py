@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger import Ledger
-from headgate.catalog.coordinator.rules import Record
-from headgate.catalog.ports.commits import RatifiedCommit, Staged
-from headgate.catalog.ports.coordinator import OwnedTable
+from headgate.catalog.coordinator.rules import Registration
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
+from headgate.catalog.ports.coordinator import CoordinatedTable
 from headgate.errors import CatalogUnavailable, ObjectNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names
@@ -18,28 +18,28 @@ from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class TakeOverClaims:
     """The claims of one ledger."""
 
     ledger: Ledger
 
-    def settle(self, table: OwnedTable, version: Version, staged: Staged) -> bool:
+    def settle(self, table: CoordinatedTable, version: Version, staged: StagedCommit) -> bool:
         """Whether the version is this file; what it is, is published."""
-        place = rules.normal(table.location)
+        place = rules.normalize_location(table.location)
         generation = 0
         while True:
             winner = self._claimed(f"claim:{place}#{version}#{generation}", version, staged)
             content = _content(table.store, winner)
             if content is not None:
-                return _published(table.store, version, content) and winner == staged
+                return _publish_if_absent(table.store, version, content) and winner == staged
             # The table that was settled on is gone with its files: the claim of another one comes next.
             generation += 1
 
-    def _claimed(self, claim: str, version: Version, staged: Staged) -> Staged:
+    def _claimed(self, claim: str, version: Version, staged: StagedCommit) -> StagedCommit:
         """The file that the claim is about: this one, if nobody was before."""
         if self.ledger.find(claim) is None:
             before = Version(version - 1)
-            record = Record(claim, claim, claim, version, version, published=before, accepting=True)
+            record = Registration(claim, claim, claim, version, version, published=before, accepting=True)
             try:
                 self.ledger.open(record)
             except CatalogUnavailable:
@@ -48,19 +48,19 @@ class Claims:
         commit = RatifiedCommit(version, TxnId(staged.file_name), EpochMillis(0), staged)
         self.ledger.write(claim, commit, accepting=False)  # if it loses, somebody else has won
         winner = self.ledger.commits(claim, version)[0].where
-        return winner if isinstance(winner, Staged) else staged
+        return winner if isinstance(winner, StagedCommit) else staged
 
 
-def _content(store: Store, staged: Staged) -> bytes | None:
+def _content(store: Store, staged: StagedCommit) -> bytes | None:
     try:
         return store.read(staged.path)
     except ObjectNotFound:
         return None
 
 
-def _published(store: Store, version: Version, content: bytes) -> bool:
+def _publish_if_absent(store: Store, version: Version, content: bytes) -> bool:
     """Publish the version, if there is none; whether it is what was settled on."""
-    path = file_names.published(version)
+    path = file_names.published_path(version)
     try:
         return store.read(path) == content
     except ObjectNotFound:

@@ -26,8 +26,8 @@ from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from headgate.catalog.database import failures, private_files
-from headgate.catalog.database.sqlite_group_fsync import NotDurable, Syncs
-from headgate.catalog.database.sqlite_write_queue import Turns
+from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
+from headgate.catalog.database.sqlite_write_queue import WriteQueue
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -37,19 +37,19 @@ from headgate.errors import (
 )
 
 _BUSY_SECONDS, _TURN_SECONDS = 60, 30
-_LOOK_AGAIN_SECONDS = (0.0005, 0.003)
+_LOCK_POLL_SECONDS = (0.0005, 0.003)
 _ANY_READ = "SELECT 1 FROM sqlite_master LIMIT 1"
 _MIGRATIONS = str(Path(__file__).parents[1] / "migrations")
 
-READING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+READ_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}}
 )
-WRITING: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+WRITE_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"sqlite": {"writing": True}, "postgresql": {"isolation_level": "READ COMMITTED"}}
 )
 """How a transaction begins; a writer that waited for a row on PostgreSQL must see what its holder wrote."""
 
-ROLLED_BACK = ("23", "40001", "40002", "40P01", "57014")
+ROLLED_BACK_SQLSTATES = ("23", "40001", "40002", "40P01", "57014")
 """SQLSTATEs, or classes of them, by which a server answers a commit when it has undone everything."""
 
 _ALEMBIC = threading.Lock()  # its context is one for the whole process
@@ -62,8 +62,8 @@ class Database:
         self,
         engine: Engine,
         *,
-        turns: Turns | None = None,
-        syncs: Syncs | None = None,
+        turns: WriteQueue | None = None,
+        syncs: GroupFsync | None = None,
         before_commit: Callable[[Connection], None] = lambda _connection: None,
         require_file: Callable[[], None] = lambda: None,
     ) -> None:
@@ -86,8 +86,8 @@ class Database:
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one consistent state and changes nothing."""
         self._require_file()
-        with _translated(self._place), self._engine.connect() as connection:
-            connection.execution_options(**READING[self._kind])
+        with _translated_errors(self._place), self._engine.connect() as connection:
+            connection.execution_options(**READ_OPTIONS[self._kind])
             seen = 0
             try:
                 with connection.begin():
@@ -104,11 +104,11 @@ class Database:
         database failed while committing.
         """
         self._require_file()
-        with _translated(self._place), self._engine.connect() as connection:
+        with _translated_errors(self._place), self._engine.connect() as connection:
             number = 0
             try:
                 with self._turn():
-                    connection.execution_options(**WRITING[self._kind])
+                    connection.execution_options(**WRITE_OPTIONS[self._kind])
                     transaction = connection.begin()
                     try:
                         number, before = self._seen(), self._changes(connection)
@@ -135,7 +135,7 @@ class Database:
         try:
             transaction.commit()
         except DBAPIError as exc:
-            if _sqlstate(exc).startswith(ROLLED_BACK):
+            if _sqlstate(exc).startswith(ROLLED_BACK_SQLSTATES):
                 raise
             raise CommitUnknown(f"the catalog failed while committing: {exc.orig}") from exc
         finally:
@@ -196,15 +196,17 @@ def open_sqlite(path: Path) -> Database:
     A new one is for its owner alone (``private_files.py``).
     """
     turn = path.with_name(f"{path.name}-turn")
-    private_files.make(path, turn)
+    private_files.create_private_files(path, turn)
     # From parts: in a text, a mark in the name of a folder would end the path and be another file.
     url = URL.create("sqlite", database=str(path))
     engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS}, pool_size=32, max_overflow=-1)
-    turns, syncs, opened = Turns(turn, patience=_TURN_SECONDS), Syncs(path), _file(path)
+    turns, syncs, opened = WriteQueue(turn, patience=_TURN_SECONDS), GroupFsync(path), _file_identity(path)
 
     def require_file() -> None:
-        if _file(path) != opened:  # what is written to a file without a name is gone with the process
-            raise failures.replaced(path)
+        if (
+            _file_identity(path) != opened
+        ):  # what is written to a file without a name is gone with the process
+            raise failures.replaced_file_error(path)
 
     event.listen(engine, "connect", partial(_configure, syncs))
     event.listen(engine, "begin", _begin)
@@ -213,7 +215,7 @@ def open_sqlite(path: Path) -> Database:
     return database
 
 
-def _file(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     """Which file that is, whatever it is called; None if there is none."""
     try:
         found = path.stat()
@@ -222,7 +224,7 @@ def _file(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _configure(syncs: Syncs, connection: Any, _record: object) -> None:
+def _configure(syncs: GroupFsync, connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by _begin, not by the driver
     cursor = connection.cursor()
     ((journal,),) = cursor.execute("PRAGMA journal_mode=WAL")
@@ -268,7 +270,7 @@ def _begin_writing(connection: Connection) -> None:
             except sqlite3.OperationalError as exc:
                 if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                     break
-                time.sleep(random.uniform(*_LOOK_AGAIN_SECONDS))
+                time.sleep(random.uniform(*_LOCK_POLL_SECONDS))
             else:
                 return
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # once more, for an error that SQLAlchemy knows
@@ -288,7 +290,7 @@ def _sqlstate(exc: DBAPIError) -> str:
 
 
 @contextmanager
-def _translated(place: str) -> Iterator[None]:
+def _translated_errors(place: str) -> Iterator[None]:
     try:
         yield
     except DataError as exc:
@@ -296,7 +298,7 @@ def _translated(place: str) -> Iterator[None]:
             f"the catalog's database cannot hold a value of this request: {exc.orig}"
         ) from exc
     except DBAPIError as exc:
-        raise failures.meaning(exc, place) from exc
+        raise failures.unavailable_error(exc, place) from exc
     except NotDurable as exc:
         raise UnsafeDatabase(f"what the catalog's database has may not be durable: {exc}") from exc
     except PoolTimeout as exc:

@@ -8,7 +8,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.targets import shown
+from headgate.catalog.targets import without_password
 from headgate.errors import InvalidRequest, UnsafeDatabase
 from headgate.settings import DatabaseSettings
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
+class DurabilityRisk:
     """A setting of the server with which it may lose what it said was committed."""
 
     setting: str
@@ -30,9 +30,11 @@ class Risk:
     fatal: bool
 
 
-RISKS: tuple[Risk, ...] = (
-    Risk("fsync", "off", "a crash of its machine loses or tears commits that were acknowledged", fatal=True),
-    Risk(
+DURABILITY_RISKS: tuple[DurabilityRisk, ...] = (
+    DurabilityRisk(
+        "fsync", "off", "a crash of its machine loses or tears commits that were acknowledged", fatal=True
+    ),
+    DurabilityRisk(
         "full_page_writes",
         "off",
         "a crash may tear pages, unless the file system rules that out",
@@ -46,7 +48,7 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
 
     Without ``create`` a database that has no lake is left as it is.
     """
-    engine = _engine(_parsed(url), settings)
+    engine = _engine(_parse_url(url), settings)
     event.listen(engine, "connect", _configure)
     database = Database(engine)
     try:
@@ -57,8 +59,9 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
             database = Database(engine, before_commit=_wait_for_standby)
         if not create and database.revision() is None:
             raise InvalidRequest(
-                f"there is no lake in {shown(url)} yet: who makes it says where its tables shall be, with "
-                "headgate.connect(url, warehouse='s3://bucket/path'), or a folder that all its users see",
+                f"there is no lake in {without_password(url)} yet: who makes it says where its tables shall "
+                "be, with headgate.connect(url, warehouse='s3://bucket/path'), or a folder that all its "
+                "users see",
                 code="HEADGATE_LAKE_NOT_FOUND",
             )
         database.migrate(_prepare)
@@ -68,7 +71,7 @@ def open_postgresql(url: str, settings: DatabaseSettings, *, create: bool = True
     return database
 
 
-def _parsed(url: str) -> URL:
+def _parse_url(url: str) -> URL:
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as exc:
@@ -121,7 +124,7 @@ def _configure(connection: Any, _record: object) -> None:
 
 
 def _check_durability(connection: Connection, settings: DatabaseSettings) -> None:
-    for risk in RISKS:
+    for risk in DURABILITY_RISKS:
         if connection.scalar(text(f"SHOW {risk.setting}")) != risk.value:
             continue
         what = f"the database server runs with {risk.setting}={risk.value}: {risk.danger}"

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _DriverStatement:
     """A statement as one kind of driver takes it."""
 
     sql: str
@@ -41,34 +41,34 @@ class _Text:
             raise DBAPIError.instance(self.sql, given, exc, self.errors) from exc
 
 
-class Prepared:
+class PreparedStatement:
     """One statement, for every kind of database."""
 
     __slots__ = ("_statement", "_texts")
 
     def __init__(self, statement: Any) -> None:
         self._statement = statement
-        self._texts: dict[str, _Text] = {}
+        self._texts: dict[str, _DriverStatement] = {}
 
     def row(self, db: Connection, values: Mapping[str, Any]) -> Sequence[Any] | None:
         """The one row that it finds, if any."""
-        if _is_listened_to(db):
+        if _has_listeners(db):
             return db.execute(self._statement, values).one_or_none()
         found: Sequence[Any] | None = self._text(db).run(db, values).fetchone()
         return found
 
     def run(self, db: Connection, values: Mapping[str, Any]) -> None:
         """Have it change what it changes."""
-        if _is_listened_to(db):
+        if _has_listeners(db):
             db.execute(self._statement, values)
         else:
             self._text(db).run(db, values)
 
-    def _text(self, db: Connection) -> _Text:
+    def _text(self, db: Connection) -> _DriverStatement:
         dialect = db.dialect
         if dialect.name not in self._texts:
             compiled = self._statement.compile(dialect=dialect)
-            self._texts[dialect.name] = _Text(
+            self._texts[dialect.name] = _DriverStatement(
                 str(compiled),
                 {name: bound.value for bound, name in compiled.bind_names.items() if not bound.required},
                 compiled.positiontup,
@@ -77,7 +77,7 @@ class Prepared:
         return self._texts[dialect.name]
 
 
-def _is_listened_to(db: Connection) -> bool:
+def _has_listeners(db: Connection) -> bool:
     """Whether somebody wants to hear of statements, who would not hear of these."""
     heard = db.engine.dispatch
     return bool(heard.before_cursor_execute or heard.after_cursor_execute)

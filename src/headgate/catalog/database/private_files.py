@@ -12,23 +12,23 @@ from contextlib import suppress
 from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
-PRIVATE = 0o600
-_OTHERS = 0o077
+PRIVATE_MODE = 0o600
+_OTHERS_MASK = 0o077
 
 
-def make(database: Path, *beside: Path) -> None:
+def create_private_files(database: Path, *beside: Path) -> None:
     """Have a new database, and the files ``beside`` it, be for its owner alone, whatever the umask is."""
-    if not _created(database, PRIVATE):
+    if not _create_exclusively(database, PRIVATE_MODE):
         _warn(database)
     with suppress(OSError):
         mode = stat.S_IMODE(database.stat().st_mode)
         for path in beside:
-            _created(path, mode)
+            _create_exclusively(path, mode)
 
 
-def _created(path: Path, mode: int) -> bool:
+def _create_exclusively(path: Path, mode: int) -> bool:
     try:
-        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE)
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE_MODE)
     except OSError:  # it is there, or cannot be; SQLite says which
         return False
     try:
@@ -41,7 +41,7 @@ def _created(path: Path, mode: int) -> bool:
 def _warn(database: Path) -> None:
     with suppress(OSError):
         mode = stat.S_IMODE(database.stat().st_mode)
-        if mode & _OTHERS:
+        if mode & _OTHERS_MASK:
             _LOG.warning(
                 "%s can be read or written by others (mode %03o), who can so see or change the whole lake: "
                 "chmod 600 it and the files beside it, unless that is meant",

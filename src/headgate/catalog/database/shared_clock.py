@@ -39,20 +39,20 @@ class SharedWorld:
         return self._process.jitter()
 
 
-def of_folder(database: Path, process: World) -> SharedWorld:
+def from_file_system(database: Path, process: World) -> SharedWorld:
     """The world of a catalog in a file: the time is that of its file system."""
     beside = database.with_name(f"{database.name}-clock")
 
     def now_ms() -> int:
         try:
-            return _touched(beside, database)
+            return _touched_file_time_ms(beside, database)
         except OSError:  # who may not write there may not write to the database either, so ends no lease
             return process.now_ms()
 
     return SharedWorld(process, now_ms)
 
 
-def _touched(path: Path, database: Path) -> int:
+def _touched_file_time_ms(path: Path, database: Path) -> int:
     try:
         os.utime(path)  # without a time, so that the file system says which
     except FileNotFoundError:
@@ -62,18 +62,18 @@ def _touched(path: Path, database: Path) -> int:
     return path.stat().st_mtime_ns // 1_000_000
 
 
-def of_server(database: Database, process: World) -> SharedWorld:
+def from_server(database: Database, process: World) -> SharedWorld:
     """The world of a catalog on a server, whose time is asked once, and then counted on from.
 
     Not by the process's clock, which somebody may set.
     """
     with database.reading() as db:
         before = _ticking_ms()
-        asked = server_ms(db)
+        asked = server_time_ms(db)
     return SharedWorld(process, lambda: asked + _ticking_ms() - before)
 
 
-def server_ms(db: Connection) -> int:
+def server_time_ms(db: Connection) -> int:
     """The time of a server, this very moment."""
     return int(db.scalar(_SERVER) or 0)
 

@@ -50,7 +50,7 @@ class NotDurable(Exception):
     """The disk did not take what was committed; whether it has it nobody knows."""
 
 
-class Syncs:
+class GroupFsync:
     """The syncs of one database file, for one process."""
 
     def __init__(self, database: Path) -> None:
@@ -200,7 +200,7 @@ class Syncs:
         except OSError:
             return None
         try:
-            _make_room(file, database)
+            _allocate_page(file, database)
             return memoryview(mmap.mmap(file, mmap.PAGESIZE)).cast("q")
         except (OSError, ValueError):
             return None
@@ -208,7 +208,7 @@ class Syncs:
             os.close(file)
 
 
-def _make_room(file: int, database: Path) -> None:
+def _allocate_page(file: int, database: Path) -> None:
     """A whole page on disk: memory that the file has no room for would end the process."""
     if os.fstat(file).st_size >= mmap.PAGESIZE:
         return

@@ -27,14 +27,14 @@ except ImportError:  # no such locks on Windows
     fcntl = None  # type: ignore[assignment]
 
 
-class Turns:
+class WriteQueue:
     """The turns at one database file, for one process."""
 
     def __init__(self, path: Path, *, patience: float) -> None:
         self._path = path
         self._patience = patience
         self._threads = threading.Lock()
-        self._queue: _Queue | None = None
+        self._queue: _FileLockWaiter | None = None
         self._are_possible = fcntl is not None
 
     @contextmanager
@@ -56,16 +56,16 @@ class Turns:
                 self._queue.close()
                 self._queue = None
 
-    def _entered(self) -> "_Queue | None":
+    def _entered(self) -> "_FileLockWaiter | None":
         if self._queue is None and self._are_possible:
             try:
-                self._queue = _Queue(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+                self._queue = _FileLockWaiter(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             except OSError:  # a folder that may not be written to, or a file system without locks
                 self._are_possible = False
         return self._queue
 
 
-class _Place:
+class _Ticket:
     """One wait, which ends by a turn or by giving up, whichever is first."""
 
     __slots__ = ("_given_up", "_lock", "called")
@@ -89,12 +89,12 @@ class _Place:
             return not self._given_up
 
 
-class _Queue:
+class _FileLockWaiter:
     """Waits at the lock of a file; where it is taken, in a thread, because such a wait knows no limit."""
 
     def __init__(self, file: int) -> None:
         self._file = file
-        self._places = SimpleQueue[_Place | None]()
+        self._places = SimpleQueue[_Ticket | None]()
         self._waiter: threading.Thread | None = None
 
     def wait(self, seconds: float) -> bool:
@@ -129,7 +129,7 @@ class _Queue:
         return True
 
     def _called(self, seconds: float) -> bool:
-        place = _Place()
+        place = _Ticket()
         self._places.put(place)
         try:
             place.called.wait(seconds)

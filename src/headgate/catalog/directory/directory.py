@@ -5,11 +5,11 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import LAKE, OWNER, On, Principal, Privilege, Scope
+from headgate.catalog.ports.access import LAKE, OWNER, Principal, Privilege, Scope, Securable
 from headgate.catalog.ports.commits import RatifiedCommit, TableId, fingerprint
-from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, checked_name, normal
-from headgate.catalog.ports.events import Kind, operation_name
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, checked_name, normalize_name
+from headgate.catalog.ports.events import EventKind, operation_name
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.store import (
     commit_rules,
     commit_store,
@@ -20,9 +20,9 @@ from headgate.catalog.store import (
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.catalog.validation import timestamp_rules, validation
-from headgate.catalog.validation.timestamp_rules import Stamped
+from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
 from headgate.protocol.actions import Commit, EpochMillis, Version
@@ -31,7 +31,7 @@ from headgate.spelling import did_you_mean
 from headgate.storage import conditional_put_probe, locations
 from headgate.storage.locate import Locate
 
-STAGING_MS = 24 * 60 * 60 * 1000
+STAGING_TTL_MS = 24 * 60 * 60 * 1000
 """For how long a place stays reserved for a table that is being made."""
 
 
@@ -58,7 +58,7 @@ class Directory:
         return True
 
     def stage(self, name: TableName) -> StagingTable:
-        name = normal(name)
+        name = normalize_name(name)
         table_id = TableId(self._world.uuid())
         with self._database.writing() as db:
             commit_store.lock_names(db)
@@ -67,11 +67,11 @@ class Directory:
             self._check_free(db, name)
             # The place is named by the id alone: a name in a path would have to be escaped and renamed.
             staging, now = StagingTable(table_id, table_id), self._world.now_ms()
-            name_store.insert_staging(db, staging, name, now, expires_ms=now + STAGING_MS)
+            name_store.insert_staging(db, staging, name, now, expires_ms=now + STAGING_TTL_MS)
         return StagingTable(table_id, self._absolute(table_id))
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
-        name = normal(name)
+        name = normalize_name(name)
         first = self.first_commit(staging)
         with self._database.writing() as db:
             commit_store.lock_names(db)
@@ -85,13 +85,13 @@ class Directory:
         return self._resolved(entry)
 
     def register_in(
-        self, db: Connection, staging: StagingTable, name: TableName, first: tuple[Record, Commit]
+        self, db: Connection, staging: StagingTable, name: TableName, first: tuple[StoredCommit, Commit]
     ) -> None:
         """Name the staged table in the caller's transaction, which holds the lock of names."""
         record, says = first
         stamp = record.commit.in_commit_timestamp
-        timestamp_rules.require(Stamped(stamp, EpochMillis(-1), self._world.now_ms()))
-        name = normal(name)
+        timestamp_rules.check_timestamp(ProposedTimestamp(stamp, EpochMillis(-1), self._world.now_ms()))
+        name = normalize_name(name)
         self._check_may_create(db, name)
         self._check_free(db, name)
         if not name_store.make_live(db, staging.table_id, name, self._world.now_ms()):
@@ -100,25 +100,25 @@ class Directory:
                 "make the table anew",
                 name=str(name),
             )
-        grant_store.record_owner(db, staging.table_id, self._principal)
+        grant_store.set_table_owner(db, staging.table_id, self._principal)
         commit_store.insert_commits(db, staging.table_id, [record], latest_change=Version(0))
-        table_state.describe(db, staging.table_id, says, before=Version(0))
-        created = Happened(Kind.CREATE, staging.table_id, str(name), Version(0), record.commit.txn_id)
-        event_store.record(db, created, now_ms=self._world.now_ms())
+        table_state.save_table_state(db, staging.table_id, says, before=Version(0))
+        created = NewEvent(EventKind.CREATE, staging.table_id, str(name), Version(0), record.commit.txn_id)
+        event_store.record_event(db, created, now_ms=self._world.now_ms())
 
     def resolve(self, name: TableName) -> TableEntry:
-        name = normal(name)
+        name = normalize_name(name)
         with self._database.reading() as db:
             return self._resolved(self._found(db, name))
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self._database.reading() as db:
-            found = name_store.entries(db, checked_name(schema) if schema is not None else None)
+            found = name_store.live_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
         return tuple(self._resolved(entry) for entry in found)
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
-        name, to = self.resolve(name).name, normal(to)
+        name, to = self.resolve(name).name, normalize_name(to)
         with self._database.writing() as db:
             commit_store.lock_names(db)
             entry = self._found(db, name)
@@ -128,9 +128,9 @@ class Directory:
             self._check_may_drop(db, entry.table_id)
             self._check_may_create(db, to)
             self._check_free(db, to)
-            name_store.rename(db, entry.table_id, to)
-            happened = Happened(Kind.RENAME, entry.table_id, str(to), details={"from": str(name)})
-            event_store.record(db, happened, now_ms=self._world.now_ms())
+            name_store.rename_table(db, entry.table_id, to)
+            happened = NewEvent(EventKind.RENAME, entry.table_id, str(to), details={"from": str(name)})
+            event_store.record_event(db, happened, now_ms=self._world.now_ms())
             return self._resolved(self._found(db, to))
 
     def drop(self, name: TableName) -> TableEntry:
@@ -138,7 +138,7 @@ class Directory:
         with self._database.writing() as db:
             commit_store.lock_names(db)
             entry = self._found(db, name)
-            commit_store.hold(db, entry.table_id)
+            commit_store.lock_table(db, entry.table_id)
             self.drop_in(db, entry.table_id)
         return self._resolved(entry)
 
@@ -150,20 +150,20 @@ class Directory:
         found = self.resolve(name)
         name = found.name
         conditional_put_probe.require_conditional_puts(
-            self._locate(found.location), file_names.PROBE
+            self._locate(found.location), file_names.PROBE_FOLDER
         )  # else both could win
         with self._database.writing() as db:
             commit_store.lock_names(db)
             entry = self._found(db, name)
-            commit_store.hold(db, entry.table_id)
+            commit_store.lock_table(db, entry.table_id)
             what = f"let others write the log of {name}"
-            self._require(db, Privilege.ALTER_PROTOCOL, On(Scope.TABLE, entry.table_id), what)
+            self._require(db, Privilege.ALTER_PROTOCOL, Securable(Scope.TABLE, entry.table_id), what)
             known = commit_store.find_head(db, entry.table_id)
             if known is None or known.head.latest > known.head.published:
                 raise InvalidRequest(
                     f"not all versions of {name} are published: table.publish(), and share its log then"
                 )
-            name_store.make_shared(db, entry.table_id)
+            name_store.make_log_shared(db, entry.table_id)
             return self._resolved(self._found(db, name))
 
     def check_may_purge(self, table_id: TableId) -> None:
@@ -173,14 +173,14 @@ class Directory:
 
     def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self._database.reading() as db:
-            found = name_store.dropped(db, checked_name(schema) if schema is not None else None)
+            found = name_store.dropped_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
         return tuple(self._resolved(entry) for entry in found)
 
     def undrop(
         self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
     ) -> TableEntry:
-        name, to = normal(name), normal(to or name)
+        name, to = normalize_name(name), normalize_name(to or name)
         with self._database.writing() as db:
             commit_store.lock_names(db)
             entry = name_store.find_dropped(db, name, table_id)
@@ -193,26 +193,26 @@ class Directory:
             self._check_may_drop(db, entry.table_id)
             self._check_may_create(db, to)
             self._check_free(db, to)
-            name_store.make_live_again(db, entry.table_id, to)
-            happened = Happened(Kind.UNDROP, entry.table_id, str(to))
-            event_store.record(db, happened, now_ms=self._world.now_ms())
+            name_store.undrop_table(db, entry.table_id, to)
+            happened = NewEvent(EventKind.UNDROP, entry.table_id, str(to))
+            event_store.record_event(db, happened, now_ms=self._world.now_ms())
             return self._resolved(self._found(db, to))
 
     def drop_in(self, db: Connection, table_id: TableId) -> None:
         """Take a live table's name away in the caller's transaction, which holds the lock of names."""
         self._check_may_drop(db, table_id)
         name_store.make_dropped(db, table_id, self._world.now_ms())
-        event_store.record(db, Happened(Kind.DROP, table_id), now_ms=self._world.now_ms())
+        event_store.record_event(db, NewEvent(EventKind.DROP, table_id), now_ms=self._world.now_ms())
 
-    def first_commit(self, staging: StagingTable) -> tuple[Record, Commit]:
+    def first_commit(self, staging: StagingTable) -> tuple[StoredCommit, Commit]:
         """Version 0 of a staged table, as it is written down and as what it says."""
         zero = Version(0)
         with self._database.reading() as db:
-            if not name_store.is_known(db, staging.table_id):
+            if not name_store.table_id_exists(db, staging.table_id):
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=staging.table_id)
         try:
             # Where it is, the catalog knows from the id, whatever the client says (T3).
-            content = self._locate(self._absolute(staging.table_id)).read(file_names.published(zero))
+            content = self._locate(self._absolute(staging.table_id)).read(file_names.published_path(zero))
         except ObjectNotFound as exc:
             raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
         first = codec.decode(zero, content)
@@ -222,10 +222,10 @@ class Directory:
         if txn_id is None or timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
         with self._database.reading() as db:
-            validation.check_first(content, commit_rules.sources(db, staging.table_id))
+            validation.check_first_commit(content, commit_rules.load_file_sources(db, staging.table_id))
         ratified = RatifiedCommit(zero, txn_id, timestamp, None)
         said = operation_name(first.info)
-        return Record(ratified, len(content), fingerprint(content), said), first
+        return StoredCommit(ratified, len(content), fingerprint(content), said), first
 
     def _found(self, db: Connection, name: TableName) -> TableEntry:
         found = name_store.find_table(db, name)
@@ -235,10 +235,10 @@ class Directory:
 
     def _not_found(self, db: Connection, name: TableName) -> TableNotFound:
         """The error for a name that no table has, with those that may be meant."""
-        beside = self._visible(db, name_store.entries(db, name.schema))
+        beside = self._visible(db, name_store.live_tables(db, name.schema))
         near = did_you_mean(name.table, (entry.name.table for entry in beside), prefix=f"{name.schema}.")
         if not near:
-            alike = self._visible(db, name_store.entries(db, table=name.table))
+            alike = self._visible(db, name_store.live_tables(db, table=name.table))
             near = did_you_mean(str(name), (str(entry.name) for entry in alike))
         return TableNotFound(
             f"there is no table {name}:{near} lake.tables() lists what there is", name=str(name)
@@ -247,17 +247,22 @@ class Directory:
     def _visible(self, db: Connection, found: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
         if self._principal == OWNER:
             return found
-        seen = grant_store.visible(db, self._principal, (entry.table_id for entry in found))
+        seen = grant_store.visible_tables(db, self._principal, (entry.table_id for entry in found))
         return tuple(entry for entry in found if entry.table_id in seen)
 
     def _check_may_create(self, db: Connection, name: TableName) -> None:
-        self._require(db, Privilege.CREATE, On(Scope.SCHEMA, name.schema), f"make the table {name}")
+        self._require(db, Privilege.CREATE, Securable(Scope.SCHEMA, name.schema), f"make the table {name}")
 
     def _check_may_drop(self, db: Connection, table_id: TableId) -> None:
-        self._require(db, Privilege.DROP, On(Scope.TABLE, table_id), f"drop or rename {_shown(db, table_id)}")
+        self._require(
+            db,
+            Privilege.DROP,
+            Securable(Scope.TABLE, table_id),
+            f"drop or rename {_shown_name(db, table_id)}",
+        )
 
-    def _require(self, db: Connection, privilege: Privilege, on: On, what: str) -> None:
-        grant_store.require(db, self._principal, privilege, on, what)
+    def _require(self, db: Connection, privilege: Privilege, on: Securable, what: str) -> None:
+        grant_store.require_privilege(db, self._principal, privilege, on, what)
 
     def _check_schema(self, db: Connection, schema: str) -> None:
         if not name_store.schema_exists(db, schema):
@@ -267,22 +272,22 @@ class Directory:
 
     def _check_free(self, db: Connection, name: TableName) -> None:
         taken = name_store.find_table(db, name) is not None
-        if taken or transfer_store.reserves(db, name, self._world.now_ms()):
-            raise _taken(name)
+        if taken or transfer_store.is_name_reserved(db, name, self._world.now_ms()):
+            raise _name_taken_error(name)
 
     def _absolute(self, location: str) -> str:
-        return locations.absolute(location, self._warehouse)
+        return locations.absolute_location(location, self._warehouse)
 
     def _resolved(self, entry: TableEntry) -> TableEntry:
         return replace(entry, location=self._absolute(entry.location))
 
 
-def _shown(db: Connection, table_id: TableId) -> str:
+def _shown_name(db: Connection, table_id: TableId) -> str:
     row = name_store.find_row(db, table_id)
     return "the table" if row is None else f"the table {row.schema_name}.{row.table_name}"
 
 
-def _taken(name: TableName) -> TableExists:
+def _name_taken_error(name: TableName) -> TableExists:
     return TableExists(
         f"there is already a table {name}: choose another name or drop it first", name=str(name)
     )

@@ -23,8 +23,8 @@ from headgate.catalog.ports.directory_copy import (
     STAGING,
     CopiedTable,
     DirectoryCopy,
-    read,
-    write,
+    read_copy,
+    write_copy,
 )
 from headgate.catalog.store import commit_store
 from headgate.errors import HeadgateError
@@ -34,10 +34,10 @@ _LOG = logging.getLogger(__name__)
 _RECENT = 200
 _TRIES = 5
 _EVERY_SECONDS = 30.0
-_KEPT = (LIVE, DROPPED, CONDEMNED)
+_COPIED_STATES = (LIVE, DROPPED, CONDEMNED)
 
 
-def lacking(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
+def missing_tables(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
     """The tables of a copy that the database does not know, or not as far as it once did."""
     latest = _latest(db, [found.table_id for found in copy.tables])
     return tuple(
@@ -49,12 +49,12 @@ def lacking(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
     )
 
 
-def is_new(db: Connection) -> bool:
+def is_database_empty(db: Connection) -> bool:
     """Whether nothing was ever put into the database: a table needs a schema, and no schema ever goes."""
     return db.execute(select(commit_store.schemas.c.name).limit(1)).first() is None
 
 
-class DirectoryCopies:
+class DirectoryCopyWriter:
     """Keeps the copy of one catalog; safe to share between threads. To fail here is no failure."""
 
     def __init__(self, database: Database, files: Callable[[], Store]) -> None:
@@ -91,26 +91,26 @@ class DirectoryCopies:
 
         Unless its files are gone, too.
         """
-        copy = read(self._files())
+        copy = read_copy(self._files())
         if copy is None:
             self.now()  # of a lake from before there were copies, or a new one
             return False, ()
         with self._database.reading() as db:
-            return copy.recovering, lacking(db, copy)
+            return copy.recovering, missing_tables(db, copy)
 
     def is_new(self) -> bool:
         """Whether nothing was ever put into the database."""
         with self._database.reading() as db:
-            return is_new(db)
+            return is_database_empty(db)
 
     def _write(self, forgotten: frozenset[str], *, recovered: bool) -> None:
         files, known = self._files(), self._current()
         for _ in range(_TRIES):
-            before = read(files) or DirectoryCopy()
+            before = read_copy(files) or DirectoryCopy()
             with self._database.reading() as db:
-                lost = () if recovered else lacking(db, before)
+                lost = () if recovered else missing_tables(db, before)
             gone = forgotten | frozenset(before.forgotten)
-            write(files, _merged(before, known, lost, gone, recovered=recovered))
+            write_copy(files, _merge_copies(before, known, lost, gone, recovered=recovered))
             after = self._current()
             if _names(after) == _names(known):  # else somebody may have written it just before
                 return
@@ -128,14 +128,16 @@ class DirectoryCopies:
                 tables.c.location != tables.c.table_id,
                 tables.c.shares_log == 1,
             )
-            query = select(tables).where(tables.c.state.in_(_KEPT))
+            query = select(tables).where(tables.c.state.in_(_COPIED_STATES))
             rows = {row.table_id: row for row in db.execute(query.where(told))}
             newest = query.order_by(tables.c.latest_timestamp.desc()).limit(_RECENT)
             rows |= {row.table_id: row for row in db.execute(newest)}
-        return DirectoryCopy(schemas=schemas, tables=tuple(_copied(rows[found]) for found in sorted(rows)))
+        return DirectoryCopy(
+            schemas=schemas, tables=tuple(_copied_table(rows[found]) for found in sorted(rows))
+        )
 
 
-def _merged(
+def _merge_copies(
     before: DirectoryCopy,
     now: DirectoryCopy,
     lost: Iterable[CopiedTable],
@@ -156,7 +158,7 @@ def _names(copy: DirectoryCopy) -> frozenset[tuple[str, int, str]]:
     return frozenset((found.table_id, found.revision, found.state) for found in copy.tables)
 
 
-def _copied(row: Any) -> CopiedTable:
+def _copied_table(row: Any) -> CopiedTable:
     return CopiedTable(
         table_id=row.table_id,
         schema=row.schema_name,

@@ -15,13 +15,13 @@ from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import StagingTable, TableName, never_dropped
 from headgate.catalog.ports.directory_copy import CONDEMNED, DROPPED, STAGING
-from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.events import EventKind
 from headgate.catalog.store import commit_store, event_store, grant_store, name_store, transfer_store
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.clock import World
 from headgate.errors import InvalidRequest, NotAllowed
 
-Objection = Callable[[Connection, TableId], str | None]
+PurgeObjection = Callable[[Connection, TableId], str | None]
 """Why a table must not go yet, if there is a reason."""
 
 
@@ -32,7 +32,7 @@ class Disposal:
         self._database = database
         self._absolute = absolute
         self._world = world
-        self._objections: list[Objection] = []
+        self._objections: list[PurgeObjection] = []
         self._principal = OWNER
 
     def acting_as(self, principal: Principal) -> "Disposal":
@@ -41,20 +41,20 @@ class Disposal:
         other._principal = principal
         return other
 
-    def object_with(self, objection: Objection) -> None:
+    def object_with(self, objection: PurgeObjection) -> None:
         """Ask this too before a dropped table is condemned."""
         self._objections.append(objection)
 
     def abandoned(self) -> tuple[StagingTable, ...]:
         with self._database.reading() as db:
-            found = name_store.of_no_use(db, self._world.now_ms())
+            found = name_store.expired_or_condemned(db, self._world.now_ms())
             found = tuple(item for item in found if self._may_drop(db, item.table_id))
         return tuple(StagingTable(item.table_id, self._absolute(item.location)) for item in found)
 
     def condemned(self, name: TableName) -> tuple[TableId, ...]:
         """The tables that had this name, were dropped and are condemned, the last one dropped first."""
         with self._database.reading() as db:
-            found = name_store.condemned(db, name)
+            found = name_store.condemned_tables(db, name)
             return tuple(table_id for table_id in found if self._may_drop(db, table_id))
 
     def condemn(self, table_id: TableId) -> StagingTable:
@@ -86,19 +86,19 @@ class Disposal:
 
     def _held(self, db: Connection, table_id: TableId) -> Row[Any]:
         commit_store.lock_names(db)
-        commit_store.hold(db, table_id)
+        commit_store.lock_table(db, table_id)
         row = name_store.find_row(db, table_id)
         if row is None or not self._may_drop(db, table_id):
             raise never_dropped(table_id)
         return row
 
     def _may_drop(self, db: Connection, table_id: TableId) -> bool:
-        return Privilege.DROP in grant_store.held(db, self._principal, table_id)
+        return Privilege.DROP in grant_store.table_privileges(db, self._principal, table_id)
 
     def _tell(self, db: Connection, row: Row[Any]) -> None:
         if row.state == DROPPED:
-            purged = Happened(Kind.PURGE, TableId(row.table_id), f"{row.schema_name}.{row.table_name}")
-            event_store.record(db, purged, now_ms=self._world.now_ms())
+            purged = NewEvent(EventKind.PURGE, TableId(row.table_id), f"{row.schema_name}.{row.table_name}")
+            event_store.record_event(db, purged, now_ms=self._world.now_ms())
 
     def _check(self, db: Connection, row: Row[Any], *, keep_files: bool) -> None:
         name = f"{row.schema_name}.{row.table_name}"
@@ -109,7 +109,7 @@ class Disposal:
                 )
             return
         if row.state == transfer_store.RELEASED:
-            raise transfer_store.not_live(db, TableId(row.table_id))
+            raise transfer_store.not_live_error(db, TableId(row.table_id))
         if row.state != DROPPED:
             raise NotAllowed(f"the table {name} is in use: drop it first", operation="purge")
         if keep_files and row.latest > row.published:

@@ -17,7 +17,7 @@ lake = Table(
 )
 
 
-def settle(database: Database, asked: str | None) -> str:
+def resolve_warehouse(database: Database, asked: str | None) -> str:
     """The warehouse of the database, recorded now if none was; ``asked`` must be the same one."""
     asked = None if asked is None else location_spelling.without_slash(asked)
     query = select(lake.c.warehouse)

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog.handover.context import CLAIM_MS, Handover, record
+from headgate.catalog.handover.context import CLAIM_TTL_MS, HandoverContext, published_commit
 from headgate.catalog.ports.access import Principal
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry, TableName, normal
+from headgate.catalog.ports.directory import TableEntry, TableName, normalize_name
 from headgate.catalog.ports.directory_copy import DROPPED
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.handover import Coming, Phase, Transfer
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.handover import AdoptionStatus, Transfer, TransferPhase
 from headgate.catalog.store import (
     commit_store,
     event_store,
@@ -28,7 +28,7 @@ from headgate.catalog.store import (
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import NotAllowed, SchemaNotFound, TableExists
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec
@@ -39,7 +39,7 @@ from headgate.storage import locations
 class Adoptions:
     """Tables on their way into one catalog; safe to share between threads and processes."""
 
-    def __init__(self, handover: Handover) -> None:
+    def __init__(self, handover: HandoverContext) -> None:
         self._handover = handover
         self._database = handover.database
 
@@ -49,23 +49,23 @@ class Adoptions:
         Refused for a place that overlaps with that of another table, and while somebody else has the
         promise. Whoever has it gets the same again, with more time.
         """
-        location = locations.kept(place, self._handover.warehouse)
+        location = locations.stored_location(place, self._handover.warehouse)
         self._settle_near(location)
-        new = self._new(normal(name), location, base, proposer)
+        new = self._new(normalize_name(name), location, base, proposer)
         with self._database.writing() as db:
             commit_store.lock_names(db)
             same = self._same(db, new)
             if same is not None:
-                transfer_store.advance(db, same.table_id, Phase.CLAIMED, new.expires_ms)
+                transfer_store.set_phase(db, same.table_id, TransferPhase.CLAIMED, new.expires_ms)
                 return replace(same, expires_ms=new.expires_ms)
-            transfer_store.add(db, new)
+            transfer_store.insert_transfer(db, new)
         return new
 
     def check(self, name: TableName, place: str, proposer: str) -> None:
         """Refuse what ``claim`` would refuse, while there is no table yet; nothing is promised."""
-        location = locations.kept(place, self._handover.warehouse)
+        location = locations.stored_location(place, self._handover.warehouse)
         self._settle_near(location)
-        new = self._new(normal(name), location, Version(-1), proposer)
+        new = self._new(normalize_name(name), location, Version(-1), proposer)
         with self._database.reading() as db:
             self._same(db, new)
 
@@ -75,7 +75,7 @@ class Adoptions:
         One that came in under no name, because its own was given away by then, gets this one, if the
         ``proposer`` may give it.
         """
-        name = normal(name)
+        name = normalize_name(name)
         if table_id is not None:
             try:
                 self.settle(TableId(table_id))
@@ -94,7 +94,9 @@ class Adoptions:
         """The live table at ``place``; the log of an adopted one names its id."""
         with self._database.reading() as db:
             if table_id is None:
-                found = transfer_store.at(db, locations.kept(place, self._handover.warehouse))
+                found = transfer_store.find_row_at(
+                    db, locations.stored_location(place, self._handover.warehouse)
+                )
             else:
                 found = name_store.find_row(db, TableId(table_id))
             if found is None or locations.canonical(self._handover.place(found.location)) != place:
@@ -106,48 +108,53 @@ class Adoptions:
                     f"lake.undrop({str(name)!r}, table_id={found.table_id!r})",
                     name=str(name),
                 )
-            entry = transfer_store.live(db, TableId(found.table_id))
+            entry = transfer_store.find_live_table(db, TableId(found.table_id))
         return None if entry is None else self._handover.resolved(entry)
 
     def entered(self, claim: Transfer) -> TableEntry | None:
         """The table that was claimed, if it came in."""
         with self._database.reading() as db:
-            found = transfer_store.live(db, claim.table_id)
+            found = transfer_store.find_live_table(db, claim.table_id)
         return None if found is None else self._handover.resolved(found)
 
     def under_way(self) -> tuple[Transfer, ...]:
         """Every table that is on its way in, or out."""
         with self._database.reading() as db:
-            return transfer_store.under_way(db)
+            return transfer_store.transfers_under_way(db)
 
     def settle_name(self, name: TableName) -> None:
         """Make the catalog agree with the log about tables that are to come by that name.
 
         Who has the name by now is not to wait for those elsewhere, nor to hear what is wrong with their logs.
         """
-        name = normal(name)
+        name = normalize_name(name)
         with self._database.reading() as db:
             taken = name_store.find_table(db, name)
             waiting = [
                 found
-                for found in transfer_store.under_way(db, name)
-                if found.phase is Phase.CLAIMED and (taken is None or taken.location == found.location)
+                for found in transfer_store.transfers_under_way(db, name)
+                if found.phase is TransferPhase.CLAIMED
+                and (taken is None or taken.location == found.location)
             ]
         for found in waiting:
             self.settle(found.table_id)
 
-    def settle(self, table_id: TableId, *, name: TableName | None = None) -> Coming:
+    def settle(self, table_id: TableId, *, name: TableName | None = None) -> AdoptionStatus:
         """Make the catalog agree with what the log says of a claim.
 
         A table that has come gets ``name`` in place of the one that it was claimed for.
         """
         with self._database.reading() as db:
-            claim = transfer_store.find(db, table_id)
-            if claim is None or claim.phase is not Phase.CLAIMED:
-                return Coming.OPEN if transfer_store.live(db, table_id) is None else Coming.ADOPTED
+            claim = transfer_store.find_transfer(db, table_id)
+            if claim is None or claim.phase is not TransferPhase.CLAIMED:
+                return (
+                    AdoptionStatus.OPEN
+                    if transfer_store.find_live_table(db, table_id) is None
+                    else AdoptionStatus.ADOPTED
+                )
         content = self._handover.decisive(claim)
         if content is None:
-            return self._abandon(claim) if self._handover.is_passed(claim) else Coming.OPEN
+            return self._abandon(claim) if self._handover.is_passed(claim) else AdoptionStatus.OPEN
         commit = codec.decode(claim.target, content)
         if commit.metadata is None or commit.metadata.configuration.get(TABLE_ID) != claim.table_id:
             return self._abandon(claim)
@@ -156,15 +163,15 @@ class Adoptions:
     def _new(self, name: TableName, location: str, base: Version, proposer: str) -> Transfer:
         world = self._handover.world
         table_id, txn_id = TableId(world.uuid()), TxnId(world.uuid())
-        expires = self._handover.expiry(CLAIM_MS)
-        return Transfer(table_id, Phase.CLAIMED, name, location, base, txn_id, proposer, expires)
+        expires = self._handover.expiry(CLAIM_TTL_MS)
+        return Transfer(table_id, TransferPhase.CLAIMED, name, location, base, txn_id, proposer, expires)
 
     def _same(self, db: Connection, new: Transfer) -> Transfer | None:
         """The claim that ``new`` repeats, if it does, after checking that it may be made."""
         _check_schema(db, new.name.schema)
         self._check_place(db, new.location)
-        claims = transfer_store.claims(db)
-        same = next((found for found in claims if _is_same(found, new)), None)
+        claims = transfer_store.open_claims(db)
+        same = next((found for found in claims if _is_same_claim(found, new)), None)
         for found in claims:
             if found is not same:
                 self._check_rival(found, new)
@@ -177,39 +184,41 @@ class Adoptions:
             self._handover.review(db, new)
         return same
 
-    def _enter(self, claim: Transfer, name: TableName, commit: Commit, content: bytes) -> Coming:
+    def _enter(self, claim: Transfer, name: TableName, commit: Commit, content: bytes) -> AdoptionStatus:
         now, table_id = self._handover.world.now_ms(), claim.table_id
         with self._database.writing() as db:
             commit_store.lock_names(db)
-            if transfer_store.find(db, table_id) is None:
-                return Coming.ADOPTED  # somebody else was faster
+            if transfer_store.find_transfer(db, table_id) is None:
+                return AdoptionStatus.ADOPTED  # somebody else was faster
             if name_store.find_table(db, name) is not None:
                 raise TableExists(
                     f"the table at {self._handover.place(claim.location)!r} has come to this catalog, but "
                     f"the name {name} was given away meanwhile: adopt it again by another name",
                     name=str(name),
                 )
-            written = record(commit, content)
-            transfer_store.enter(db, claim, name, now)
-            grant_store.record_owner(db, table_id, Principal(claim.proposer))
+            written = published_commit(commit, content)
+            transfer_store.insert_adopted_table(db, claim, name, now)
+            grant_store.set_table_owner(db, table_id, Principal(claim.proposer))
             commit_store.insert_commits(db, table_id, [written], latest_change=claim.target)
             commit_store.advance_published(db, table_id, claim.base, claim.target)
-            table_state.describe(db, table_id, commit, before=claim.base)
-            transfer_store.remove(db, table_id)
-            happened = Happened(Kind.ADOPT, table_id, str(name), claim.target, written.commit.txn_id)
-            event_store.record(db, happened, now_ms=now)
-        return Coming.ADOPTED
+            table_state.save_table_state(db, table_id, commit, before=claim.base)
+            transfer_store.delete_transfer(db, table_id)
+            happened = NewEvent(EventKind.ADOPT, table_id, str(name), claim.target, written.commit.txn_id)
+            event_store.record_event(db, happened, now_ms=now)
+        return AdoptionStatus.ADOPTED
 
-    def _abandon(self, claim: Transfer) -> Coming:
+    def _abandon(self, claim: Transfer) -> AdoptionStatus:
         with self._database.writing() as db:
             commit_store.lock_names(db)
-            transfer_store.remove(db, claim.table_id)
-        return Coming.ABANDONED
+            transfer_store.delete_transfer(db, claim.table_id)
+        return AdoptionStatus.ABANDONED
 
     def _settle_near(self, location: str) -> None:
         with self._database.reading() as db:
             near = [
-                found for found in transfer_store.claims(db) if locations.overlap(found.location, location)
+                found
+                for found in transfer_store.open_claims(db)
+                if locations.overlap(found.location, location)
             ]
         for found in near:
             self.settle(found.table_id)
@@ -217,17 +226,17 @@ class Adoptions:
     def _check_new_name(self, table_id: TableId, name: TableName, proposer: str) -> None:
         """Refuse a name for a table that lost its own, as it would be refused to who adopts one by it."""
         with self._database.reading() as db:
-            claim = transfer_store.find(db, table_id)
+            claim = transfer_store.find_transfer(db, table_id)
             if claim is None or claim.name == name:
                 return  # somebody else was faster, or it is the one that is taken
             _check_schema(db, name.schema)
-            for rival in transfer_store.claims(db):
+            for rival in transfer_store.open_claims(db):
                 if rival.name == name:
                     self._check_rival(rival, replace(claim, name=name))
             self._handover.review(db, replace(claim, name=name, proposer=proposer))
 
     def _check_place(self, db: Connection, location: str) -> None:
-        if near := transfer_store.places_near(db, location):
+        if near := transfer_store.overlapping_locations(db, location):
             place, other = map(self._handover.place, (location, near[0]))
             raise TableExists(
                 f"{place!r} overlaps with {other!r}, the place of another table of this lake, which may have "
@@ -254,7 +263,7 @@ def _check_schema(db: Connection, schema: str) -> None:
         )
 
 
-def _is_same(found: Transfer, new: Transfer) -> bool:
+def _is_same_claim(found: Transfer, new: Transfer) -> bool:
     return (found.proposer, found.location, found.base, found.name) == (
         new.proposer,
         new.location,

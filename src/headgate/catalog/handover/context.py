@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import On, Principal, Privilege, Scope
+from headgate.catalog.ports.access import Principal, Privilege, Scope, Securable
 from headgate.catalog.ports.commits import RatifiedCommit, fingerprint
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.events import operation_name
-from headgate.catalog.ports.handover import Phase, Transfer
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.handover import Transfer, TransferPhase
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.store import grant_store
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound
@@ -25,36 +25,36 @@ from headgate.storage import locations
 from headgate.storage.locate import Locate
 from headgate.storage.store import Store
 
-CLAIM_MS = 10 * 60 * 1000
-FREEZE_MS = 60 * 1000
+CLAIM_TTL_MS = 10 * 60 * 1000
+FREEZE_TTL_MS = 60 * 1000
 """How long the next step may take, in and out, before others need not wait; for this one writers do."""
 
-Review = Callable[[Connection, Transfer], None]
+TransferReview = Callable[[Connection, Transfer], None]
 
 
-def who_may(db: Connection, transfer: Transfer) -> None:
+def check_may_transfer(db: Connection, transfer: Transfer) -> None:
     """Who may take tables in and give them back: the one place that is asked, before anything is recorded.
 
     To adopt a table is to make one, to release it is to drop one.
     """
     principal, name = Principal(transfer.proposer), transfer.name
-    if transfer.phase is Phase.CLAIMED:
-        schema = On(Scope.SCHEMA, name.schema)
-        grant_store.require(db, principal, Privilege.CREATE, schema, f"adopt a table as {name}")
+    if transfer.phase is TransferPhase.CLAIMED:
+        schema = Securable(Scope.SCHEMA, name.schema)
+        grant_store.require_privilege(db, principal, Privilege.CREATE, schema, f"adopt a table as {name}")
     else:
-        table = On(Scope.TABLE, transfer.table_id)
-        grant_store.require(db, principal, Privilege.DROP, table, f"release the table {name}")
+        table = Securable(Scope.TABLE, transfer.table_id)
+        grant_store.require_privilege(db, principal, Privilege.DROP, table, f"release the table {name}")
 
 
 @dataclass(frozen=True, slots=True)
-class Handover:
+class HandoverContext:
     """A catalog's means to take part."""
 
     database: Database
     warehouse: str
     locate: Locate
     world: World
-    review: Review = who_may
+    review: TransferReview = check_may_transfer
 
     def expiry(self, patience_ms: int) -> EpochMillis:
         """Until when a step that begins now may take."""
@@ -66,7 +66,7 @@ class Handover:
 
     def place(self, location: str) -> str:
         """Where that is, which the catalog has written down."""
-        return locations.absolute(location, self.warehouse)
+        return locations.absolute_location(location, self.warehouse)
 
     def resolved(self, entry: TableEntry) -> TableEntry:
         """The entry with the place of its table."""
@@ -79,18 +79,20 @@ class Handover:
     def decisive(self, transfer: Transfer) -> bytes | None:
         """The version of the log that decides, if it is there."""
         try:
-            return self.files(transfer).read(file_names.published(transfer.target))
+            return self.files(transfer).read(file_names.published_path(transfer.target))
         except ObjectNotFound:
             return None
 
     def is_passed(self, transfer: Transfer) -> bool:
         """Whether the log goes on after the version that decides, which may no longer be there itself."""
-        listed = self.files(transfer).list_from(file_names.LOG, after=file_names.published(transfer.target))
+        listed = self.files(transfer).list_from(
+            file_names.LOG_FOLDER, after=file_names.published_path(transfer.target)
+        )
         found = (file_names.parse(item.path, size=item.size) for item in listed)
         return any(file is not None and file.version > transfer.target for file in found)
 
 
-def record(commit: Commit, content: bytes) -> Record:
+def published_commit(commit: Commit, content: bytes) -> StoredCommit:
     """A published commit, as it is written down."""
     info = commit.info
     if info is None or info.txn_id is None or info.in_commit_timestamp is None:
@@ -98,4 +100,4 @@ def record(commit: Commit, content: bytes) -> Record:
             f"version {commit.version} must have a commitInfo with a txnId and an inCommitTimestamp"
         )
     ratified = RatifiedCommit(commit.version, info.txn_id, info.in_commit_timestamp, None)
-    return Record(ratified, len(content), fingerprint(content), operation_name(info))
+    return StoredCommit(ratified, len(content), fingerprint(content), operation_name(info))

@@ -13,8 +13,8 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.directory_copy import DROPPED, LIVE, STAGING, CopiedTable
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.recovery import Entry, KnownTable, ProvenTable
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.recovery import ProvenTable, RebuildResult, RegisteredTable
 from headgate.catalog.store import (
     commit_rules,
     commit_store,
@@ -23,27 +23,27 @@ from headgate.catalog.store import (
     table_state,
     transfer_store,
 )
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.clock import World
 from headgate.protocol.actions import Version
 
-CODE = "HEADGATE_RECOVERED"
+RECOVERED_CODE = "HEADGATE_RECOVERED"
 _BEFORE_ALL = Version(-1)
 
 
 @dataclass(frozen=True, slots=True)
-class Recoveries:
+class RecoveryWriter:
     """Writes down what was lost; safe to be done by several at once."""
 
     database: Database
     world: World
 
-    def known(self) -> dict[TableId, KnownTable]:
+    def known(self) -> dict[TableId, RegisteredTable]:
         """Every table that the database knows."""
         with self.database.reading() as db:
             rows = list(db.execute(select(commit_store.tables)))
         return {
-            TableId(row.table_id): KnownTable(
+            TableId(row.table_id): RegisteredTable(
                 TableName(row.schema_name, row.table_name),
                 row.location,
                 row.state,
@@ -65,18 +65,18 @@ class Recoveries:
                     made.append(name)
         return tuple(made)
 
-    def enter(self, proven: ProvenTable) -> Entry:
+    def enter(self, proven: ProvenTable) -> RebuildResult:
         """Write the table down, unless it is known; its schema must exist."""
         with self.database.writing() as db:
             commit_store.lock_names(db)
             row = name_store.find_row(db, proven.table_id)
             if row is not None and row.state != STAGING:
-                return Entry.KNOWN
-            if row is None and transfer_store.places_near(db, proven.location):
-                return Entry.OVERLAPS
+                return RebuildResult.KNOWN
+            if row is None and transfer_store.overlapping_locations(db, proven.location):
+                return RebuildResult.OVERLAPS
             is_live = proven.is_live and name_store.find_table(db, proven.name) is None
             self._insert(db, proven, is_live=is_live, is_known=row is not None)
-            table_state.describe(db, proven.table_id, proven.summary, before=_BEFORE_ALL)
+            table_state.save_table_state(db, proven.table_id, proven.summary, before=_BEFORE_ALL)
             if proven.records:
                 commit_store.insert_commits(db, proven.table_id, proven.records, latest_change=proven.version)
             for place in proven.sources:
@@ -84,9 +84,11 @@ class Recoveries:
             # Who follows the events begins anew: those of commits before are not told again.
             mark = {"table_id": proven.table_id, "version": proven.version}
             db.execute(insert(event_store.event_marks), mark)
-            told = Happened(Kind.INCIDENT, proven.table_id, details={"code": CODE, **proven.details})
-            event_store.record(db, told, now_ms=self.world.now_ms())
-        return Entry.LIVE if is_live else Entry.DROPPED
+            told = NewEvent(
+                EventKind.INCIDENT, proven.table_id, details={"code": RECOVERED_CODE, **proven.details}
+            )
+            event_store.record_event(db, told, now_ms=self.world.now_ms())
+        return RebuildResult.LIVE if is_live else RebuildResult.DROPPED
 
     def _insert(self, db: Connection, proven: ProvenTable, *, is_live: bool, is_known: bool) -> None:
         dropped_ms = None if is_live else proven.dropped_ms or self.world.now_ms()
@@ -126,7 +128,7 @@ class Recoveries:
         table_id, name = TableId(copied.table_id), TableName(copied.schema, copied.table)
         with self.database.writing() as db:
             commit_store.lock_names(db)
-            commit_store.hold(db, table_id)
+            commit_store.lock_table(db, table_id)
             row = name_store.find_row(db, table_id)
             if row is None or row.state not in (LIVE, DROPPED):
                 return False
@@ -147,8 +149,8 @@ class Recoveries:
                     revision=copied.revision,
                 )
             )
-            details = {"code": CODE, "message": f"it is {copied.state} as {name}, as it was before"}
-            event_store.record(
-                db, Happened(Kind.INCIDENT, table_id, details=details), now_ms=self.world.now_ms()
+            details = {"code": RECOVERED_CODE, "message": f"it is {copied.state} as {name}, as it was before"}
+            event_store.record_event(
+                db, NewEvent(EventKind.INCIDENT, table_id, details=details), now_ms=self.world.now_ms()
             )
         return True

@@ -15,25 +15,25 @@ from dataclasses import replace
 
 from sqlalchemy import Connection
 
-from headgate.catalog.handover.context import FREEZE_MS, Handover, record
+from headgate.catalog.handover.context import FREEZE_TTL_MS, HandoverContext, published_commit
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.handover import Leaving, Phase, Transfer
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.handover import ReleaseStatus, Transfer, TransferPhase
 from headgate.catalog.store import commit_store, event_store, transfer_store
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import ConcurrentWrite, InvalidRequest, ObjectExists, StorageUnavailable
 from headgate.protocol.actions import CommitInfo, TxnId
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import next_in_commit_timestamp
 
 WITHDRAWN = "RELEASE WITHDRAWN"
-_LOOKS = 3
+_ATTEMPTS = 3
 
 
 class Releases:
     """Tables on their way out of one catalog; safe to share between threads and processes."""
 
-    def __init__(self, handover: Handover) -> None:
+    def __init__(self, handover: HandoverContext) -> None:
         self._handover = handover
         self._database = handover.database
 
@@ -43,148 +43,158 @@ class Releases:
         Whoever froze it gets the same again, with more time; anybody else is refused meanwhile.
         """
         self.settle(table_id)
-        expires = self._handover.expiry(FREEZE_MS)
+        expires = self._handover.expiry(FREEZE_TTL_MS)
         with self._database.writing() as db:
-            commit_store.hold(db, table_id)
-            known, entry = commit_store.find_head(db, table_id), transfer_store.live(db, table_id)
+            commit_store.lock_table(db, table_id)
+            known, entry = commit_store.find_head(db, table_id), transfer_store.find_live_table(db, table_id)
             if known is None or entry is None:
-                raise transfer_store.not_live(db, table_id)
-            found = transfer_store.find(db, table_id)
+                raise transfer_store.not_live_error(db, table_id)
+            found = transfer_store.find_transfer(db, table_id)
             if found is not None and found.proposer != proposer:
-                raise transfer_store.frozen(table_id)
+                raise transfer_store.frozen_error(table_id)
             if found is not None:
-                transfer_store.advance(db, table_id, found.phase, expires)
+                transfer_store.set_phase(db, table_id, found.phase, expires)
                 return replace(found, expires_ms=expires)
             txn_id, base = TxnId(self._handover.world.uuid()), known.head.latest
             new = Transfer(
-                table_id, Phase.FROZEN, entry.name, entry.location, base, txn_id, proposer, expires
+                table_id, TransferPhase.FROZEN, entry.name, entry.location, base, txn_id, proposer, expires
             )
             self._handover.review(db, new)
-            transfer_store.add(db, new)
-            transfer_store.freeze(db, table_id, self._handover.world.now_ms())
+            transfer_store.insert_transfer(db, new)
+            transfer_store.set_frozen(db, table_id, self._handover.world.now_ms())
         return new
 
     def let_go(self, transfer: Transfer) -> None:
         """Agree that the table leaves with version ``base + 1``; all before it must be published."""
         table_id = transfer.table_id
         with self._database.writing() as db:
-            commit_store.hold(db, table_id)
-            known, found = commit_store.find_head(db, table_id), transfer_store.find(db, table_id)
+            commit_store.lock_table(db, table_id)
+            known, found = commit_store.find_head(db, table_id), transfer_store.find_transfer(db, table_id)
             if found is None or found.txn_id != transfer.txn_id:
                 raise ConcurrentWrite(
                     f"giving back {transfer.name} took too long, and the table takes commits again; nothing "
                     "happened: run it again",
                     winner=transfer.target,
                 )
-            if found.phase is Phase.GONE:
+            if found.phase is TransferPhase.GONE:
                 return
             if known is None:
-                raise transfer_store.not_live(db, table_id)
+                raise transfer_store.not_live_error(db, table_id)
             if known.head.published < found.base:
                 raise InvalidRequest(
                     f"version {found.base} of {found.name} must be published before the table leaves"
                 )
-            transfer_store.advance(db, table_id, Phase.LEAVING, self._handover.expiry(FREEZE_MS))
+            transfer_store.set_phase(
+                db, table_id, TransferPhase.LEAVING, self._handover.expiry(FREEZE_TTL_MS)
+            )
 
-    def stay(self, transfer: Transfer) -> Leaving:
+    def stay(self, transfer: Transfer) -> ReleaseStatus:
         """Give up on a release, unless the table has left."""
         with self._database.writing() as db:
-            commit_store.hold(db, transfer.table_id)
-            found = transfer_store.find(db, transfer.table_id)
-            if found is not None and found.txn_id == transfer.txn_id and found.phase is not Phase.GONE:
-                transfer_store.advance(db, found.table_id, found.phase, 0)
+            commit_store.lock_table(db, transfer.table_id)
+            found = transfer_store.find_transfer(db, transfer.table_id)
+            if (
+                found is not None
+                and found.txn_id == transfer.txn_id
+                and found.phase is not TransferPhase.GONE
+            ):
+                transfer_store.set_phase(db, found.table_id, found.phase, 0)
         return self.settle(transfer.table_id)
 
     def gone(self, table_id: TableId) -> Transfer | None:
         """How a table left, if it has."""
         self.settle(table_id)
         with self._database.reading() as db:
-            found = transfer_store.find(db, table_id)
-        return found if found is not None and found.phase is Phase.GONE else None
+            found = transfer_store.find_transfer(db, table_id)
+        return found if found is not None and found.phase is TransferPhase.GONE else None
 
     def objection(self, db: Connection, table_id: TableId) -> str | None:
         """Why a dropped table must not be purged yet: its files may be somebody else's at any moment."""
-        found = transfer_store.find(db, table_id)
-        if found is None or found.phase is not Phase.LEAVING:
+        found = transfer_store.find_transfer(db, table_id)
+        if found is None or found.phase is not TransferPhase.LEAVING:
             return None
         return f"{found.proposer!r} is giving it back; if that never ends, undrop it, read it, drop it again"
 
     def settle_those_leaving(self, table_ids: Collection[TableId]) -> None:
         """Make the catalog agree with the log about those of these tables that are leaving."""
         with self._database.reading() as db:
-            waiting = transfer_store.under_way(db)
+            waiting = transfer_store.transfers_under_way(db)
         for found in waiting:
-            if found.table_id in table_ids and found.phase is Phase.LEAVING:
+            if found.table_id in table_ids and found.phase is TransferPhase.LEAVING:
                 self.settle(found.table_id)
 
-    def settle(self, table_id: TableId) -> Leaving:
+    def settle(self, table_id: TableId) -> ReleaseStatus:
         """Make the catalog agree with what the log says of a table that leaves."""
         with self._database.reading() as db:
-            found = transfer_store.find(db, table_id)
+            found = transfer_store.find_transfer(db, table_id)
         match found.phase if found is not None else None:
-            case Phase.GONE:
-                return Leaving.RELEASED
-            case Phase.FROZEN if found is not None and self._handover.is_expired(found):
+            case TransferPhase.GONE:
+                return ReleaseStatus.RELEASED
+            case TransferPhase.FROZEN if found is not None and self._handover.is_expired(found):
                 return self._thaw(found, None)
-            case Phase.LEAVING if found is not None:
+            case TransferPhase.LEAVING if found is not None:
                 return self._settle_leaving(found)
             case _:
-                return Leaving.OPEN
+                return ReleaseStatus.OPEN
 
-    def _settle_leaving(self, leaving: Transfer) -> Leaving:
-        for _ in range(_LOOKS):
+    def _settle_leaving(self, leaving: Transfer) -> ReleaseStatus:
+        for _ in range(_ATTEMPTS):
             content = self._handover.decisive(leaving)
             if content is not None:
                 return self._settle_last(leaving, content)
             if not self._handover.is_expired(leaving):
-                return Leaving.OPEN
+                return ReleaseStatus.OPEN
             if self._handover.is_passed(leaving):
                 return self._leave(leaving)  # only a table that has left goes on; its version was cleaned up
             withdrawal = self._withdrawal(leaving)
             if withdrawal is None:
-                return Leaving.OPEN  # it was dropped meanwhile: if it comes back, whoever uses it comes here
+                return (
+                    ReleaseStatus.OPEN
+                )  # it was dropped meanwhile: if it comes back, whoever uses it comes here
             # Whoever was first is told by the next look, so no answer is needed.
             with suppress(ObjectExists, StorageUnavailable):
-                self._handover.files(leaving).put_if_absent(file_names.published(leaving.target), withdrawal)
-        return Leaving.OPEN
+                self._handover.files(leaving).put_if_absent(
+                    file_names.published_path(leaving.target), withdrawal
+                )
+        return ReleaseStatus.OPEN
 
-    def _settle_last(self, leaving: Transfer, content: bytes) -> Leaving:
+    def _settle_last(self, leaving: Transfer, content: bytes) -> ReleaseStatus:
         info = codec.decode(leaving.target, content).info
         txn_id = info.txn_id if info is not None else None
         if txn_id == leaving.txn_id:
             return self._leave(leaving)
         # Any other file is by somebody who does not keep the rules: it is no version, but in the way.
-        return self._thaw(leaving, content if txn_id == _withdrawn(leaving) else None)
+        return self._thaw(leaving, content if txn_id == _withdrawal_txn_id(leaving) else None)
 
-    def _leave(self, leaving: Transfer) -> Leaving:
+    def _leave(self, leaving: Transfer) -> ReleaseStatus:
         with self._database.writing() as db:
             commit_store.lock_names(db)
-            commit_store.hold(db, leaving.table_id)
-            found = transfer_store.find(db, leaving.table_id)
-            if found is not None and found.phase is Phase.LEAVING:
+            commit_store.lock_table(db, leaving.table_id)
+            found = transfer_store.find_transfer(db, leaving.table_id)
+            if found is not None and found.phase is TransferPhase.LEAVING:
                 name, at = str(found.name), self._handover.world.now_ms()
-                happened = Happened(Kind.RELEASE, found.table_id, name, found.target, found.txn_id)
-                event_store.record(db, happened, now_ms=at)
-                transfer_store.leave(db, found, self._handover.place(found.location))
-        return Leaving.RELEASED
+                happened = NewEvent(EventKind.RELEASE, found.table_id, name, found.target, found.txn_id)
+                event_store.record_event(db, happened, now_ms=at)
+                transfer_store.mark_released(db, found, self._handover.place(found.location))
+        return ReleaseStatus.RELEASED
 
-    def _thaw(self, frozen: Transfer, content: bytes | None) -> Leaving:
+    def _thaw(self, frozen: Transfer, content: bytes | None) -> ReleaseStatus:
         """Ratify again; ``content`` is the empty commit that keeps the table from leaving later."""
         table_id = frozen.table_id
         with self._database.writing() as db:
-            commit_store.hold(db, table_id)
-            found, known = transfer_store.find(db, table_id), commit_store.find_head(db, table_id)
+            commit_store.lock_table(db, table_id)
+            found, known = transfer_store.find_transfer(db, table_id), commit_store.find_head(db, table_id)
             if found is None or (found.txn_id, found.phase) != (frozen.txn_id, frozen.phase):
-                return Leaving.OPEN  # it went on meanwhile
+                return ReleaseStatus.OPEN  # it went on meanwhile
             if content is not None:
                 if known is None:
-                    return Leaving.OPEN  # dropped: a version of its log must not go unrecorded
-                written = record(codec.decode(frozen.target, content), content)
+                    return ReleaseStatus.OPEN  # dropped: a version of its log must not go unrecorded
+                written = published_commit(codec.decode(frozen.target, content), content)
                 commit_store.insert_commits(db, table_id, [written], latest_change=known.head.latest_change)
                 commit_store.advance_published(db, table_id, frozen.base, frozen.target)
-            transfer_store.remove(db, table_id)
-            transfer_store.freeze(db, table_id, None)
-        return Leaving.STAYED
+            transfer_store.delete_transfer(db, table_id)
+            transfer_store.set_frozen(db, table_id, None)
+        return ReleaseStatus.STAYED
 
     def _withdrawal(self, leaving: Transfer) -> bytes | None:
         """A commit of nothing, which takes the version after the base; None if the table is not live."""
@@ -199,10 +209,10 @@ class Releases:
             operation=WITHDRAWN,
             operation_parameters={},
             engine_info="Headgate",
-            txn_id=_withdrawn(leaving),
+            txn_id=_withdrawal_txn_id(leaving),
         )
         return codec.encode((info,))
 
 
-def _withdrawn(leaving: Transfer) -> TxnId:
+def _withdrawal_txn_id(leaving: Transfer) -> TxnId:
     return TxnId(f"{leaving.txn_id}-withdrawn")

@@ -45,7 +45,7 @@ class Privilege(Enum):
     MANAGE_GRANTS = "MANAGE GRANTS"
 
 
-IMPLIED: dict[Privilege, frozenset[Privilege]] = {
+IMPLIED_PRIVILEGES: dict[Privilege, frozenset[Privilege]] = {
     Privilege.CHANGE_DATA: frozenset({Privilege.APPEND, Privilege.READ}),
     **{
         privilege: frozenset({Privilege.READ})
@@ -65,14 +65,14 @@ class Scope(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class On:
+class Securable:
     """The lake, one schema by its name, or one table by its id."""
 
     scope: Scope
     object: str = ""
 
 
-LAKE = On(Scope.LAKE)
+LAKE = Securable(Scope.LAKE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +86,24 @@ class Grant:
     granted_by: Principal
 
 
-def named(name: str) -> Principal:
+def parse_principal(name: str) -> Principal:
     """A principal by name; refused if it cannot be one."""
     if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
     return Principal(name)
 
 
-def acting(name: str) -> Principal:
+def acting_principal(name: str) -> Principal:
     """A principal on whose behalf something is done; refused if nobody can be that one."""
     if name == EXTERNAL:
         raise InvalidRequest(
             f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
             "another name"
         )
-    return named(name)
+    return parse_principal(name)
 
 
-def parsed(privilege: Privilege | str) -> Privilege:
+def parse_privilege(privilege: Privilege | str) -> Privilege:
     """A privilege by its name, in any case."""
     if isinstance(privilege, Privilege):
         return privilege

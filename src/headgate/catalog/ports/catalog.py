@@ -9,7 +9,7 @@ from typing import Protocol
 
 from headgate.catalog.ports.access import AccessControl
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ports.directory import TableDirectory, TableDisposal, TableNames
+from headgate.catalog.ports.directory import TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
@@ -20,7 +20,7 @@ from headgate.catalog.ports.leases import TableLeases
 from headgate.catalog.ports.maintenance import MaintenancePermissions
 from headgate.catalog.ports.policies import CommitPolicy
 from headgate.catalog.ports.recovery import CatalogRecovery
-from headgate.catalog.ports.serving import TableServing
+from headgate.catalog.ports.serving import ReaderCatalog
 
 Policies = Callable[[], Mapping[str, CommitPolicy]]
 """The policies of a program, by their names, as they are at that moment."""
@@ -74,8 +74,8 @@ class LakeCatalog(
     CommitCatalog,
     GroupCatalog,
     TableDirectory,
-    TableNames,
-    TableServing,
+    TableRenaming,
+    ReaderCatalog,
     ExternalVersions,
     Upkeep,
     Belongings,

@@ -14,21 +14,21 @@ Winner_co = TypeVar("Winner_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class InlineCommit:
     """A commit whose content travels in the proposal and is stored by the catalog."""
 
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedCommit:
     """A commit whose content is the file of this name in ``_delta_log/_staged_commits``.
 
     Only tables of a commit owner may have another folder.
     """
 
     file_name: str
-    folder: str = file_names.STAGED
+    folder: str = file_names.STAGED_FOLDER
 
     @property
     def path(self) -> str:
@@ -48,7 +48,7 @@ class Proposal:
     table_id: TableId
     target: Version
     txn_id: TxnId
-    content: Inline | Staged
+    content: InlineCommit | StagedCommit
     any_version: bool = False
 
 
@@ -63,7 +63,7 @@ class RatifiedCommit:
     version: Version
     txn_id: TxnId
     in_commit_timestamp: EpochMillis
-    where: Inline | Staged | None
+    where: InlineCommit | StagedCommit | None
     sha256: str | None = field(default=None, compare=False)
     """The fingerprint of what was ratified, from a catalog that keeps it."""
 
@@ -98,7 +98,7 @@ Outcome = Ratified | Lost[Winner_co] | Open | Unknown
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TableState:
     """What a table is at its latest version, by the catalog's word."""
 
     protocol: actions.Protocol
@@ -116,7 +116,7 @@ class Tail:
     latest: Version
     published: Version
     commits: tuple[RatifiedCommit, ...]
-    told: Told | None = field(default=None, compare=False)
+    told: TableState | None = field(default=None, compare=False)
     """What the log says too, for who wants nothing else of it; None from a catalog that does not keep it."""
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Told, Unknown
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedTable:
+class CoordinatedTable:
     """A table as its owner is told of it: where it is, and what the owner said when it took it."""
 
     location: str
@@ -24,20 +24,20 @@ class OwnedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedProposal:
+class CoordinatedProposal:
     """A staged commit that its owner is asked to make version ``version``."""
 
     version: Version
     txn_id: TxnId
     timestamp: EpochMillis
-    staged: Staged
-    before: Told
-    after: Told
+    staged: StagedCommit
+    before: TableState
+    after: TableState
     """What the table is before and after; without an owner after it, the commit releases the table."""
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedCommits:
+class GetCommitsResponse:
     """Ratified commits that are not published, ascending, and the latest version ever ratified.
 
     ``latest`` is None until the owner has ratified something: the table is then as long as its log.
@@ -49,7 +49,7 @@ class OwnedCommits:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedActions:
+class CoordinatedActions:
     """A commit that its owner is asked to write, and to make version ``version``."""
 
     version: Version
@@ -59,8 +59,8 @@ class OwnedActions:
     """The actions, a line of JSON each: what the file must hold, byte for byte."""
     folder: str
     """Where the table's un-backfilled commit files are."""
-    before: Told
-    after: Told
+    before: TableState
+    after: TableState
 
     @property
     def actions(self) -> Iterator[str]:
@@ -68,14 +68,14 @@ class OwnedActions:
         return iter(self.content.decode().splitlines())
 
 
-class CommitOwner(Protocol):
+class CommitCoordinator(Protocol):
     """Decides the commits of tables; linearizable per table, safe to share between threads.
 
     Owners that reach the same place are equal. What can be tried again raises an error that says so,
     or is answered by ``Unknown``; any other error is final, and nothing was ratified.
     """
 
-    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+    def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
         """Promise to own the table from version ``current`` + 2 on; what to tell the owner at every call.
 
         ``current`` is None for a table that is about to be created. The promise counts once the commit
@@ -87,7 +87,7 @@ class CommitOwner(Protocol):
         ...
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         """Ratify the next version, at most once; ``where`` is None in the answer if it is published too.
 
@@ -99,12 +99,12 @@ class CommitOwner(Protocol):
         ...
 
     def get_commits(
-        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
-    ) -> OwnedCommits:
+        self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> GetCommitsResponse:
         """The unpublished commits within these versions, contiguous; the latest version in any case."""
         ...
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         """Publish every ratified version up to this one, in order; ``InvalidRequest`` beyond the latest."""
         ...
 
@@ -117,7 +117,7 @@ class WritesCommits(Protocol):
     """
 
     def commit_actions(
-        self, table: OwnedTable, proposal: OwnedActions
+        self, table: CoordinatedTable, proposal: CoordinatedActions
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         """Ratify the next version, at most once, as ``CommitOwner.commit`` does.
 
@@ -135,7 +135,7 @@ class SettlesTakeOver(Protocol):
     Only those who ask it are settled: it cannot keep others from writing the same file.
     """
 
-    def settle(self, table: OwnedTable, version: Version, staged: Staged) -> bool:
+    def settle(self, table: CoordinatedTable, version: Version, staged: StagedCommit) -> bool:
         """Make this file the version that names the owner, unless it settled on another; whether it did.
 
         ``table.conf`` is what ``register`` answered. Whatever it settled on is published when this returns,
@@ -144,8 +144,8 @@ class SettlesTakeOver(Protocol):
         ...
 
 
-Builder = Callable[[Mapping[str, str]], CommitOwner]
+CoordinatorBuilder = Callable[[Mapping[str, str]], CommitCoordinator]
 """From the conf in a table's properties to the owner it means."""
 
-FindOwner = Callable[[str, Mapping[str, str]], CommitOwner | None]
+FindCoordinator = Callable[[str, Mapping[str, str]], CommitCoordinator | None]
 """The owner of that name and conf, None if nobody registered the name."""

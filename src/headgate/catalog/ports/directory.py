@@ -80,7 +80,7 @@ class TableDirectory(Protocol):
         ...
 
 
-class TableNames(Protocol):
+class TableRenaming(Protocol):
     """Other names for the same tables, and drops that are undone."""
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
@@ -141,7 +141,7 @@ def checked_name(name: str) -> str:
     return name.lower()
 
 
-def normal(name: TableName) -> TableName:
+def normalize_name(name: TableName) -> TableName:
     """The name as it is kept, after checking that it is one."""
     return TableName(checked_name(name.schema), checked_name(name.table))
 

@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 STAGING, LIVE, DROPPED, CONDEMNED = "staging", "live", "dropped", "condemned"
 
-PATH = "_headgate/directory.json"
+COPY_PATH = "_headgate/directory.json"
 """Where it is, from the root of the warehouse."""
 
 
@@ -58,20 +58,20 @@ class DirectoryCopy(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
         return {found.table_id: found for found in self.tables}
 
 
-def read(files: Store) -> DirectoryCopy | None:
+def read_copy(files: Store) -> DirectoryCopy | None:
     """The copy in a warehouse; None if there is none, or none that can be read."""
     try:
-        return msgspec.json.decode(files.read(PATH), type=DirectoryCopy)
+        return msgspec.json.decode(files.read(COPY_PATH), type=DirectoryCopy)
     except ObjectNotFound:
         return None
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-        _LOG.warning("%s is damaged, and left out of account: %s", PATH, exc)
+        _LOG.warning("%s is damaged, and left out of account: %s", COPY_PATH, exc)
         return None
 
 
-def write(files: Store, copy: DirectoryCopy) -> None:
+def write_copy(files: Store, copy: DirectoryCopy) -> None:
     """Put the copy in its place."""
-    files.put(PATH, msgspec.json.format(msgspec.json.encode(copy), indent=1))
+    files.put(COPY_PATH, msgspec.json.format(msgspec.json.encode(copy), indent=1))
 
 
 class DirectoryCopying(Protocol):

@@ -9,7 +9,7 @@ from headgate.catalog.ports.commits import TableId
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 
 
-class Kind(Enum):
+class EventKind(Enum):
     """What can happen."""
 
     COMMIT = "commit"
@@ -37,7 +37,7 @@ class Event:
     """
 
     cursor: int
-    kind: Kind
+    kind: EventKind
     table: str | None
     table_id: TableId | None
     version: Version | None
@@ -56,7 +56,7 @@ def operation_name(info: CommitInfo | None) -> str | None:
     return None if said is None else said.replace("\0", "")[:_LONGEST_OPERATION]
 
 
-ALL = frozenset(Kind)
+ALL_EVENT_KINDS = frozenset(EventKind)
 
 
 class EventFeed(Protocol):

@@ -12,7 +12,7 @@ GroupId = NewType("GroupId", str)
 
 
 @dataclass(frozen=True, slots=True)
-class Creation:
+class StagedCreation:
     """A staged table, its version 0 written, that shall have this name."""
 
     staging: StagingTable
@@ -20,7 +20,7 @@ class Creation:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupProposal:
     """Commits to several tables that are ratified together or not at all.
 
     ``read_only`` are tables that are not written, by the version that was read: the group stands only
@@ -31,7 +31,7 @@ class Group:
     group_id: GroupId
     proposals: tuple[Proposal, ...] = ()
     read_only: Mapping[TableId, Version] = field(default_factory=dict)
-    creations: tuple[Creation, ...] = ()
+    creations: tuple[StagedCreation, ...] = ()
     drops: tuple[TableId, ...] = ()
 
     @property
@@ -71,7 +71,7 @@ class GroupCatalog(Protocol):
     that cannot reach the catalog raises ``CatalogUnavailable`` if nothing can have changed.
     """
 
-    def propose_group(self, group: Group) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+    def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         """Ratify all proposals, each by the rules of a single one, and make and drop tables; or nothing.
 
         Idempotent for ever by the group's id: a repeated group gets ``GroupRatified`` with the versions
@@ -80,7 +80,7 @@ class GroupCatalog(Protocol):
         """
         ...
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         """What became of a group whose answer was lost.
 
         ``Open`` if it could still be ratified, should it be on its way; ``GroupLost`` proves that it

@@ -13,7 +13,7 @@ from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 
 
-class Phase(Enum):
+class TransferPhase(Enum):
     """How far a table has come."""
 
     CLAIMED = "claimed"
@@ -31,7 +31,7 @@ class Transfer:
     """A table on its way."""
 
     table_id: TableId
-    phase: Phase
+    phase: TransferPhase
     name: TableName
     location: str
     """As the catalog writes it down; of a table that is gone, where it is."""
@@ -47,7 +47,7 @@ class Transfer:
         return Version(self.base + 1)
 
 
-class Coming(Enum):
+class AdoptionStatus(Enum):
     """What became of a claim."""
 
     OPEN = auto()
@@ -57,7 +57,7 @@ class Coming(Enum):
     """The version with which the table would have come went to somebody else."""
 
 
-class Leaving(Enum):
+class ReleaseStatus(Enum):
     """What became of a release."""
 
     OPEN = auto()
@@ -98,7 +98,7 @@ class TableAdoptions(Protocol):
         """Every table that is on its way in, or out."""
         ...
 
-    def settle(self, table_id: TableId) -> Coming:
+    def settle(self, table_id: TableId) -> AdoptionStatus:
         """Make the catalog agree with what the log says of a claim."""
         ...
 
@@ -117,7 +117,7 @@ class TableReleases(Protocol):
         """Agree that the table leaves with version ``base + 1``; all before it must be published."""
         ...
 
-    def stay(self, transfer: Transfer) -> Leaving:
+    def stay(self, transfer: Transfer) -> ReleaseStatus:
         """Give up on a release, unless the table has left."""
         ...
 
@@ -125,6 +125,6 @@ class TableReleases(Protocol):
         """How a table left, if it has."""
         ...
 
-    def settle(self, table_id: TableId) -> Leaving:
+    def settle(self, table_id: TableId) -> ReleaseStatus:
         """Make the catalog agree with what the log says of a table that leaves."""
         ...

@@ -5,15 +5,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged, TableId, Told, fingerprint
+from headgate.catalog.ports.commits import (
+    InlineCommit,
+    RatifiedCommit,
+    StagedCommit,
+    TableId,
+    TableState,
+    fingerprint,
+)
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.integrity_findings import Finding, new_finding
 
-BOOKS = "the catalog's database"
+CATALOG_DATABASE = "the catalog's database"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditedCommit:
     """One commit as the catalog has it written down; the content only while it is not published."""
 
     version: Version
@@ -26,7 +33,9 @@ class Row:
 
     @property
     def held(self) -> RatifiedCommit:
-        where = Staged(self.file_name) if self.file_name is not None else Inline(self.content or b"")
+        where = (
+            StagedCommit(self.file_name) if self.file_name is not None else InlineCommit(self.content or b"")
+        )
         return RatifiedCommit(self.version, self.txn_id, self.in_commit_timestamp, where)
 
     def is_of(self, content: bytes) -> bool:
@@ -35,20 +44,20 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Books:
+class CatalogRecords:
     """All that the catalog knows of one table, as of one moment."""
 
     table_id: TableId
     latest: Version
     published: Version
     latest_timestamp: EpochMillis
-    told: Told | None
-    rows: tuple[Row, ...]
+    told: TableState | None
+    rows: tuple[AuditedCommit, ...]
     torn: tuple[str, ...] = ()
     """What is missing in other tables of groups that this one was part of."""
 
     @cached_property
-    def by_version(self) -> dict[Version, Row]:
+    def by_version(self) -> dict[Version, AuditedCommit]:
         return {row.version: row for row in self.rows}
 
     @property
@@ -61,41 +70,45 @@ class Books:
         }
 
 
-def check(books: Books) -> Iterator[Finding]:
+def check_records(books: CatalogRecords) -> Iterator[Finding]:
     """What can be said of the rows without looking at the log."""
     versions = [row.version for row in books.rows]
     last = max(versions, default=None)
     if last != books.latest:
-        yield found(
-            "latest-differs", BOOKS,
+        yield new_finding(
+            "latest-differs", CATALOG_DATABASE,
             f"the table's row says that version {books.latest} is the latest, its last commit is {last}",
             version=books.latest,
         )  # fmt: skip
     expected = range(min(versions, default=0), (last if last is not None else -1) + 1)
     for version in sorted(set(expected) - set(versions)):
-        yield found("rows-gap", BOOKS, f"there is no row of version {version}", version=version)
+        yield new_finding(
+            "rows-gap", CATALOG_DATABASE, f"there is no row of version {version}", version=version
+        )
     if books.published > books.latest:
-        yield found(
-            "watermark-ahead", BOOKS,
+        yield new_finding(
+            "watermark-ahead", CATALOG_DATABASE,
             f"version {books.published} is recorded as published, and {books.latest} is the latest",
             version=books.published,
         )  # fmt: skip
     newest = books.by_version.get(books.latest)
     if newest is not None and newest.in_commit_timestamp != books.latest_timestamp:
-        yield found(
-            "head-timestamp", BOOKS,
+        yield new_finding(
+            "head-timestamp", CATALOG_DATABASE,
             f"the table's row says {books.latest_timestamp}, that of version {books.latest} says "
             f"{newest.in_commit_timestamp}",
             version=books.latest,
         )  # fmt: skip
     for what in books.torn:
-        yield found("group-torn", BOOKS, f"{what} was ratified with this table, and is not there")
+        yield new_finding(
+            "group-torn", CATALOG_DATABASE, f"{what} was ratified with this table, and is not there"
+        )
 
 
 class TableBooks(Protocol):
     """The catalog's books of one table: to be read, and corrected in the two ways that can lose nothing."""
 
-    def read(self) -> Books:
+    def read(self) -> CatalogRecords:
         """Everything, as of one moment."""
         ...
 

@@ -11,11 +11,11 @@ from headgate.catalog.ports.commits import TableId
 from headgate.errors import NotAllowed
 from headgate.protocol.actions import EpochMillis, Version
 
-LOST = "HEADGATE_LEASE_LOST"
+LEASE_LOST = "HEADGATE_LEASE_LOST"
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLease:
     """A lease that was given.
 
     ``token`` is larger than that of every earlier lease on the same subject: who passes it on to
@@ -41,38 +41,40 @@ class Horizon:
     timestamp: EpochMillis | None
 
 
-def lost(held: Held) -> NotAllowed:
+def lease_lost_error(held: HeldLease) -> NotAllowed:
     """The error for a lease that has ended."""
     return NotAllowed(
         f"the lease of {held.holder!r} on {held.subject} has ended: it was not renewed in time, and what it "
         "protected may be gone; begin again with a new one, of a longer ttl if this happens often",
-        code=LOST, subject=held.subject, token=held.token,
+        code=LEASE_LOST, subject=held.subject, token=held.token,
     )  # fmt: skip
 
 
 class LeaseHolding(Protocol):
     """Gives leases, renews them and takes them back; safe to share between threads and processes."""
 
-    def on_version(self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int) -> Held:
+    def on_version(
+        self, table_id: TableId, version: Version | None, *, holder: str, ttl_ms: int
+    ) -> HeldLease:
         """Have a version of a table kept readable; with None, files written from now on, while uncommitted.
 
         ``VersionNotFound`` if the version does not exist, or part of it may have been deleted.
         """
         ...
 
-    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> Held | None:
+    def on_work(self, subject: str, *, holder: str, ttl_ms: int) -> HeldLease | None:
         """Be the only one who does something; None while somebody else is."""
         ...
 
-    def renew(self, held: Held, *, ttl_ms: int) -> Held:
+    def renew(self, held: HeldLease, *, ttl_ms: int) -> HeldLease:
         """The same lease for longer; ``NotAllowed`` if it has ended, and what it protected may be gone."""
         ...
 
-    def check(self, held: Held) -> None:
+    def check(self, held: HeldLease) -> None:
         """``NotAllowed`` if the lease has ended."""
         ...
 
-    def release(self, held: Held) -> None:
+    def release(self, held: HeldLease) -> None:
         """End a lease; nothing happens if it has ended."""
         ...
 
@@ -106,7 +108,7 @@ class LeaseHorizon(Protocol):
 class TableLeases(LeaseHolding, LeaseHorizon, Protocol):
     """The leases of one catalog."""
 
-    def live(self, subject: str | None = None) -> tuple[Held, ...]:
+    def live(self, subject: str | None = None) -> tuple[HeldLease, ...]:
         """The leases that have not ended, on everything or on one subject."""
         ...
 

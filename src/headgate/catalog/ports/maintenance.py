@@ -41,7 +41,7 @@ class Maintenance(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MaintenanceRule:
     """What holds for one kind unless the catalog says otherwise of a table."""
 
     kind: Maintenance
@@ -50,32 +50,32 @@ class Rule:
     always: bool
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
-    Rule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
-    Rule(Maintenance.CHECKSUM, "version checksum files", always=True),
-    Rule(Maintenance.REPAIR, "check with repair", always=True),
-    Rule(Maintenance.MANIFESTS, "GENERATE", always=True),
-    Rule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
-    Rule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
-    Rule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),
+RULES: tuple[MaintenanceRule, ...] = (
+    MaintenanceRule(Maintenance.CHECKPOINT, "checkpoints, of published versions", always=True),
+    MaintenanceRule(Maintenance.LOG_COMPACTION, "log compaction files, of published versions", always=True),
+    MaintenanceRule(Maintenance.CHECKSUM, "version checksum files", always=True),
+    MaintenanceRule(Maintenance.REPAIR, "check with repair", always=True),
+    MaintenanceRule(Maintenance.MANIFESTS, "GENERATE", always=True),
+    MaintenanceRule(Maintenance.DATA_REORGANISATION, "OPTIMIZE, ZORDER, clustering, REORG", always=False),
+    MaintenanceRule(Maintenance.DATA_CLEANUP, "VACUUM", always=False),
+    MaintenanceRule(Maintenance.METADATA_CLEANUP, "log cleanup", always=False),
 )
 
-ALWAYS = frozenset(rule.kind for rule in RULES if rule.always)
+ALWAYS_PERMITTED = frozenset(rule.kind for rule in RULES if rule.always)
 
-ON_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
+NEEDS_PERMISSION = frozenset(rule.kind for rule in RULES if not rule.always)
 
 
-def kind_of(name: str | Maintenance) -> Maintenance:
+def parse_kind(name: str | Maintenance) -> Maintenance:
     """The kind of that name."""
     try:
         return Maintenance(name)
     except ValueError as exc:
-        known = ", ".join(repr(kind.value) for kind in Maintenance if kind in ON_PERMISSION)
+        known = ", ".join(repr(kind.value) for kind in Maintenance if kind in NEEDS_PERMISSION)
         raise InvalidRequest(f"{name!r} is no kind of maintenance: choose one of {known}") from exc
 
 
-def refusal(kind: Maintenance, operation: str) -> NotAllowed:
+def not_permitted_error(kind: Maintenance, operation: str) -> NotAllowed:
     """The error for what a catalog did not permit."""
     return NotAllowed(
         f"{operation} is {kind.value} of a catalog-managed table, which its catalog has not permitted: ask "

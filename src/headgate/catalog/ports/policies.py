@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headgate.catalog.ports.access import ForeignKey, Principal, Privilege
-from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.commits import TableId, TableState
 from headgate.protocol.actions import Action, Commit
 from headgate.protocol.log import strict_codec
 
@@ -16,7 +16,7 @@ from headgate.protocol.log import strict_codec
 class Facts(Protocol):
     """What is known of a table at the moment of the decision; asked for only if a policy wants it."""
 
-    def before(self) -> Told | None:
+    def before(self) -> TableState | None:
         """What the table is; None if the catalog does not know."""
         ...
 
@@ -52,14 +52,16 @@ class Review:
     facts: Facts = field(repr=False)
 
     @property
-    def before(self) -> Told | None:
+    def before(self) -> TableState | None:
         """What the table is before this commit; None if the catalog does not know."""
         return self.facts.before()
 
     def refuse(self, reason: str, action: Action | None = None) -> "Refusal":
         """A refusal for this reason, because of this action or of all of them."""
         line = next((n for n, each in enumerate(self.actions, 1) if each is action), 0)
-        return Refusal(reason, line, strict_codec.KINDS.get(type(action), "") if action is not None else "")
+        return Refusal(
+            reason, line, strict_codec.ACTION_NAMES.get(type(action), "") if action is not None else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)

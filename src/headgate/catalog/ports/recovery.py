@@ -12,7 +12,7 @@ from headgate.protocol.actions import Commit, EpochMillis, Version
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoredCommit:
     """A commit as it is written down, with the fingerprint of its content."""
 
     commit: RatifiedCommit
@@ -24,7 +24,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownTable:
+class RegisteredTable:
     """A table as the database has it, whatever its state."""
 
     name: TableName
@@ -48,7 +48,7 @@ class ProvenTable:
     """All that its commits say besides files, as if the last one did."""
     timestamp: EpochMillis
     created_ms: EpochMillis
-    records: tuple[Record, ...]
+    records: tuple[StoredCommit, ...]
     """The last versions, as far as each is a commit of a catalog, up to the latest."""
     sources: tuple[str, ...] = ()
     """The places beside its own where it has files."""
@@ -64,7 +64,7 @@ class ProvenTable:
         return self.summary.version
 
 
-class Entry(Enum):
+class RebuildResult(Enum):
     """What became of a table that was to be written down."""
 
     LIVE = "live"
@@ -79,7 +79,7 @@ class Entry(Enum):
 class CatalogRecovery(Protocol):
     """Writes down what was lost; safe to be done by several at once. What is there is never overwritten."""
 
-    def known(self) -> Mapping[TableId, KnownTable]:
+    def known(self) -> Mapping[TableId, RegisteredTable]:
         """Every table that the catalog knows."""
         ...
 
@@ -87,7 +87,7 @@ class CatalogRecovery(Protocol):
         """Make the schemas that are missing; which those were."""
         ...
 
-    def enter(self, proven: ProvenTable) -> Entry:
+    def enter(self, proven: ProvenTable) -> RebuildResult:
         """Write the table down, unless it is known; its schema must exist."""
         ...
 

@@ -10,7 +10,7 @@ from headgate.protocol.log import file_names
 
 
 @dataclass(frozen=True, slots=True)
-class KnownChecksum:
+class ChecksumContent:
     """What is in the checksum file of a version."""
 
     version: Version
@@ -18,14 +18,14 @@ class KnownChecksum:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownLog:
+class LogHints:
     """What the catalog has heard of a log besides commits: hints, which may be out of date."""
 
     checkpoint: tuple[file_names.LogFile, ...] = ()
     """All files of the newest checkpoint that was made known."""
     checksum: Version | None = None
     """The newest version of which a checksum was made known."""
-    content: KnownChecksum | None = None
+    content: ChecksumContent | None = None
     """The newest checksum whose content was made known and agrees with the catalog's books."""
 
 
@@ -35,7 +35,7 @@ class LoadedTable:
 
     entry: TableEntry
     tail: Tail
-    known: KnownLog
+    known: LogHints
     as_of: int = field(default=0, compare=False)
     """How often the catalog had been written through when it was asked, as ``TableServing.writes`` counts."""
 
@@ -53,7 +53,7 @@ class CommitRecord:
     """For whom it was ratified: None for the lake's owner, ``external`` if nobody knows who published it."""
 
 
-class TableServing(Protocol):
+class ReaderCatalog(Protocol):
     """Answers readers from what the catalog knows, so that they need not look at the log."""
 
     @property
@@ -65,7 +65,7 @@ class TableServing(Protocol):
         """The table of that name with all a reader needs, in one call; or ``TableNotFound``."""
         ...
 
-    def note_log(self, table_id: TableId, known: KnownLog) -> None:
+    def note_log(self, table_id: TableId, known: LogHints) -> None:
         """Hear of a checkpoint or a checksum that was written; nobody relies on it.
 
         The content of a checksum is kept, and served by ``load``, only if who tells may write to the table,

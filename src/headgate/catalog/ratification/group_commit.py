@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(eq=False, slots=True)
-class _Place(Generic[Item, Answer]):
+class _Waiter(Generic[Item, Answer]):
     """One who waits, until called: to lead, or with an answer."""
 
     item: Item
@@ -32,7 +32,7 @@ class _Place(Generic[Item, Answer]):
     answers: list[Answer] = field(default_factory=list)
 
 
-class Grouping(Generic[Item, Answer]):
+class GroupCommit(Generic[Item, Answer]):
     """Does ``work`` for the items of many threads; groups of the same lane follow each other.
 
     ``work`` answers each item of a group, in order. Should it be interrupted, the others of the
@@ -46,11 +46,11 @@ class Grouping(Generic[Item, Answer]):
         self._limit = limit
         self._interrupted = interrupted
         self._lock = threading.Lock()
-        self._lanes: dict[Hashable, deque[_Place[Item, Answer]]] = {}  # those where somebody is at work
+        self._lanes: dict[Hashable, deque[_Waiter[Item, Answer]]] = {}  # those where somebody is at work
 
     def submit(self, lane: Hashable, item: Item) -> Answer:
         """The answer to ``item``, which is worked on after all that came to the lane before it."""
-        place = _Place[Item, Answer](item)
+        place = _Waiter[Item, Answer](item)
         with self._lock:
             place.leads = lane not in self._lanes
             self._lanes.setdefault(lane, deque()).append(place)
@@ -60,7 +60,7 @@ class Grouping(Generic[Item, Answer]):
             self._lead(lane)
         return place.answers[0]
 
-    def _wait(self, lane: Hashable, place: _Place[Item, Answer]) -> None:
+    def _wait(self, lane: Hashable, place: _Waiter[Item, Answer]) -> None:
         try:
             place.called.wait()
         except BaseException:

@@ -34,10 +34,16 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import Decision
 from headgate.catalog.ports.commits import Open, Proposal, Ratified, RatifiedCommit, TableId, Tail, Unknown
 from headgate.catalog.ports.directory import StagingTable, TableName
-from headgate.catalog.ports.groups import Creation, Group, GroupLost, GroupOutcome, GroupRatified
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.groups import (
+    GroupLost,
+    GroupOutcome,
+    GroupProposal,
+    GroupRatified,
+    StagedCreation,
+)
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification import ratify
-from headgate.catalog.ratification.ratify import Candidate, Losing, Plan, Terms
+from headgate.catalog.ratification.ratify import Candidate, RatificationPlan, RatificationTerms, VersionTaken
 from headgate.catalog.store import commit_store, loading, table_not_found
 from headgate.errors import (
     CommitUnknown,
@@ -61,7 +67,7 @@ group_members = Table(
 """Who took part in a group; a table that was only dropped has no version."""
 
 _MEMBERS = select(group_members).where(group_members.c.group_id == bindparam("id"))
-_HOLD = (
+_LOCK_TABLES = (
     select(commit_store.tables.c.table_id)
     .where(commit_store.tables.c.table_id.in_(bindparam("ids", expanding=True)))
     .order_by(commit_store.tables.c.table_id)
@@ -69,12 +75,12 @@ _HOLD = (
 
 _LONGEST_ID = 256
 
-FirstCommit = tuple[Record, Commit]
+FirstCommit = tuple[StoredCommit, Commit]
 Winners = dict[TableId, tuple[RatifiedCommit, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Directory:
+class DirectoryChanges:
     """What the directory of tables does in a transaction that is not its own."""
 
     register: Callable[[Connection, StagingTable, TableName, FirstCommit], None]
@@ -82,21 +88,21 @@ class Directory:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedGroup:
     """A group with the content of its proposals and of new tables, read and found to be well-formed."""
 
-    group: Group
+    group: GroupProposal
     candidates: Sequence[Candidate]
-    first_commits: Sequence[tuple[Creation, FirstCommit]]
-    terms: Terms
+    first_commits: Sequence[tuple[StagedCreation, FirstCommit]]
+    terms: RatificationTerms
 
 
-def prepare(
-    group: Group,
+def prepare_group(
+    group: GroupProposal,
     candidate: Callable[[Proposal], Candidate],
     first_commit: Callable[[StagingTable], FirstCommit],
-    terms: Terms,
-) -> Prepared:
+    terms: RatificationTerms,
+) -> PreparedGroup:
     """Read what was proposed, before any table is held for it."""
     _check_shape(group)
     candidates = []
@@ -104,13 +110,13 @@ def prepare(
         try:
             candidates.append(candidate(proposal))
         except UserError as exc:
-            raise _naming(exc, proposal.table_id) from exc
+            raise _error_naming_table(exc, proposal.table_id) from exc
     first_commits = [(creation, first_commit(creation.staging)) for creation in group.creations]
-    return Prepared(group, candidates, first_commits, terms)
+    return PreparedGroup(group, candidates, first_commits, terms)
 
 
 def ratify_group(
-    database: Database, prepared: Prepared, directory: Directory
+    database: Database, prepared: PreparedGroup, directory: DirectoryChanges
 ) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
     """Ratify everything at once, or nothing; raises what can never be ratified, naming the table."""
     try:
@@ -120,45 +126,45 @@ def ratify_group(
         return Unknown(exc.message)
 
 
-def first_answer(database: Database, group: Group) -> GroupRatified | None:
+def find_ratified_group(database: Database, group: GroupProposal) -> GroupRatified | None:
     """What a group of this id was told when it was ratified, if it was."""
     with database.reading() as db:
-        return _first_answer(db, group)
+        return _ratified_group(db, group)
 
 
-def outcome_of(database: Database, group: Group) -> GroupOutcome[RatifiedCommit]:
+def group_outcome(database: Database, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
     """Whether it happened, can no longer happen, or still may."""
     with database.reading() as db:
-        if known := _first_answer(db, group):
+        if known := _ratified_group(db, group):
             return known
-        moved = _moved(db, group)
+        moved = _moved_tables(db, group)
     return GroupLost(moved) if moved else Open()
 
 
-def tails(database: Database, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
+def load_tails(database: Database, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
     """The tails of several tables, from one transaction that sees one state of the database."""
     with database.reading() as db:
-        return {table_id: _tail(db, table_id) for table_id in dict.fromkeys(table_ids)}
+        return {table_id: _load_tail(db, table_id) for table_id in dict.fromkeys(table_ids)}
 
 
 def _ratify(
-    db: Connection, prepared: Prepared, directory: Directory
+    db: Connection, prepared: PreparedGroup, directory: DirectoryChanges
 ) -> GroupRatified | GroupLost[RatifiedCommit]:
     group = prepared.group
     if group.creations or group.drops:
         commit_store.lock_names(db)  # before any row, as all do who want both
-    _hold(db, group)
+    _lock_tables(db, group)
     # Asked once everything is held: a copy of this group that was ratified meanwhile is seen by now.
-    if known := _first_answer(db, group):
+    if known := _ratified_group(db, group):
         return known
     new = {creation.staging.table_id for creation in group.creations}
     planned = [
-        _planned(db, each, prepared.terms)
+        _plan_candidate(db, each, prepared.terms)
         for each in prepared.candidates
         if each.proposal.table_id not in new
     ]
-    lost = any(isinstance(made.answers[0], Losing) for _, made in planned)
-    if (lost or group.read_only) and (moved := _moved(db, group)):
+    lost = any(isinstance(made.answers[0], VersionTaken) for _, made in planned)
+    if (lost or group.read_only) and (moved := _moved_tables(db, group)):
         return GroupLost(moved)
     for table_id in group.drops:
         if commit_store.find_head(db, table_id) is None:
@@ -167,31 +173,35 @@ def _ratify(
     for creation, first in prepared.first_commits:
         directory.register(db, creation.staging, creation.name, first)
     planned += [
-        _planned(db, each, prepared.terms) for each in prepared.candidates if each.proposal.table_id in new
+        _plan_candidate(db, each, prepared.terms)
+        for each in prepared.candidates
+        if each.proposal.table_id in new
     ]
     for candidate, made in planned:
-        ratify.write_down(db, candidate.proposal.table_id, made)
+        ratify.persist(db, candidate.proposal.table_id, made)
     return _write_members(db, group, {each.proposal.table_id: made.head.latest for each, made in planned})
 
 
-def _hold(db: Connection, group: Group) -> None:
+def _lock_tables(db: Connection, group: GroupProposal) -> None:
     """Let nobody else decide on these tables, nor write those that are only read, until the end."""
     if db.dialect.name == "sqlite":  # nobody else can
         return
     written = {*(proposal.table_id for proposal in group.proposals), *group.drops}
     for is_written, table_ids in groupby(sorted({*written, *group.read_only}), written.__contains__):
-        held = _HOLD.with_for_update(read=not is_written)
+        held = _LOCK_TABLES.with_for_update(read=not is_written)
         db.execute(held, {"ids": list(table_ids)})
 
 
-def _planned(db: Connection, candidate: Candidate, terms: Terms) -> tuple[Candidate, Plan]:
+def _plan_candidate(
+    db: Connection, candidate: Candidate, terms: RatificationTerms
+) -> tuple[Candidate, RatificationPlan]:
     proposal = candidate.proposal
-    made = ratify.decided(db, proposal.table_id, [candidate], terms)
+    made = ratify.plan_table(db, proposal.table_id, [candidate], terms)
     if made is None:
         raise table_not_found.no_table(proposal.table_id)
     answer = made.answers[0]
     if isinstance(answer, HeadgateError):
-        raise _naming(answer, proposal.table_id)
+        raise _error_naming_table(answer, proposal.table_id)
     if isinstance(answer, Ratified) and not made.records:
         # No refusal: who is refused deletes what it wrote, and that version may have it.
         raise CorruptLog(
@@ -203,7 +213,7 @@ def _planned(db: Connection, candidate: Candidate, terms: Terms) -> tuple[Candid
     return candidate, made
 
 
-def _moved(db: Connection, group: Group) -> Winners:
+def _moved_tables(db: Connection, group: GroupProposal) -> Winners:
     """The tables that are no longer where the group needs them, and what moved them."""
     wanted = {proposal.table_id: (proposal.target, proposal.any_version) for proposal in group.proposals}
     wanted |= {table_id: (Version(read + 1), False) for table_id, read in group.read_only.items()}
@@ -235,11 +245,11 @@ def _moved(db: Connection, group: Group) -> Winners:
     return found
 
 
-def _is_new(group: Group, table_id: TableId) -> bool:
+def _is_new(group: GroupProposal, table_id: TableId) -> bool:
     return any(creation.staging.table_id == table_id for creation in group.creations)
 
 
-def _first_answer(db: Connection, group: Group) -> GroupRatified | None:
+def _ratified_group(db: Connection, group: GroupProposal) -> GroupRatified | None:
     rows = db.execute(_MEMBERS, {"id": group.group_id}).all()
     if not rows:
         return None
@@ -252,14 +262,14 @@ def _first_answer(db: Connection, group: Group) -> GroupRatified | None:
     return GroupRatified({TableId(row.table_id): row.version for row in rows if row.version is not None})
 
 
-def _transactions(group: Group) -> dict[TableId, TxnId | None]:
+def _transactions(group: GroupProposal) -> dict[TableId, TxnId | None]:
     """Which transaction of each table it is; None where there is nothing to commit."""
     known: dict[TableId, TxnId | None] = dict.fromkeys(group.participants)
     known.update((proposal.table_id, proposal.txn_id) for proposal in group.proposals)
     return known
 
 
-def _write_members(db: Connection, group: Group, written: Mapping[TableId, Version]) -> GroupRatified:
+def _write_members(db: Connection, group: GroupProposal, written: Mapping[TableId, Version]) -> GroupRatified:
     created = {creation.staging.table_id: Version(0) for creation in group.creations}
     versions = {**created, **written}
     rows = [
@@ -275,14 +285,14 @@ def _write_members(db: Connection, group: Group, written: Mapping[TableId, Versi
     return GroupRatified(versions)
 
 
-def _tail(db: Connection, table_id: TableId) -> Tail:
+def _load_tail(db: Connection, table_id: TableId) -> Tail:
     known = commit_store.find_head(db, table_id)
     if known is None:
         raise table_not_found.no_table(table_id)
-    return loading.tail(db, table_id, known.head)
+    return loading.load_tail(db, table_id, known.head)
 
 
-def _check_shape(group: Group) -> None:
+def _check_shape(group: GroupProposal) -> None:
     written = [proposal.table_id for proposal in group.proposals]
     if not group.participants:
         raise InvalidRequest("a group must change something: to read several tables, ask for their tails")
@@ -298,7 +308,7 @@ def _check_shape(group: Group) -> None:
         raise InvalidRequest(f"table {min(both)} cannot be written and also only read or dropped in a group")
 
 
-def _naming(exc: HeadgateError, table_id: TableId) -> HeadgateError:
+def _error_naming_table(exc: HeadgateError, table_id: TableId) -> HeadgateError:
     """The error, with the table for which nothing of the group was ratified."""
     named = type(exc)(
         f"table {table_id}: {exc.message}", code=exc.code, **{**exc.fields, "table_id": table_id}

@@ -8,7 +8,7 @@ the table itself, so nothing is refused for what is remembered.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.commits import TableId, TableState
 from headgate.protocol.actions import AddFile, Version
 from headgate.protocol.schema import partitioning
 from headgate.protocol.schema.partitioning import Partitioning
@@ -17,7 +17,7 @@ _MOST_TABLES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Partitionings:
+class PartitioningCache:
     """What one catalog's tables were, each since the last version that changed it."""
 
     _known: dict[TableId, tuple[Version, Partitioning | None]] = field(default_factory=dict)
@@ -30,8 +30,8 @@ class Partitionings:
         found = known[1]
         return found is None or all(found.fits(add.partition_values) for add in adds)
 
-    def learn(self, table_id: TableId, changed: Version, told: Told | None) -> None:
+    def learn(self, table_id: TableId, changed: Version, told: TableState | None) -> None:
         """Remember a table that allowed plain files; one of which nothing is told allows all."""
         if len(self._known) >= _MOST_TABLES:
             self._known.clear()
-        self._known[table_id] = changed, None if told is None else partitioning.of(told.metadata)
+        self._known[table_id] = changed, None if told is None else partitioning.partitioning_of(told.metadata)

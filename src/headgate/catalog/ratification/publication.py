@@ -11,11 +11,11 @@ from sqlalchemy import select
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import OWNER, Principal
-from headgate.catalog.ports.commits import Staged, TableId, fingerprint
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.published_files import STRAY
+from headgate.catalog.ports.commits import StagedCommit, TableId, fingerprint
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.published_files import STRAY_FILE_CODE
 from headgate.catalog.store import commit_store, grant_store, transfer_store
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -26,7 +26,7 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Publications:
+class PublishedWatermarks:
     """How far tables are published, by what a catalog has seen itself."""
 
     database: Database
@@ -42,18 +42,18 @@ class Publications:
         which there is no other copy.
         """
         with self.database.reading() as db:
-            grant_store.require_sight(db, self.principal, table_id)
+            grant_store.require_visible(db, self.principal, table_id)
             known = commit_store.find_head(db, table_id)
             if known is None:
-                raise transfer_store.not_live(db, table_id)
-            digests = commit_store.digests(db, table_id, known.head.published, version)
+                raise transfer_store.not_live_error(db, table_id)
+            digests = commit_store.commit_digests(db, table_id, known.head.published, version)
         if version > known.head.latest:
             raise InvalidRequest(
                 f"version {version} cannot be published: the latest ratified version is {known.head.latest}",
                 asked=version, latest=known.head.latest,
             )  # fmt: skip
         files = self.files(known.location)
-        reached, problem = _believed(files, digests)
+        reached, problem = _verified_prefix(files, digests)
         if reached is not None:
             self._advance(table_id, reached)
         if isinstance(problem, InvalidRequest):
@@ -68,7 +68,7 @@ class Publications:
         wanted = sorted(file_names)
         found: set[str] = set()
         with self.database.reading() as db:
-            grant_store.require_sight(db, self.principal, table_id)
+            grant_store.require_visible(db, self.principal, table_id)
             for start in range(0, len(wanted), _AT_ONCE):
                 query = select(commit_store.commits.c.file_name).where(
                     commit_store.commits.c.table_id == table_id,
@@ -79,7 +79,7 @@ class Publications:
 
     def _advance(self, table_id: TableId, version: Version) -> None:
         with self.database.writing() as db:
-            commit_store.hold(db, table_id)
+            commit_store.lock_table(db, table_id)
             known = commit_store.find_head(db, table_id)
             if known is not None and known.head.published < version:
                 commit_store.advance_published(db, table_id, known.head.published, version)
@@ -91,7 +91,7 @@ class Publications:
         version = next(version for version in digests if reached is None or version > reached)
         with self.database.reading() as db:
             commit, *_ = commit_store.commits_from(db, table_id, version, Version(version - 1))
-        if not isinstance(commit.where, Staged):
+        if not isinstance(commit.where, StagedCommit):
             return None
         try:
             found = fingerprint(files.read(commit.where.path))
@@ -103,22 +103,24 @@ class Publications:
             f"the staged file {commit.where.path} of version {version} is gone, or no longer what was "
             "ratified, and there is no other copy: restore it from a backup, and find out who "
             "may write to the log",
-            code=STRAY, version=version, path=commit.where.path, found=found,
+            code=STRAY_FILE_CODE, version=version, path=commit.where.path, found=found,
         )  # fmt: skip
 
     def _tell(self, table_id: TableId, problem: CorruptLog) -> None:
         version, found = problem.fields["version"], problem.fields["found"]
         details = {"code": problem.code, "message": problem.message, "path": problem.fields["path"]}
         self.events.tell_once(
-            f"{STRAY}/{table_id}/{version}/{found}",
-            Happened(Kind.INCIDENT, table_id, version=Version(int(str(version))), details=details),
+            f"{STRAY_FILE_CODE}/{table_id}/{version}/{found}",
+            NewEvent(EventKind.INCIDENT, table_id, version=Version(int(str(version))), details=details),
         )
 
 
-def _believed(files: Store, digests: Mapping[Version, str]) -> tuple[Version | None, HeadgateError | None]:
+def _verified_prefix(
+    files: Store, digests: Mapping[Version, str]
+) -> tuple[Version | None, HeadgateError | None]:
     """The last version up to which every file is what was ratified, and what is wrong with the next."""
     reached: Version | None = None
-    read = parallel_reads.in_order(files, lambda version: _fingerprint(files, version), digests)
+    read = parallel_reads.map_in_order(files, lambda version: _file_fingerprint(files, version), digests)
     for version, digest in digests.items():
         found = next(read)
         if found is None:
@@ -126,22 +128,22 @@ def _believed(files: Store, digests: Mapping[Version, str]) -> tuple[Version | N
                 f"version {version} is not published, so it cannot be marked so", version=version
             )
         if found != digest:
-            return reached, _stray(version, found)
+            return reached, _stray_file_error(version, found)
         reached = version
     return reached, None
 
 
-def _fingerprint(files: Store, version: Version) -> str | None:
+def _file_fingerprint(files: Store, version: Version) -> str | None:
     try:
-        return fingerprint(files.read(file_names.published(version)))
+        return fingerprint(files.read(file_names.published_path(version)))
     except ObjectNotFound:
         return None
 
 
-def _stray(version: Version, found: str) -> CorruptLog:
-    path = file_names.published(version)
+def _stray_file_error(version: Version, found: str) -> CorruptLog:
+    path = file_names.published_path(version)
     return CorruptLog(
         f"the published file of version {version} differs from what was ratified; the catalog keeps its own "
         "copy and readers use that: remove the stray file and publish again",
-        code=STRAY, version=version, path=path, found=found,
+        code=STRAY_FILE_CODE, version=version, path=path, found=found,
     )  # fmt: skip

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import Connection
 
 from headgate.catalog import decision
-from headgate.catalog.access.commit_policies import OWNERS, Standing
+from headgate.catalog.access.commit_policies import LAKE_OWNER, Proposer
 from headgate.catalog.database.engine import Database
-from headgate.catalog.decision import LIMITS, Decision, Head, Limits
+from headgate.catalog.decision import DEFAULT_LIMITS, Decision, TableHead, UnpublishedLimits
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.commits import (
-    Inline,
+    InlineCommit,
     Lost,
     Proposal,
     Ratified,
@@ -33,14 +33,14 @@ from headgate.catalog.ports.commits import (
     fingerprint,
 )
 from headgate.catalog.ports.events import operation_name
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
-from headgate.catalog.ratification.partitioning_cache import Partitionings
+from headgate.catalog.ratification.partitioning_cache import PartitioningCache
 from headgate.catalog.store import commit_store, table_state, transfer_store
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.catalog.validation import timestamp_rules, validation
-from headgate.catalog.validation.timestamp_rules import Stamped
-from headgate.catalog.validation.validation import Checked
+from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
+from headgate.catalog.validation.validation import CheckedContent
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -62,40 +62,40 @@ class Candidate:
 
     proposal: Proposal
     content: bytes
-    checked: Checked
-    standing: Standing = OWNERS
+    checked: CheckedContent
+    standing: Proposer = LAKE_OWNER
 
 
 @dataclass(frozen=True, slots=True)
-class Losing:
+class VersionTaken:
     """The version is taken; by whom is told when all is written down."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RatificationPlan:
     """What a table's candidates come to: an answer each, and what is to be written down."""
 
-    answers: tuple[Ratified | HeadgateError | Losing, ...]
-    records: tuple[Record, ...]
+    answers: tuple[Ratified | HeadgateError | VersionTaken, ...]
+    records: tuple[StoredCommit, ...]
     changes: tuple[Commit, ...]
     changed_before: Version
     """The last version that changed the table before all of these."""
-    head: Head
+    head: TableHead
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RatificationTerms:
     """On what terms a catalog ratifies."""
 
-    limits: Limits = LIMITS
+    limits: UnpublishedLimits = DEFAULT_LIMITS
     is_taken: Callable[[TableId, str, Version], bool] = lambda _table_id, _location, _version: False
     """Whether somebody published a version that the catalog does not know, by the table's location (K8)."""
-    partitionings: Partitionings = field(default_factory=Partitionings)
+    partitionings: PartitioningCache = field(default_factory=PartitioningCache)
     now_ms: Callable[[], int] | None = None
     """The catalog's time, which bounds the timestamps of commits."""
 
 
-class TakenUnseen(Exception):
+class UnknownVersionPublished(Exception):
     """Somebody published the next version of a table and told nobody; nothing was decided."""
 
     def __init__(self, table_id: TableId, version: Version) -> None:
@@ -104,7 +104,7 @@ class TakenUnseen(Exception):
         self.version = version
 
 
-def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
+def ratify(database: Database, candidates: Sequence[Candidate], terms: RatificationTerms) -> list[Answer]:
     """Decide the candidates in their order, in one transaction; an answer for each.
 
     If one of them is more than the database can take, each gets a transaction of its own.
@@ -112,13 +112,13 @@ def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms) ->
     try:
         with database.writing() as db:
             return _ratify(db, candidates, terms)
-    except TakenUnseen:
+    except UnknownVersionPublished:
         raise
     except CommitUnknown as exc:
         # Even who lost is not told so: the winner may be one of this group, and not be ratified.
         return [Unknown(exc.message) for _ in candidates]
     except CatalogUnavailable as exc:
-        return [_again(exc) for _ in candidates]
+        return [_fresh_copy(exc) for _ in candidates]
     except Exception as exc:
         if len(candidates) == 1:
             if isinstance(exc, HeadgateError):
@@ -127,28 +127,28 @@ def ratify(database: Database, candidates: Sequence[Candidate], terms: Terms) ->
     return [answer for candidate in candidates for answer in ratify(database, [candidate], terms)]
 
 
-def plan(
-    head: Head,
+def plan_candidates(
+    head: TableHead,
     known: Mapping[TxnId, Version],
     candidates: Sequence[Candidate],
-    limits: Limits = LIMITS,
+    limits: UnpublishedLimits = DEFAULT_LIMITS,
     gate: Gate | None = None,
     now_ms: int | None = None,
-) -> Plan:
+) -> RatificationPlan:
     """The decisions on one table's candidates; ``known`` are the versions that some of them already are.
 
     Without a gate nobody asks whether the table and its policies allow them; ``now_ms`` is the time of the
     catalog.
     """
     ratified, changed_before = dict(known), head.latest_change
-    answers: list[Ratified | HeadgateError | Losing] = []
-    records: list[Record] = []
+    answers: list[Ratified | HeadgateError | VersionTaken] = []
+    records: list[StoredCommit] = []
     changes: list[Commit] = []
     for candidate in candidates:
-        answer = _decide(head, ratified, candidate, limits, now_ms)
-        if gate is not None and isinstance(answer, Record | Ratified):
-            answer = _reviewed(gate, candidate, answer)
-        if not isinstance(answer, Record):
+        answer = _decide_one(head, ratified, candidate, limits, now_ms)
+        if gate is not None and isinstance(answer, StoredCommit | Ratified):
+            answer = _review(gate, candidate, answer)
+        if not isinstance(answer, StoredCommit):
             answers.append(answer)
             continue
         version = answer.commit.version
@@ -164,19 +164,23 @@ def plan(
         ratified[candidate.proposal.txn_id] = version
         records.append(answer)
         answers.append(Ratified(version))
-    return Plan(tuple(answers), tuple(records), tuple(changes), changed_before, head)
+    return RatificationPlan(tuple(answers), tuple(records), tuple(changes), changed_before, head)
 
 
-def _decide(
-    head: Head, known: Mapping[TxnId, Version], candidate: Candidate, limits: Limits, now_ms: int | None
-) -> Record | Ratified | HeadgateError | Losing:
+def _decide_one(
+    head: TableHead,
+    known: Mapping[TxnId, Version],
+    candidate: Candidate,
+    limits: UnpublishedLimits,
+    now_ms: int | None,
+) -> StoredCommit | Ratified | HeadgateError | VersionTaken:
     proposal, checked = candidate.proposal, candidate.checked
     first = known.get(proposal.txn_id)
     match decision.decide(head, proposal.target, first, any_version=proposal.any_version, limits=limits):
         case Decision.REPLAY:
             return Ratified(Version(first or 0))
         case Decision.LOST:
-            return Losing()
+            return VersionTaken()
         case Decision.GAP:
             return InvalidRequest(
                 f"version {proposal.target} cannot be ratified: the latest is {head.latest}, "
@@ -184,9 +188,9 @@ def _decide(
                 asked=proposal.target, latest=head.latest,
             )  # fmt: skip
         case Decision.FROZEN:
-            return transfer_store.frozen(proposal.table_id)
+            return transfer_store.frozen_error(proposal.table_id)
         case Decision.PUBLISH_FIRST:
-            return _publish_first(head, limits)
+            return _publish_first_error(head, limits)
         case Decision.PUT_IF_ABSENT:
             return SharedLog(
                 f"others may publish versions of the table {proposal.table_id} themselves, so each of its "
@@ -198,15 +202,15 @@ def _decide(
             timestamp = next_in_commit_timestamp(checked.timestamp, head.latest_timestamp)
             content = validation.with_timestamp(candidate.content, timestamp)
     try:
-        timestamp_rules.require(Stamped(timestamp, head.latest_timestamp, now_ms))
+        timestamp_rules.check_timestamp(ProposedTimestamp(timestamp, head.latest_timestamp, now_ms))
     except InvalidRequest as exc:
         return exc
-    return _record(candidate, Version(head.latest + 1), timestamp, content)
+    return _stored_commit(candidate, Version(head.latest + 1), timestamp, content)
 
 
-def _reviewed(
-    gate: Gate, candidate: Candidate, answer: Record | Ratified
-) -> Record | Ratified | HeadgateError:
+def _review(
+    gate: Gate, candidate: Candidate, answer: StoredCommit | Ratified
+) -> StoredCommit | Ratified | HeadgateError:
     proposal, standing = candidate.proposal, candidate.standing
     if isinstance(answer, Ratified):
         return gate.repeated(proposal, answer.version, standing) or answer
@@ -218,7 +222,7 @@ def open_gate(
     table_id: TableId,
     found: KnownTable,
     txn_ids: Sequence[TxnId],
-    partitionings: Partitionings,
+    partitionings: PartitioningCache,
 ) -> Gate:
     """What reviews these transactions of a table, of which the first is the one that was found."""
     elsewhere = [txn_ids[0]] if found.ratified_elsewhere else []
@@ -227,7 +231,7 @@ def open_gate(
     return Gate(db, table_id, found, elsewhere=elsewhere, partitionings=partitionings)
 
 
-def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Terms) -> list[Answer]:
+def _ratify(db: Connection, candidates: Sequence[Candidate], terms: RatificationTerms) -> list[Answer]:
     by_table: dict[TableId, list[Candidate]] = {}
     for candidate in candidates:
         by_table.setdefault(candidate.proposal.table_id, []).append(candidate)
@@ -236,24 +240,26 @@ def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Terms) -> li
 
 
 def _ratify_table(
-    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms
+    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: RatificationTerms
 ) -> Iterator[Answer]:
-    commit_store.hold(db, table_id)
-    made = decided(db, table_id, candidates, terms)
+    commit_store.lock_table(db, table_id)
+    made = plan_table(db, table_id, candidates, terms)
     if made is None:
-        return iter([transfer_store.not_live(db, table_id) for _ in candidates])
-    write_down(db, table_id, made)
+        return iter([transfer_store.not_live_error(db, table_id) for _ in candidates])
+    persist(db, table_id, made)
     return iter(
         [
             Lost(commit_store.commits_from(db, table_id, candidate.proposal.target, made.head.published))
-            if isinstance(answer, Losing)
+            if isinstance(answer, VersionTaken)
             else answer
             for answer, candidate in zip(made.answers, candidates, strict=True)
         ]
     )
 
 
-def decided(db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: Terms) -> Plan | None:
+def plan_table(
+    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: RatificationTerms
+) -> RatificationPlan | None:
     """What a live table's candidates come to; who asks must hold the table, and nothing is written yet."""
     txn_ids = [candidate.proposal.txn_id for candidate in candidates]
     found = commit_store.find_head(db, table_id, txn_ids[0])
@@ -264,28 +270,30 @@ def decided(db: Connection, table_id: TableId, candidates: Sequence[Candidate], 
         known[txn_ids[0]] = found.first_ratified_as
     following = Version(found.head.latest + 1)
     if terms.is_taken(table_id, found.location, following):
-        raise TakenUnseen(table_id, following)
+        raise UnknownVersionPublished(table_id, following)
     gate = open_gate(db, table_id, found, txn_ids, terms.partitionings)
     now_ms = None if terms.now_ms is None else terms.now_ms()
-    return plan(found.head, known, candidates, terms.limits, gate, now_ms)
+    return plan_candidates(found.head, known, candidates, terms.limits, gate, now_ms)
 
 
-def write_down(db: Connection, table_id: TableId, made: Plan) -> None:
+def persist(db: Connection, table_id: TableId, made: RatificationPlan) -> None:
     """Make what was planned for a table true, in the same transaction."""
     if made.records:
         commit_store.insert_commits(db, table_id, made.records, latest_change=made.head.latest_change)
     before = made.changed_before
     for change in made.changes:
-        table_state.describe(db, table_id, change, before=before)
+        table_state.save_table_state(db, table_id, change, before=before)
         before = change.version
 
 
-def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, content: bytes) -> Record:
+def _stored_commit(
+    candidate: Candidate, version: Version, timestamp: EpochMillis, content: bytes
+) -> StoredCommit:
     proposal, info = candidate.proposal, candidate.checked.commit.info
-    where = Inline(content) if isinstance(proposal.content, Inline) else proposal.content
+    where = InlineCommit(content) if isinstance(proposal.content, InlineCommit) else proposal.content
     commit = RatifiedCommit(version, proposal.txn_id, timestamp, where)
     principal = candidate.standing.principal
-    return Record(
+    return StoredCommit(
         commit,
         len(content),
         fingerprint(content),
@@ -294,7 +302,7 @@ def _record(candidate: Candidate, version: Version, timestamp: EpochMillis, cont
     )
 
 
-def _publish_first(head: Head, limits: Limits) -> TooManyUnpublished:
+def _publish_first_error(head: TableHead, limits: UnpublishedLimits) -> TooManyUnpublished:
     return TooManyUnpublished(
         f"{head.latest - head.published} ratified commits, {head.unpublished_bytes} bytes, wait to be "
         f"published, and the limit is {limits.commits} commits or {limits.bytes} bytes, because each slows "
@@ -304,7 +312,7 @@ def _publish_first(head: Head, limits: Limits) -> TooManyUnpublished:
     )  # fmt: skip
 
 
-def _again(exc: CatalogUnavailable) -> CatalogUnavailable:
+def _fresh_copy(exc: CatalogUnavailable) -> CatalogUnavailable:
     again = type(exc)(exc.message)
     again.__cause__ = exc
     return again

@@ -5,14 +5,14 @@ import logging
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.ports.access import Principal
 from headgate.catalog.ports.commits import Proposal
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.store.event_store import Happened
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import CommitRefused, HeadgateError
 
 _LOG = logging.getLogger(__name__)
 
 
-def tell(events: EventLog, proposal: Proposal, error: HeadgateError, principal: Principal) -> None:
+def record_refusal(events: EventLog, proposal: Proposal, error: HeadgateError, principal: Principal) -> None:
     """Tell of a refusal by a rule or a policy; what else can go wrong with a proposal is no event."""
     by = error.fields.get("policy") if isinstance(error, CommitRefused) else error.fields.get("rule")
     if by is None:
@@ -26,6 +26,6 @@ def tell(events: EventLog, proposal: Proposal, error: HeadgateError, principal: 
         "action": error.fields.get("action"),
     }
     try:
-        events.tell(Happened(Kind.REFUSAL, proposal.table_id, txn_id=proposal.txn_id, details=details))
+        events.tell(NewEvent(EventKind.REFUSAL, proposal.table_id, txn_id=proposal.txn_id, details=details))
     except HeadgateError as exc:  # the refusal stands whether or not it could be told
         _LOG.warning("a refused proposal could not be recorded: %s", exc)

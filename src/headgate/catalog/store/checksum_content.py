@@ -7,41 +7,43 @@ there are, and how large, only the log knows: who wants to be sure of that asks 
 
 from sqlalchemy import Connection, select
 
-from headgate.catalog.decision import Head
+from headgate.catalog.decision import TableHead
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.serving import KnownChecksum
+from headgate.catalog.ports.serving import ChecksumContent
 from headgate.catalog.store import table_state
 from headgate.catalog.store.commit_store import commits
 from headgate.protocol.actions import EpochMillis, TxnId
 from headgate.protocol.log import version_checksum
 from headgate.protocol.log.version_checksum import Checksum
 
-LARGEST_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 """A larger one is left in its file: whoever opens the table would be sent all of it."""
 
 
-def agrees(db: Connection, table_id: TableId, head: Head, heard: KnownChecksum) -> bool:
+def agrees_with_catalog(db: Connection, table_id: TableId, head: TableHead, heard: ChecksumContent) -> bool:
     """Whether the books bear out what a checksum says of a version, as far as they know."""
-    if len(heard.content) > LARGEST_BYTES or not head.latest_change <= heard.version <= head.latest:
+    if len(heard.content) > MAX_BYTES or not head.latest_change <= heard.version <= head.latest:
         return False
     recorded = version_checksum.parse(heard.content)
-    expected = _expected(db, table_id, heard, recorded) if recorded is not None else None
+    expected = _expected_checksum(db, table_id, heard, recorded) if recorded is not None else None
     return (
         recorded is not None
         and expected is not None
         and recorded.num_files >= 0
         and recorded.table_size_bytes >= 0
         and recorded.in_commit_timestamp_opt is not None
-        and not version_checksum.compare(recorded, expected)
+        and not version_checksum.compare_checksums(recorded, expected)
     )
 
 
-def _expected(db: Connection, table_id: TableId, heard: KnownChecksum, recorded: Checksum) -> Checksum | None:
+def _expected_checksum(
+    db: Connection, table_id: TableId, heard: ChecksumContent, recorded: Checksum
+) -> Checksum | None:
     """The same checksum by the books; None if they do not know enough of the table."""
     c = commits.c
     query = select(c.txn_id, c.in_commit_timestamp).where(c.table_id == table_id, c.version == heard.version)
     row = db.execute(query).one_or_none()
-    told = table_state.told(db, table_id)
+    told = table_state.load_table_state(db, table_id)
     if row is None or told is None:
         return None
     return Checksum(

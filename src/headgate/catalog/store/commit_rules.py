@@ -11,7 +11,7 @@ import msgspec
 from sqlalchemy import Column, Connection, Index, String, Table, delete, insert, or_, select
 from sqlalchemy import ForeignKey as References
 
-from headgate.catalog.ports.access import ForeignKey, On, Scope
+from headgate.catalog.ports.access import ForeignKey, Scope, Securable
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import LIVE
 from headgate.catalog.store import commit_store, linear_patterns
@@ -52,7 +52,7 @@ def _is_count(value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class CommitRule:
     """One row: a rule that can be set, what it says, and what its value must be."""
 
     name: str
@@ -61,7 +61,7 @@ class Term:
     accepts: Callable[[str], bool]
 
 
-MAX_BYTES, MAX_FILES, COLUMN_NAMES, FREEZE = (
+MAX_BYTES, MAX_FILES, COLUMN_NAMES, FREEZE_METADATA = (
     "max_commit_bytes",
     "max_commit_files",
     "column_names",
@@ -70,18 +70,21 @@ MAX_BYTES, MAX_FILES, COLUMN_NAMES, FREEZE = (
 
 FROZEN = "true"
 """What FREEZE is set to."""
-PATTERN = f"a regular expression of RE2, at most {linear_patterns.LONGEST} characters"
+PATTERN = f"a regular expression of RE2, at most {linear_patterns.MAX_LENGTH} characters"
 
-TERMS: tuple[Term, ...] = (
-    Term(MAX_BYTES, "a commit has at most so many bytes, not counting its data", "a whole number", _is_count),
-    Term(MAX_FILES, "a commit adds and removes at most so many files", "a whole number", _is_count),
-    Term(COLUMN_NAMES, "the names of new columns match as a whole", PATTERN, linear_patterns.is_pattern),
-    Term(FREEZE, "nobody changes schema, properties, domains or protocol", f"`{FROZEN}`", FROZEN.__eq__),
+COMMIT_RULES: tuple[CommitRule, ...] = (
+    CommitRule(MAX_BYTES, "a commit has at most so many bytes, not counting its data", "a whole number",
+               _is_count),
+    CommitRule(MAX_FILES, "a commit adds and removes at most so many files", "a whole number", _is_count),
+    CommitRule(COLUMN_NAMES, "the names of new columns match as a whole", PATTERN,
+               linear_patterns.is_pattern),
+    CommitRule(FREEZE_METADATA, "nobody changes schema, properties, domains or protocol", f"`{FROZEN}`",
+               FROZEN.__eq__),
 )  # fmt: skip
-_BY_NAME = {term.name: term for term in TERMS}
+_BY_NAME = {term.name: term for term in COMMIT_RULES}
 
 
-def set_term(db: Connection, on: On, name: str, value: str | None) -> None:
+def set_rule(db: Connection, on: Securable, name: str, value: str | None) -> None:
     """Let a rule hold from now on, or with None no longer."""
     term = _BY_NAME.get(name)
     if term is None:
@@ -94,7 +97,7 @@ def set_term(db: Connection, on: On, name: str, value: str | None) -> None:
         db.execute(insert(commit_rules), {**key, "value": value})
 
 
-def terms(db: Connection, table_id: TableId) -> Mapping[str, str]:
+def load_rules(db: Connection, table_id: TableId) -> Mapping[str, str]:
     """The rules that hold for a table."""
     schema = (
         select(commit_store.tables.c.schema_name)
@@ -119,19 +122,19 @@ def allow_files(db: Connection, table_id: TableId, location: str) -> None:
     place = location.rstrip("/")
     if not place or not (place.startswith("/") or ":" in place):
         raise InvalidRequest(f"{location!r} is no absolute place that files could come from")
-    if place not in sources(db, table_id):
+    if place not in load_file_sources(db, table_id):
         db.execute(insert(file_sources), {"table_id": table_id, "location": place})
 
 
-def sources(db: Connection, table_id: TableId) -> tuple[str, ...]:
+def load_file_sources(db: Connection, table_id: TableId) -> tuple[str, ...]:
     """The places a table may name files of."""
     query = select(file_sources.c.location).where(file_sources.c.table_id == table_id)
     return tuple(db.scalars(query.order_by(file_sources.c.location)))
 
 
-def add_key(db: Connection, key: ForeignKey) -> None:
+def add_foreign_key(db: Connection, key: ForeignKey) -> None:
     """Write a foreign key down; one that is there stays."""
-    if key not in keys(db, key.child_id):
+    if key not in load_foreign_keys(db, key.child_id):
         db.execute(
             insert(foreign_keys),
             {
@@ -143,7 +146,7 @@ def add_key(db: Connection, key: ForeignKey) -> None:
         )
 
 
-def drop_key(db: Connection, key: ForeignKey) -> bool:
+def drop_foreign_key(db: Connection, key: ForeignKey) -> bool:
     """Forget a foreign key; whether there was one."""
     done = db.execute(
         delete(foreign_keys).where(
@@ -155,7 +158,7 @@ def drop_key(db: Connection, key: ForeignKey) -> bool:
     return done.rowcount > 0
 
 
-def keys(db: Connection, table_id: TableId) -> tuple[ForeignKey, ...]:
+def load_foreign_keys(db: Connection, table_id: TableId) -> tuple[ForeignKey, ...]:
     """The foreign keys that refer to a table, or from it to another, unless that was dropped."""
     child = commit_store.tables.alias("child")
     query = (

@@ -28,11 +28,11 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.database.prepared_statements import Prepared
-from headgate.catalog.decision import Head
-from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged, TableId, Told
+from headgate.catalog.database.prepared_statements import PreparedStatement
+from headgate.catalog.decision import TableHead
+from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, TableState
 from headgate.catalog.ports.directory_copy import LIVE
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
 
 metadata = MetaData()
@@ -101,7 +101,7 @@ commits = Table(
 class KnownTable:
     """A live table: its head, where it is, and the version a transaction asked about already is."""
 
-    head: Head
+    head: TableHead
     location: str
     first_ratified_as: Version | None
     ratified_elsewhere: bool = False
@@ -131,8 +131,8 @@ _HEAD_OF = select(
     literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_terms"),
 ).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
 
-_HEAD = Prepared(_HEAD_OF)
-_HOLD = select(tables.c.table_id).where(tables.c.table_id == bindparam("id")).with_for_update()
+_HEAD = PreparedStatement(_HEAD_OF)
+_LOCK_TABLE = select(tables.c.table_id).where(tables.c.table_id == bindparam("id")).with_for_update()
 _VERSIONS = select(commits.c.txn_id, commits.c.version).where(
     commits.c.table_id == bindparam("id"), commits.c.txn_id.in_(bindparam("txns", expanding=True))
 )
@@ -157,11 +157,11 @@ _DIGESTS = (
     )
     .order_by(commits.c.version)
 )
-_TOLD = select(tables.c.latest_change, tables.c.described_by, tables.c.protocol, tables.c.metadata).where(
-    tables.c.table_id == bindparam("id")
-)
-_INSERT_COMMIT = Prepared(insert(commits))
-_ADVANCE = Prepared(
+_PROTOCOL_AND_METADATA = select(
+    tables.c.latest_change, tables.c.described_by, tables.c.protocol, tables.c.metadata
+).where(tables.c.table_id == bindparam("id"))
+_INSERT_COMMIT = PreparedStatement(insert(commits))
+_ADVANCE = PreparedStatement(
     update(tables)
     .where(tables.c.table_id == bindparam("id"))
     .values(
@@ -197,14 +197,14 @@ _FORGET = (
 _NAMES_LOCK = 0x68656164_6E616D65  # "headname"
 
 
-def hold(db: Connection, table_id: TableId) -> None:
+def lock_table(db: Connection, table_id: TableId) -> None:
     """Let nobody else decide on the table until the transaction ends; on SQLite nobody can anyway.
 
     What is known of the table must be asked after this, in another statement: on PostgreSQL one
     that waits still sees the other tables as they were before.
     """
     if db.dialect.name != "sqlite":
-        db.execute(_HOLD, {"id": table_id})
+        db.execute(_LOCK_TABLE, {"id": table_id})
 
 
 def lock_names(db: Connection) -> None:
@@ -231,11 +231,11 @@ def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) ->
         elsewhere,
         terms,
     ) = row
-    head = Head(latest, published, timestamp, change, frozen is not None, unpublished, bool(shares_log))
+    head = TableHead(latest, published, timestamp, change, frozen is not None, unpublished, bool(shares_log))
     return KnownTable(head, location, first, elsewhere is not None, bool(terms))
 
 
-def sharing_log(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, ...]:
+def shared_log_tables(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, ...]:
     """Those of the live tables of which others may publish versions."""
     query = select(tables.c.table_id).where(
         tables.c.table_id.in_(list(table_ids)), tables.c.state == LIVE, tables.c.shares_log == 1
@@ -253,7 +253,7 @@ class RecentTable:
     latest: Version
 
 
-def recent(db: Connection, limit: int) -> tuple[RecentTable, ...]:
+def recently_committed(db: Connection, limit: int) -> tuple[RecentTable, ...]:
     """Those that were committed to last, of the live tables that only the catalog publishes."""
     is_ours = (tables.c.state == LIVE) & (tables.c.shares_log == 0) & tables.c.frozen_ms.is_(None)
     query = select(tables).where(is_ours).order_by(tables.c.latest_timestamp.desc()).limit(limit)
@@ -272,7 +272,7 @@ def commits_from(
 
 
 def insert_commits(
-    db: Connection, table_id: TableId, records: Sequence[Record], *, latest_change: Version
+    db: Connection, table_id: TableId, records: Sequence[StoredCommit], *, latest_change: Version
 ) -> None:
     """Write down ratified commits, oldest first, and make the last one the latest."""
     for record in records:
@@ -290,7 +290,7 @@ def insert_commits(
     )
 
 
-def _values(table_id: TableId, record: Record) -> dict[str, object]:
+def _values(table_id: TableId, record: StoredCommit) -> dict[str, object]:
     commit = record.commit
     return {
         "table_id": table_id,
@@ -299,8 +299,8 @@ def _values(table_id: TableId, record: Record) -> dict[str, object]:
         "in_commit_timestamp": commit.in_commit_timestamp,
         "size": record.size,
         "sha256": record.sha256,
-        "file_name": commit.where.file_name if isinstance(commit.where, Staged) else None,
-        "content": commit.where.content if isinstance(commit.where, Inline) else None,
+        "file_name": commit.where.file_name if isinstance(commit.where, StagedCommit) else None,
+        "content": commit.where.content if isinstance(commit.where, InlineCommit) else None,
         "operation": record.operation,
         "principal": record.principal,
     }
@@ -312,7 +312,7 @@ def versions_of(db: Connection, table_id: TableId, txn_ids: Sequence[TxnId]) -> 
     return {TxnId(row.txn_id): Version(row.version) for row in rows}
 
 
-def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
+def save_protocol_and_metadata(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
     """Keep what a commit that changes the table says of it; ``before`` is the last one that did.
 
     What an older commit said is kept only if it was that one: a process of an older release writes
@@ -336,17 +336,17 @@ def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Versi
     )
 
 
-def told(db: Connection, table_id: TableId) -> Told | None:
+def load_protocol_and_metadata(db: Connection, table_id: TableId) -> TableState | None:
     """What the table is at its latest version, if that is known."""
-    row = db.execute(_TOLD, {"id": table_id}).one()
+    row = db.execute(_PROTOCOL_AND_METADATA, {"id": table_id}).one()
     if row.described_by != row.latest_change or row.protocol is None or row.metadata is None:
         return None
-    return Told(
+    return TableState(
         msgspec.json.decode(row.protocol, type=Protocol), msgspec.json.decode(row.metadata, type=Metadata)
     )
 
 
-def digests(db: Connection, table_id: TableId, after: Version, upto: Version) -> dict[Version, str]:
+def commit_digests(db: Connection, table_id: TableId, after: Version, upto: Version) -> dict[Version, str]:
     """The SHA-256 of each ratified commit in (after, upto]."""
     rows = db.execute(_DIGESTS, {"id": table_id, "after": after, "upto": upto})
     return {Version(row.version): row.sha256 for row in rows}
@@ -362,9 +362,9 @@ def advance_published(db: Connection, table_id: TableId, after: Version, upto: V
 
 
 def _commit(row: Any, published: Version) -> RatifiedCommit:
-    where: Inline | Staged | None = None
+    where: InlineCommit | StagedCommit | None = None
     if row.version > published:
-        where = Staged(row.file_name) if row.file_name is not None else Inline(row.content)
+        where = StagedCommit(row.file_name) if row.file_name is not None else InlineCommit(row.content)
     return RatifiedCommit(
         Version(row.version), TxnId(row.txn_id), EpochMillis(row.in_commit_timestamp), where, row.sha256
     )

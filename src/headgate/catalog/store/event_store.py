@@ -36,17 +36,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import STAGING
-from headgate.catalog.ports.events import Event, Kind
+from headgate.catalog.ports.events import Event, EventKind
 from headgate.catalog.store import commit_store
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class NewEvent:
     """What is to be told; of a table, ``name`` and ``version`` are as they are now unless they are given."""
 
-    kind: Kind
+    kind: EventKind
     table_id: TableId | None = None
     name: str | None = None
     version: Version | None = None
@@ -60,7 +60,7 @@ _BATCH = 5_000
 _NO_VERSION = -1
 
 
-def _told() -> list[Column[Any]]:
+def _event_columns() -> list[Column[Any]]:
     return [
         Column("kind", String, nullable=False),
         Column("table_id", String),
@@ -73,13 +73,13 @@ def _told() -> list[Column[Any]]:
     ]
 
 
-outbox = Table("outbox", commit_store.metadata, Column("id", _NUMBER, primary_key=True), *_told())
+outbox = Table("outbox", commit_store.metadata, Column("id", _NUMBER, primary_key=True), *_event_columns())
 events = Table(
     "events",
     commit_store.metadata,
     Column("cursor", _NUMBER, primary_key=True, autoincrement=False),
     Column("listed_ms", BigInteger, nullable=False),
-    *_told(),
+    *_event_columns(),
 )
 event_marks = Table(
     "event_marks",
@@ -109,7 +109,7 @@ incidents = Table(
 )
 
 
-def record(db: Connection, happened: Happened, *, now_ms: int) -> None:
+def record_event(db: Connection, happened: NewEvent, *, now_ms: int) -> None:
     """Tell of something, in the transaction in which it happens."""
     mine = commit_store.tables.c.table_id == happened.table_id
     name: Any = happened.name
@@ -134,12 +134,12 @@ def record(db: Connection, happened: Happened, *, now_ms: int) -> None:
     )
 
 
-def record_once(db: Connection, incident: str, happened: Happened, *, now_ms: int) -> bool:
+def record_incident(db: Connection, incident: str, happened: NewEvent, *, now_ms: int) -> bool:
     """Tell of something unless it was told under the same ``incident`` before; whether it was told now."""
     row = _insert(db, incidents).values(incident=incident, at_ms=now_ms)
     if db.scalar(row.on_conflict_do_nothing().returning(incidents.c.incident)) is None:
         return False
-    record(db, happened, now_ms=now_ms)
+    record_event(db, happened, now_ms=now_ms)
     return True
 
 
@@ -170,11 +170,11 @@ _UNLISTED = union_all(
         outbox.c.at_ms,
         outbox.c.details,
         # A table is created before its version 0 is committed; all else follows the version it names.
-        case((outbox.c.kind == Kind.CREATE.value, 0), else_=2).label("rank"),
+        case((outbox.c.kind == EventKind.CREATE.value, 0), else_=2).label("rank"),
     ),
     select(
         null().label("id"),
-        literal(Kind.COMMIT.value).label("kind"),
+        literal(EventKind.COMMIT.value).label("kind"),
         commit_store.commits.c.table_id,
         (commit_store.tables.c.schema_name + "." + commit_store.tables.c.table_name).label("table_name"),
         commit_store.commits.c.version,
@@ -197,12 +197,12 @@ _NEXT = (
 )
 
 
-def pending(db: Connection) -> bool:
+def has_pending(db: Connection) -> bool:
     """Whether something happened that has no place yet."""
     return bool(db.scalar(_PENDING))
 
 
-def list_pending(db: Connection, *, now_ms: int) -> bool:
+def assign_cursors(db: Connection, *, now_ms: int) -> bool:
     """Give places to what has none; whether there may be more of it.
 
     What is to be listed is asked in one statement: in two, a commit might be seen and an earlier
@@ -257,7 +257,7 @@ def _insert(db: Connection, table: Table) -> Any:
     return (sqlite.insert if db.dialect.name == "sqlite" else postgresql.insert)(table)
 
 
-def after(db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
+def events_after(db: Connection, cursor: int, limit: int) -> tuple[Event, ...]:
     """The events that have a place after ``cursor``, the oldest first."""
     state = db.execute(select(event_state)).one()
     if 0 < cursor < state.forgotten:
@@ -275,7 +275,7 @@ def newest(db: Connection) -> int:
     return int(db.scalar(select(event_state.c.newest)) or 0)
 
 
-def forget(db: Connection, *, before_ms: int, limit: int = _BATCH) -> int:
+def delete_oldest(db: Connection, *, before_ms: int, limit: int = _BATCH) -> int:
     """Delete some of the oldest events that were listed before a moment; how many."""
     forgotten, last = db.execute(
         select(event_state.c.forgotten, event_state.c.newest).with_for_update()
@@ -289,13 +289,13 @@ def forget(db: Connection, *, before_ms: int, limit: int = _BATCH) -> int:
     return int(gone)
 
 
-def stored_cursor(db: Connection, name: str) -> int | None:
+def load_cursor(db: Connection, name: str) -> int | None:
     """How far the follower of that name has come; None if there is none."""
     found = db.scalar(select(event_cursors.c.cursor).where(event_cursors.c.name == name))
     return None if found is None else int(found)
 
 
-def store_cursor(db: Connection, name: str, cursor: int, *, now_ms: int) -> None:
+def save_cursor(db: Connection, name: str, cursor: int, *, now_ms: int) -> None:
     """Remember how far a follower has come; never back, should two go by one name."""
     upsert = _insert(db, event_cursors).values(name=name, cursor=cursor, stored_ms=now_ms)
     db.execute(
@@ -310,7 +310,7 @@ def store_cursor(db: Connection, name: str, cursor: int, *, now_ms: int) -> None
 def _event(row: Row[Any]) -> Event:
     return Event(
         cursor=row.cursor,
-        kind=Kind(row.kind),
+        kind=EventKind(row.kind),
         table=row.table_name,
         table_id=row.table_id,
         version=None if row.version == _NO_VERSION else Version(row.version),

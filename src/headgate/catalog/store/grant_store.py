@@ -22,14 +22,14 @@ from sqlalchemy import (
 
 from headgate.catalog.ports.access import (
     EXTERNAL,
-    IMPLIED,
+    IMPLIED_PRIVILEGES,
     LAKE,
     OWNER,
     Grant,
-    On,
     Principal,
     Privilege,
     Scope,
+    Securable,
 )
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
@@ -58,7 +58,7 @@ grants = Table(
 )
 
 
-def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
+def table_privileges(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
     """All that a principal may do with a table, live or not."""
     if principal == OWNER:
         return frozenset(Privilege)
@@ -70,10 +70,12 @@ def held(db: Connection, principal: Principal, table_id: TableId) -> frozenset[P
         return frozenset()
     if row.owner == principal or (principal == EXTERNAL and (row.shares_log or not _is_governed(db))):
         return frozenset(Privilege)
-    return _granted(db, principal, (LAKE, On(Scope.SCHEMA, row.schema_name), On(Scope.TABLE, table_id)))
+    return _granted(
+        db, principal, (LAKE, Securable(Scope.SCHEMA, row.schema_name), Securable(Scope.TABLE, table_id))
+    )
 
 
-def owns(db: Connection, principal: Principal, table_id: TableId) -> bool:
+def owns_table(db: Connection, principal: Principal, table_id: TableId) -> bool:
     """Whether a table is the principal's own: they made it, or the lake is theirs."""
     if principal == OWNER:
         return True
@@ -83,18 +85,20 @@ def owns(db: Connection, principal: Principal, table_id: TableId) -> bool:
     )
 
 
-def held_on(db: Connection, principal: Principal, on: On) -> frozenset[Privilege]:
+def privileges_on(db: Connection, principal: Principal, on: Securable) -> frozenset[Privilege]:
     """All that a principal may do with the lake, a schema or a table."""
     if principal == OWNER:
         return frozenset(Privilege)
     if on.scope is Scope.TABLE:
-        return held(db, principal, TableId(on.object))
+        return table_privileges(db, principal, TableId(on.object))
     return _granted(db, principal, {LAKE, on})
 
 
-def require(db: Connection, principal: Principal, privilege: Privilege, on: On, what: str) -> None:
+def require_privilege(
+    db: Connection, principal: Principal, privilege: Privilege, on: Securable, what: str
+) -> None:
     """Refuse what a principal may not do; ``what`` says it in words."""
-    if principal != OWNER and privilege not in held_on(db, principal, on):
+    if principal != OWNER and privilege not in privileges_on(db, principal, on):
         raise NotAllowed(
             f"{principal} may not {what}: that takes {privilege.value}, which the owner grants with "
             f"lake.grant({privilege.value!r}, on=…, to={str(principal)!r})",
@@ -102,29 +106,33 @@ def require(db: Connection, principal: Principal, privilege: Privilege, on: On, 
         )  # fmt: skip
 
 
-def require_sight(db: Connection, principal: Principal, table_id: TableId) -> None:
+def require_visible(db: Connection, principal: Principal, table_id: TableId) -> None:
     """For who may not even know of a table, there is none of that id."""
-    if principal != OWNER and Privilege.READ not in held(db, principal, table_id):
+    if principal != OWNER and Privilege.READ not in table_privileges(db, principal, table_id):
         raise table_not_found.no_table(table_id)
 
 
-def require_on_table(
+def require_table_privilege(
     db: Connection, principal: Principal, privilege: Privilege, table_id: TableId, what: str
 ) -> None:
     """Refuse what a principal may not do with a table; who does not see it does not hear of it either."""
-    require_sight(db, principal, table_id)
-    require(db, principal, privilege, On(Scope.TABLE, table_id), what)
+    require_visible(db, principal, table_id)
+    require_privilege(db, principal, privilege, Securable(Scope.TABLE, table_id), what)
 
 
-def visible(db: Connection, principal: Principal, table_ids: Iterable[TableId]) -> frozenset[TableId]:
+def visible_tables(db: Connection, principal: Principal, table_ids: Iterable[TableId]) -> frozenset[TableId]:
     """Those of these tables that the principal may know of."""
-    return frozenset(table_id for table_id in table_ids if Privilege.READ in held(db, principal, table_id))
+    return frozenset(
+        table_id for table_id in table_ids if Privilege.READ in table_privileges(db, principal, table_id)
+    )
 
 
-def grant(db: Connection, given: tuple[Privilege, On, Principal], *, by: Principal, now_ms: int) -> None:
+def grant(
+    db: Connection, given: tuple[Privilege, Securable, Principal], *, by: Principal, now_ms: int
+) -> None:
     """Write a grant down, and the principal if it is new; one that is there stays as it is."""
     privilege, on, to = given
-    enlist(db, to, now_ms=now_ms)
+    add_principal(db, to, now_ms=now_ms)
     key = {
         "principal": to,
         "scope": on.scope.value,
@@ -135,7 +143,7 @@ def grant(db: Connection, given: tuple[Privilege, On, Principal], *, by: Princip
         db.execute(insert(grants), {**key, "granted_by": by, "granted_ms": now_ms})
 
 
-def revoke(db: Connection, taken: tuple[Privilege, On, Principal]) -> bool:
+def revoke(db: Connection, taken: tuple[Privilege, Securable, Principal]) -> bool:
     """Take a grant away; whether there was one."""
     privilege, on, principal = taken
     done = db.execute(
@@ -165,20 +173,22 @@ def all_grants(db: Connection) -> tuple[Grant, ...]:
     return tuple(_grant(row) for row in db.execute(query))
 
 
-def enlist(db: Connection, principal: Principal, *, now_ms: int) -> None:
+def add_principal(db: Connection, principal: Principal, *, now_ms: int) -> None:
     """Know a principal from now on."""
     commit_store.lock_names(db)
     if db.execute(select(principals.c.name).where(principals.c.name == principal)).one_or_none() is None:
         db.execute(insert(principals), {"name": principal, "created_ms": now_ms})
 
 
-def limit_unpublished(db: Connection, principal: Principal, limit: int | None, *, now_ms: int) -> None:
+def set_unpublished_limit(db: Connection, principal: Principal, limit: int | None, *, now_ms: int) -> None:
     """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
-    enlist(db, principal, now_ms=now_ms)
+    add_principal(db, principal, now_ms=now_ms)
     db.execute(update(principals).where(principals.c.name == principal).values(unpublished_limit=limit))
 
 
-def exceeded_limit(db: Connection, principal: Principal, table_id: TableId, *, more: int = 0) -> int | None:
+def exceeded_unpublished_limit(
+    db: Connection, principal: Principal, table_id: TableId, *, more: int = 0
+) -> int | None:
     """The limit that another unpublished commit of the principal, after ``more``, would exceed (T10)."""
     if principal == OWNER:
         return None
@@ -210,7 +220,7 @@ def _is_governed(db: Connection) -> bool:
     return db.execute(others.limit(1)).one_or_none() is not None
 
 
-def record_owner(db: Connection, table_id: TableId, owner: Principal) -> None:
+def set_table_owner(db: Connection, table_id: TableId, owner: Principal) -> None:
     """Write down who made a table."""
     if owner != OWNER:
         db.execute(
@@ -218,7 +228,7 @@ def record_owner(db: Connection, table_id: TableId, owner: Principal) -> None:
         )
 
 
-def _granted(db: Connection, principal: Principal, places: Iterable[On]) -> frozenset[Privilege]:
+def _granted(db: Connection, principal: Principal, places: Iterable[Securable]) -> frozenset[Privilege]:
     wanted = {(on.scope.value, on.object) for on in places}
     rows = db.execute(
         select(grants.c.scope, grants.c.object, grants.c.privilege).where(
@@ -226,7 +236,7 @@ def _granted(db: Connection, principal: Principal, places: Iterable[On]) -> froz
         )
     )
     direct = {Privilege(row.privilege) for row in rows if (row.scope, row.object) in wanted}
-    return frozenset(direct.union(*(IMPLIED.get(each, frozenset()) for each in direct)))
+    return frozenset(direct.union(*(IMPLIED_PRIVILEGES.get(each, frozenset()) for each in direct)))
 
 
 def _grant(row: Row[Any]) -> Grant:

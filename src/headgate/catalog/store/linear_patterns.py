@@ -9,7 +9,7 @@ from typing import Any
 
 import re2
 
-LONGEST = 1_000
+MAX_LENGTH = 1_000
 """How many characters a regular expression may have."""
 _MEMORY = 1 << 20
 """How many bytes it may take once it is compiled, which also bounds what a repetition multiplies."""
@@ -28,7 +28,7 @@ def matches(pattern: str, text: str) -> bool | None:
 
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Any:
-    if len(pattern) > LONGEST:
+    if len(pattern) > MAX_LENGTH:
         return None
     options = re2.Options()
     options.max_mem, options.log_errors = _MEMORY, False

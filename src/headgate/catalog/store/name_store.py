@@ -60,7 +60,7 @@ def insert_staging(
     )
 
 
-def is_known(db: Connection, table_id: TableId) -> bool:
+def table_id_exists(db: Connection, table_id: TableId) -> bool:
     """Whether a table was ever staged under that id."""
     return db.execute(select(tables.c.state).where(tables.c.table_id == table_id)).one_or_none() is not None
 
@@ -79,7 +79,7 @@ def make_live(db: Connection, table_id: TableId, name: TableName, now: int) -> b
     return changed.rowcount == 1
 
 
-def rename(db: Connection, table_id: TableId, name: TableName) -> None:
+def rename_table(db: Connection, table_id: TableId, name: TableName) -> None:
     """Give a table another name."""
     db.execute(
         update(tables)
@@ -88,7 +88,7 @@ def rename(db: Connection, table_id: TableId, name: TableName) -> None:
     )
 
 
-def make_shared(db: Connection, table_id: TableId) -> None:
+def make_log_shared(db: Connection, table_id: TableId) -> None:
     """Say that others may publish versions of the table."""
     db.execute(
         update(tables)
@@ -106,7 +106,7 @@ def make_dropped(db: Connection, table_id: TableId, now: int) -> None:
     )
 
 
-def make_live_again(db: Connection, table_id: TableId, name: TableName) -> None:
+def undrop_table(db: Connection, table_id: TableId, name: TableName) -> None:
     """Give a dropped table a name."""
     db.execute(
         update(tables)
@@ -141,24 +141,26 @@ def delete_table(db: Connection, table_id: TableId) -> None:
 
 def find_dropped(db: Connection, name: TableName, table_id: TableId | None) -> TableEntry | None:
     """The table that had that name and was dropped last, or the one with that id."""
-    found = dropped(db, name.schema, name.table)
+    found = dropped_tables(db, name.schema, name.table)
     return next((entry for entry in found if table_id in (None, entry.table_id)), None)
 
 
-def dropped(db: Connection, schema: str | None = None, table: str | None = None) -> tuple[TableEntry, ...]:
+def dropped_tables(
+    db: Connection, schema: str | None = None, table: str | None = None
+) -> tuple[TableEntry, ...]:
     """The dropped tables, of one schema, of one name, the latest first."""
-    query = _named(select(tables).where(tables.c.state == DROPPED), schema, table)
+    query = _where_name(select(tables).where(tables.c.state == DROPPED), schema, table)
     return tuple(_entry(row) for row in db.execute(query.order_by(tables.c.dropped_ms.desc())))
 
 
-def condemned(db: Connection, name: TableName) -> tuple[TableId, ...]:
+def condemned_tables(db: Connection, name: TableName) -> tuple[TableId, ...]:
     """The condemned tables that were dropped under that name, the latest first."""
     query = select(tables.c.table_id).where(tables.c.state == CONDEMNED, tables.c.dropped_ms.is_not(None))
-    query = _named(query, name.schema, name.table).order_by(tables.c.dropped_ms.desc())
+    query = _where_name(query, name.schema, name.table).order_by(tables.c.dropped_ms.desc())
     return tuple(TableId(found) for found in db.scalars(query))
 
 
-def of_no_use(db: Connection, now: int) -> tuple[StagingTable, ...]:
+def expired_or_condemned(db: Connection, now: int) -> tuple[StagingTable, ...]:
     """The reserved places whose time is over, and the condemned tables."""
     over = (tables.c.state == STAGING) & (tables.c.expires_ms <= now)
     query = select(tables.c.table_id, tables.c.location).where(or_(over, tables.c.state == CONDEMNED))
@@ -177,13 +179,15 @@ def find_table(db: Connection, name: TableName) -> TableEntry | None:
     return None if row is None else _entry(row)
 
 
-def entries(db: Connection, schema: str | None = None, table: str | None = None) -> tuple[TableEntry, ...]:
+def live_tables(
+    db: Connection, schema: str | None = None, table: str | None = None
+) -> tuple[TableEntry, ...]:
     """The live tables, of one schema, of one name."""
-    query = _named(select(tables).where(tables.c.state == LIVE), schema, table)
+    query = _where_name(select(tables).where(tables.c.state == LIVE), schema, table)
     return tuple(_entry(row) for row in db.execute(query.order_by(tables.c.schema_name, tables.c.table_name)))
 
 
-def _named(query: Select[Any], schema: str | None, table: str | None) -> Select[Any]:
+def _where_name(query: Select[Any], schema: str | None, table: str | None) -> Select[Any]:
     if schema is not None:
         query = query.where(tables.c.schema_name == schema)
     return query if table is None else query.where(tables.c.table_name == table)

@@ -31,14 +31,14 @@ from sqlalchemy import (
 )
 
 from headgate.catalog.ports.access import OWNER, Principal
-from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.store import commit_store
 from headgate.protocol.actions import Action, AppTransaction, Commit, DomainMetadata, Version
 
 ActionT = TypeVar("ActionT", bound=Action)
 
 
-def _kept(name: str) -> Table:
+def _keyed_actions_table(name: str) -> Table:
     return Table(
         name,
         commit_store.metadata,
@@ -49,8 +49,8 @@ def _kept(name: str) -> Table:
     )
 
 
-table_domains = _kept("table_domains")
-app_transactions = _kept("app_transactions")
+table_domains = _keyed_actions_table("table_domains")
+app_transactions = _keyed_actions_table("app_transactions")
 
 
 _LONGEST_KEY = 500
@@ -60,15 +60,15 @@ _ALL_KNOWN = (commit_store.tables.c.table_id == bindparam("id")) & (
 )
 
 
-def _of_kind(kind: int, kept: Table) -> Select[tuple[int, str]]:
+def _select_kind(kind: int, kept: Table) -> Select[tuple[int, str]]:
     joined = kept.join(commit_store.tables, kept.c.table_id == commit_store.tables.c.table_id)
     return select(literal(kind).label("kind"), kept.c.action).select_from(joined).where(_ALL_KNOWN)
 
 
-_KEPT: CompoundSelect[Any] = union_all(
+_KEYED_ACTIONS: CompoundSelect[Any] = union_all(
     select(literal(_COMPLETE).label("kind"), cast(null(), String).label("action")).where(_ALL_KNOWN),
-    _of_kind(_DOMAIN, table_domains),
-    _of_kind(_TXN, app_transactions),
+    _select_kind(_DOMAIN, table_domains),
+    _select_kind(_TXN, app_transactions),
 )
 """Domains and application transactions in one go, after a row that says that these are all; or nothing."""
 
@@ -85,9 +85,9 @@ _LAST_TO_SET = (
 )
 
 
-def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
+def save_table_state(db: Connection, table_id: TableId, commit: Commit, *, before: Version) -> None:
     """Keep what a commit that changes the table says of it; ``before`` is the last one that did."""
-    commit_store.describe(db, table_id, commit, before=before)
+    commit_store.save_protocol_and_metadata(db, table_id, commit, before=before)
     if commit.domains:
         gone = [action.domain for action in commit.domains]
         live = {action.domain: action for action in commit.domains if not action.removed}
@@ -97,12 +97,12 @@ def describe(db: Connection, table_id: TableId, commit: Commit, *, before: Versi
         _replace(db, app_transactions, (table_id, commit.version), list(latest), latest)
 
 
-def told(db: Connection, table_id: TableId) -> Told | None:
+def load_table_state(db: Connection, table_id: TableId) -> TableState | None:
     """What the table is at its latest version, as far as that is known."""
-    found = commit_store.told(db, table_id)
+    found = commit_store.load_protocol_and_metadata(db, table_id)
     if found is None:
         return None
-    rows = db.execute(_KEPT, {"id": table_id}).all()
+    rows = db.execute(_KEYED_ACTIONS, {"id": table_id}).all()
     if not rows:  # not even the one that says that all is known
         return found
     domains = [msgspec.json.decode(row.action, type=DomainMetadata) for row in rows if row.kind == _DOMAIN]
@@ -114,7 +114,7 @@ def told(db: Connection, table_id: TableId) -> Told | None:
     )
 
 
-def last_to_set(db: Connection, table_id: TableId, app_id: str) -> Principal | None:
+def last_app_principal(db: Connection, table_id: TableId, app_id: str) -> Principal | None:
     """For whom the last transaction of an application was ratified; None if none is written down."""
     row = db.execute(_LAST_TO_SET, {"id": table_id, "name": _key(app_id)}).one_or_none()
     return None if row is None else Principal(row.principal or OWNER)

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.directory_copy import LIVE
-from headgate.catalog.ports.handover import Phase, Transfer
+from headgate.catalog.ports.handover import Transfer, TransferPhase
 from headgate.catalog.store import commit_store, name_store, table_not_found
 from headgate.errors import TableFrozen, TableNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
@@ -49,21 +49,21 @@ transfers = Table(
     Column("expires_ms", BigInteger, nullable=False),
     Index("transfers_by_name", "schema_name", "table_name"),
 )
-_UNDER_WAY = transfers.c.phase != Phase.GONE.value
+_UNDER_WAY = transfers.c.phase != TransferPhase.GONE.value
 _CLAIMED = select(transfers.c.table_id).where(
     transfers.c.schema_name == bindparam("schema"),
     transfers.c.table_name == bindparam("table"),
-    transfers.c.phase == Phase.CLAIMED.value,
+    transfers.c.phase == TransferPhase.CLAIMED.value,
 )
 
 
-def find(db: Connection, table_id: TableId) -> Transfer | None:
+def find_transfer(db: Connection, table_id: TableId) -> Transfer | None:
     """The transfer of a table, if it is or was on its way."""
     row = db.execute(select(transfers).where(transfers.c.table_id == table_id)).one_or_none()
     return None if row is None else _transfer(row)
 
 
-def under_way(db: Connection, name: TableName | None = None) -> tuple[Transfer, ...]:
+def transfers_under_way(db: Connection, name: TableName | None = None) -> tuple[Transfer, ...]:
     """The tables on their way, or those of one name."""
     query = select(transfers).where(_UNDER_WAY).order_by(transfers.c.table_id)
     if name is not None:
@@ -71,24 +71,24 @@ def under_way(db: Connection, name: TableName | None = None) -> tuple[Transfer, 
     return tuple(_transfer(row) for row in db.execute(query))
 
 
-def is_claimed(db: Connection, name: TableName) -> bool:
+def is_name_claimed(db: Connection, name: TableName) -> bool:
     """Whether a table is on its way in that is to have this name, or was."""
     return db.execute(_CLAIMED, {"schema": name.schema, "table": name.table}).first() is not None
 
 
-def claims(db: Connection) -> tuple[Transfer, ...]:
+def open_claims(db: Connection) -> tuple[Transfer, ...]:
     """The tables on their way in."""
-    query = select(transfers).where(transfers.c.phase == Phase.CLAIMED.value)
+    query = select(transfers).where(transfers.c.phase == TransferPhase.CLAIMED.value)
     return tuple(_transfer(row) for row in db.execute(query.order_by(transfers.c.expires_ms)))
 
 
-def reserves(db: Connection, name: TableName, now_ms: int) -> bool:
+def is_name_reserved(db: Connection, name: TableName, now_ms: int) -> bool:
     """Whether a table on its way in is to have that name."""
-    waiting = under_way(db, name)
-    return any(found.phase is Phase.CLAIMED and found.expires_ms > now_ms for found in waiting)
+    waiting = transfers_under_way(db, name)
+    return any(found.phase is TransferPhase.CLAIMED and found.expires_ms > now_ms for found in waiting)
 
 
-def add(db: Connection, transfer: Transfer) -> None:
+def insert_transfer(db: Connection, transfer: Transfer) -> None:
     """Record the beginning of a transfer."""
     db.execute(
         insert(transfers),
@@ -106,7 +106,7 @@ def add(db: Connection, transfer: Transfer) -> None:
     )
 
 
-def advance(db: Connection, table_id: TableId, phase: Phase, expires_ms: int) -> None:
+def set_phase(db: Connection, table_id: TableId, phase: TransferPhase, expires_ms: int) -> None:
     """Take a transfer to a phase, or give it more time."""
     db.execute(
         update(transfers)
@@ -115,12 +115,12 @@ def advance(db: Connection, table_id: TableId, phase: Phase, expires_ms: int) ->
     )
 
 
-def remove(db: Connection, table_id: TableId) -> None:
+def delete_transfer(db: Connection, table_id: TableId) -> None:
     """Forget a transfer."""
     db.execute(delete(transfers).where(transfers.c.table_id == table_id))
 
 
-def freeze(db: Connection, table_id: TableId, since_ms: int | None) -> None:
+def set_frozen(db: Connection, table_id: TableId, since_ms: int | None) -> None:
     """Let nothing of the table be ratified from now on; with None, let it again."""
     db.execute(
         update(commit_store.tables)
@@ -129,7 +129,7 @@ def freeze(db: Connection, table_id: TableId, since_ms: int | None) -> None:
     )
 
 
-def live(db: Connection, table_id: TableId) -> TableEntry | None:
+def find_live_table(db: Connection, table_id: TableId) -> TableEntry | None:
     """The live table of that id."""
     row = name_store.find_row(db, table_id)
     if row is None or row.state != LIVE:
@@ -137,24 +137,24 @@ def live(db: Connection, table_id: TableId) -> TableEntry | None:
     return name_store.find_table(db, TableName(row.schema_name, row.table_name))
 
 
-def at(db: Connection, location: str) -> Row[Any] | None:
+def find_row_at(db: Connection, location: str) -> Row[Any] | None:
     """All that is in the row of the table at a place, whatever its state."""
     return db.execute(
         select(commit_store.tables).where(commit_store.tables.c.location == location)
     ).one_or_none()
 
 
-def places_near(db: Connection, location: str) -> tuple[str, ...]:
+def overlapping_locations(db: Connection, location: str) -> tuple[str, ...]:
     """The places of tables, dropped ones too, that overlap with one."""
     found = commit_store.tables.c.location
     query = select(found).where(
-        found.in_(list(locations.itself_and_above(location)))
+        found.in_(list(locations.self_and_ancestors(location)))
         | found.startswith(f"{location}/", autoescape=True)
     )
     return tuple(near for near in db.scalars(query) if locations.overlap(near, location))
 
 
-def enter(db: Connection, transfer: Transfer, name: TableName, now_ms: int) -> None:
+def insert_adopted_table(db: Connection, transfer: Transfer, name: TableName, now_ms: int) -> None:
     """Make it a live table whose log is published up to the base, of which nothing more is known."""
     db.execute(
         insert(commit_store.tables),
@@ -173,7 +173,7 @@ def enter(db: Connection, transfer: Transfer, name: TableName, now_ms: int) -> N
     )
 
 
-def leave(db: Connection, transfer: Transfer, place: str) -> None:
+def mark_released(db: Connection, transfer: Transfer, place: str) -> None:
     """Make it a table that was given back, and is at this place; name and location are free for another."""
     table_id = transfer.table_id
     db.execute(
@@ -184,14 +184,14 @@ def leave(db: Connection, transfer: Transfer, place: str) -> None:
     db.execute(
         update(transfers)
         .where(transfers.c.table_id == table_id)
-        .values(phase=Phase.GONE.value, location=place)
+        .values(phase=TransferPhase.GONE.value, location=place)
     )
 
 
-def not_live(db: Connection, table_id: TableId) -> TableNotFound:
+def not_live_error(db: Connection, table_id: TableId) -> TableNotFound:
     """The error for an id that no live table has; of one that was given back it says where it is."""
-    found = find(db, table_id)
-    if found is None or found.phase is not Phase.GONE:
+    found = find_transfer(db, table_id)
+    if found is None or found.phase is not TransferPhase.GONE:
         return table_not_found.no_table(table_id)
     return TableNotFound(
         f"the table {found.name} was given back by its catalog with version {found.target} and is an "
@@ -201,7 +201,7 @@ def not_live(db: Connection, table_id: TableId) -> TableNotFound:
     )  # fmt: skip
 
 
-def frozen(table_id: TableId) -> TableFrozen:
+def frozen_error(table_id: TableId) -> TableFrozen:
     """The error for a proposal that comes while a table leaves."""
     return TableFrozen(
         f"the table {table_id} is being given back by its catalog, which ratifies nothing of it "
@@ -213,7 +213,7 @@ def frozen(table_id: TableId) -> TableFrozen:
 def _transfer(row: Row[Any]) -> Transfer:
     return Transfer(
         TableId(row.table_id),
-        Phase(row.phase),
+        TransferPhase(row.phase),
         TableName(row.schema_name, row.table_name),
         row.location,
         Version(row.base_version),

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import msgspec
 
-from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.commits import TableState
 from headgate.catalog.validation import path_containment, system_domain_rules
-from headgate.catalog.validation.number_ranges import LAST_MOMENT, out_of_range
+from headgate.catalog.validation.number_ranges import MAX_TIMESTAMP_MS, out_of_range
 from headgate.errors import CorruptLog, HeadgateError
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
@@ -48,13 +48,13 @@ _OVERWRITING = frozenset({"overwrite", "complete"})  # how batches and streams s
 
 
 @dataclass(frozen=True)  # without slots: what is derived is worked out once
-class Proposed:
+class ProposedCommit:
     """A commit under review: its actions in the order of its lines, and the table it would follow."""
 
     txn_id: TxnId
     actions: tuple[Action, ...]
     commit: Commit
-    before: Told | None = None
+    before: TableState | None = None
     """What the table is, if that was asked for and is known."""
     sources: Collection[str] = field(default=())
     """Where files may be besides the table, because it was cloned from there."""
@@ -103,7 +103,7 @@ class Proposed:
     def breach(self, action: Action, why: str, code: str | None = None) -> Breach:
         """What is wrong with this action, which is one of the commit's."""
         line = next((n for n, each in enumerate(self.actions, 1) if each is action), 0)
-        return Breach(line, strict_codec.KINDS.get(type(action), ""), why, code)
+        return Breach(line, strict_codec.ACTION_NAMES.get(type(action), ""), why, code)
 
     def of(self, *kinds: type[Action]) -> Iterator[Action]:
         """The actions of these kinds."""
@@ -121,17 +121,19 @@ _NO_METADATA = Metadata(
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ContentRule:
     """One row: to which commits it applies, what breaks it, the same in words, and the error's code."""
 
     name: str
-    applies: Callable[[Proposed], bool]
-    check: Callable[[Proposed], Breach | None]
+    applies: Callable[[ProposedCommit], bool]
+    check: Callable[[ProposedCommit], Breach | None]
     says: str
     code: str = MALFORMED
 
 
-def first_breach(rules: tuple[Rule, ...], proposed: Proposed) -> tuple[Rule, Breach] | None:
+def first_breach(
+    rules: tuple[ContentRule, ...], proposed: ProposedCommit
+) -> tuple[ContentRule, Breach] | None:
     """The first rule that the commit breaks, and how."""
     for rule in rules:
         if rule.applies(proposed) and (found := _checked(rule, proposed)) is not None:
@@ -139,7 +141,7 @@ def first_breach(rules: tuple[Rule, ...], proposed: Proposed) -> tuple[Rule, Bre
     return None
 
 
-def _checked(rule: Rule, proposed: Proposed) -> Breach | None:
+def _checked(rule: ContentRule, proposed: ProposedCommit) -> Breach | None:
     try:
         return rule.check(proposed)
     except (HeadgateError, msgspec.DecodeError, RecursionError) as exc:
@@ -147,48 +149,48 @@ def _checked(rule: Rule, proposed: Proposed) -> Breach | None:
         return Breach(0, "", str(exc))
 
 
-def always(_: Proposed) -> bool:
+def always(_: ProposedCommit) -> bool:
     """Of every commit."""
     return True
 
 
-def writes_metadata(proposed: Proposed) -> bool:
+def writes_metadata(proposed: ProposedCommit) -> bool:
     """Of a commit with a metaData action."""
     return proposed.commit.metadata is not None
 
 
-def writes_protocol(proposed: Proposed) -> bool:
+def writes_protocol(proposed: ProposedCommit) -> bool:
     """Of a commit with a protocol action."""
     return proposed.commit.protocol is not None
 
 
-def writes_domains(proposed: Proposed) -> bool:
+def writes_domains(proposed: ProposedCommit) -> bool:
     """Of a commit with a domainMetadata action."""
     return bool(proposed.commit.domains)
 
 
-def _several_actions(proposed: Proposed) -> bool:
+def _several_actions(proposed: ProposedCommit) -> bool:
     return len(proposed.actions) > 2  # a commitInfo and one more can contradict nothing
 
 
-def _begins_otherwise(proposed: Proposed) -> Breach | None:
+def _commit_info_not_first(proposed: ProposedCommit) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if isinstance(action, CommitInfo) is not (line == 1):
             return proposed.breach(action, "commitInfo must be the first action, and there must be no other")
     return None
 
 
-def _unstamped(proposed: Proposed) -> Breach | None:
+def _missing_timestamp(proposed: ProposedCommit) -> Breach | None:
     info = proposed.actions[0]
     stamp = info.in_commit_timestamp if isinstance(info, CommitInfo) else None
     if stamp is None:
         return Breach(1, "commitInfo", "it must have an inCommitTimestamp on a catalog-managed table")
-    if not 0 < stamp <= LAST_MOMENT:
+    if not 0 < stamp <= MAX_TIMESTAMP_MS:
         return Breach(1, "commitInfo", f"inCommitTimestamp {stamp} is no moment that others can come after")
     return None
 
 
-def _unidentified(proposed: Proposed) -> Breach | None:
+def _wrong_txn_id(proposed: ProposedCommit) -> Breach | None:
     info = proposed.actions[0]
     found = info.txn_id if isinstance(info, CommitInfo) else None
     if found != proposed.txn_id:
@@ -199,11 +201,11 @@ def _unidentified(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _as_writers_check(name: str) -> Callable[[Proposed], Breach | None]:
+def _as_writers_check(name: str) -> Callable[[ProposedCommit], Breach | None]:
     """A rule that writers of Headgate keep before they propose anything."""
-    row = next(row for row in preconditions.CHECKS if row.name == name)
+    row = next(row for row in preconditions.PRECONDITIONS if row.name == name)
 
-    def check(proposed: Proposed) -> Breach | None:
+    def check(proposed: ProposedCommit) -> Breach | None:
         why = row.breach(proposed.attempt)
         if why is None:
             return None
@@ -214,57 +216,57 @@ def _as_writers_check(name: str) -> Callable[[Proposed], Breach | None]:
     return check
 
 
-def _a_way_out(proposed: Proposed) -> Breach | None:
+def _illegal_path(proposed: ProposedCommit) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if isinstance(action, AddFile | RemoveFile | AddCdcFile) and (
-            why := path_containment.odd(action.path)
+            why := path_containment.path_problem(action.path)
         ):
-            return Breach(line, strict_codec.KINDS[type(action)], f"the path {action.path!r} {why}")
+            return Breach(line, strict_codec.ACTION_NAMES[type(action)], f"the path {action.path!r} {why}")
     return None
 
 
-def _numbers_of_nothing(proposed: Proposed) -> Breach | None:
+def _number_out_of_range(proposed: ProposedCommit) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
         if why := out_of_range(action):
-            return Breach(line, strict_codec.KINDS[type(action)], why)
+            return Breach(line, strict_codec.ACTION_NAMES[type(action)], why)
     return None
 
 
-def _a_vector_elsewhere(proposed: Proposed) -> Breach | None:
+def _illegal_vector_path(proposed: ProposedCommit) -> Breach | None:
     files: tuple[AddFile | RemoveFile, ...] = (*proposed.commit.adds, *proposed.commit.removes)
     for action in files:
         vector = action.deletion_vector
-        if vector is not None and (why := path_containment.odd_vector(vector)):
+        if vector is not None and (why := path_containment.vector_path_problem(vector)):
             return proposed.breach(action, f"the deletion vector {vector.path_or_inline_dv!r} {why}")
     return None
 
 
-def _a_vector_that_is_none(proposed: Proposed) -> Breach | None:
+def _unreadable_vector(proposed: ProposedCommit) -> Breach | None:
     for action in proposed.commit.adds:
         if (vector := action.deletion_vector) is None:
             continue
         try:
-            if isinstance(deletion_vectors.where(vector), deletion_vectors.Inline):
+            if isinstance(deletion_vectors.vector_location(vector), deletion_vectors.InlineVector):
                 deletion_vectors.parse_inline(vector)
         except CorruptLog as exc:
             return proposed.breach(action, exc.message, exc.code)
     return None
 
 
-def _has_vectors(proposed: Proposed) -> bool:
+def _has_vectors(proposed: ProposedCommit) -> bool:
     files: tuple[AddFile | RemoveFile, ...] = (*proposed.commit.adds, *proposed.commit.removes)
     return any(file.deletion_vector is not None for file in files)
 
 
-def _no_longer_managed(proposed: Proposed) -> Breach | None:
+def _drops_catalog_managed(proposed: ProposedCommit) -> Breach | None:
     protocol = proposed.commit.protocol
-    managed = table_features.find(table_features.CATALOG_MANAGED)
+    managed = table_features.find_feature(table_features.CATALOG_MANAGED)
     if protocol is None or managed is None:
         return None
     # A table may still be made as Delta 4.0.0 did, under the name the feature had then.
     is_preview = proposed.commit.version == 0 and protocol.has(_PREVIEW)
     for name in (_PREVIEW if is_preview else managed.name, *managed.requires):
-        row = table_features.find(name)
+        row = table_features.find_feature(name)
         lists = [protocol.writer_features or (), protocol.reader_features or ()]
         if any(name not in listed for listed in lists[: 2 if row is None or row.reader else 1]):
             why = f"it does not name {name}, which a catalog-managed table must have; a table leaves its "
@@ -272,47 +274,49 @@ def _no_longer_managed(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _without_timestamps(proposed: Proposed) -> Breach | None:
+def _disables_timestamps(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed.commit.metadata
-    if metadata is None or in_commit_timestamps.has_stamps(metadata):
+    if metadata is None or in_commit_timestamps.has_in_commit_timestamps(metadata):
         return None
     return proposed.breach(
         metadata, f"{property_values.IN_COMMIT_TIMESTAMPS} must stay true on a catalog-managed table"
     )
 
 
-def _wishes_kept_as_properties(proposed: Proposed) -> Breach | None:
+def _protocol_request_as_property(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed_metadata(proposed)
     for key in metadata.configuration:
         lower = key.lower()
-        if lower.startswith(table_properties.FEATURE) or lower in _WISHES:
+        if lower.startswith(table_properties.FEATURE_PREFIX) or lower in _PROTOCOL_VERSION_REQUESTS:
             return proposed.breach(metadata, f"{key} is a wish about the protocol, not a property")
     return None
 
 
-_WISHES = frozenset({table_properties.MIN_READER.lower(), table_properties.MIN_WRITER.lower()})
+_PROTOCOL_VERSION_REQUESTS = frozenset(
+    {table_properties.MIN_READER.lower(), table_properties.MIN_WRITER.lower()}
+)
 
 
-def proposed_metadata(proposed: Proposed) -> Metadata:
+def proposed_metadata(proposed: ProposedCommit) -> Metadata:
     """The metaData action of a commit that has one."""
     return proposed.commit.metadata or _NO_METADATA
 
 
-def _columns_that_make_no_table(proposed: Proposed) -> Breach | None:
+def _invalid_schema(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed_metadata(proposed)
-    if odd := strict_schema.breach(metadata.schema_string):
+    if odd := strict_schema.schema_breach(metadata.schema_string):
         return proposed.breach(metadata, odd)
     schema = schema_json.parse(metadata.schema_string)
-    if twice := evolution.duplicate(schema):
+    if twice := evolution.duplicate_column(schema):
         why = f"the column {twice!r} is there twice (names are compared ignoring case)"
         return proposed.breach(metadata, why, "DELTA_DUPLICATE_COLUMNS_FOUND")
     if metadata.format.provider != "parquet":
         return proposed.breach(metadata, f"the files are {metadata.format.provider!r}, not parquet")
-    mapped = evolution.mapping_breach(metadata)
+    mapped = evolution.column_mapping_breach(metadata)
     return None if mapped is None else proposed.breach(metadata, mapped)
 
 
-def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
+def _invalid_partition_columns(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed_metadata(proposed)
     names = Counter(name.lower() for name in metadata.partition_columns)
     schema = schema_json.parse(metadata.schema_string)
@@ -326,16 +330,16 @@ def _partition_columns_that_are_none(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _forged_domain(proposed: Proposed) -> Breach | None:
+def _forged_domain(proposed: ProposedCommit) -> Breach | None:
     for action in proposed.commit.domains:
-        if why := system_domain_rules.breach(action, proposed.commit.adds):
+        if why := system_domain_rules.domain_problem(action, proposed.commit.adds):
             return proposed.breach(action, why)
     return None
 
 
 _DEPENDENCIES = "DELTA_CANNOT_MODIFY_CATALOG_MANAGED_DEPENDENCIES"
 _ONCE = tuple(
-    Rule(name, _several_actions, _as_writers_check(name), says, "DELTA_DUPLICATE_ACTIONS_FOUND")
+    ContentRule(name, _several_actions, _as_writers_check(name), says, "DELTA_DUPLICATE_ACTIONS_FOUND")
     for name, says in (
         ("one-protocol-one-metadata", "there is at most one protocol and one metaData"),
         ("files-once", "a file with its deletion vector is added or removed once"),
@@ -343,51 +347,51 @@ _ONCE = tuple(
     )
 )
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "commit-info-first", always, _begins_otherwise,
+RULES: tuple[ContentRule, ...] = (
+    ContentRule(
+        "commit-info-first", always, _commit_info_not_first,
         "the first action, and no other, is a commitInfo", "DELTA_MISSING_COMMIT_INFO",
     ),
-    Rule(
-        "stamped", always, _unstamped,
+    ContentRule(
+        "stamped", always, _missing_timestamp,
         "commitInfo has an inCommitTimestamp", "DELTA_MISSING_COMMIT_TIMESTAMP",
     ),
-    Rule("identified", always, _unidentified, "commitInfo has the txnId of the proposal"),
-    Rule(
-        "paths-inside", always, _a_way_out,
+    ContentRule("identified", always, _wrong_txn_id, "commitInfo has the txnId of the proposal"),
+    ContentRule(
+        "paths-inside", always, _illegal_path,
         "no path has a backslash, a control character, or a part of nothing but dots, or is in the log",
     ),
-    Rule(
-        "numbers", always, _numbers_of_nothing,
+    ContentRule(
+        "numbers", always, _number_out_of_range,
         "sizes, times, versions, row ids, offsets and counts are from 0 to what a table's sums can hold",
     ),
-    Rule("vectors-inside", _has_vectors, _a_vector_elsewhere, "nor does that of a deletion vector"),
-    Rule(
-        "vectors-readable", _has_vectors, _a_vector_that_is_none,
+    ContentRule("vectors-inside", _has_vectors, _illegal_vector_path, "nor does that of a deletion vector"),
+    ContentRule(
+        "vectors-readable", _has_vectors, _unreadable_vector,
         "a deletion vector names a file, or is one itself, with as many rows as it says",
     ),
     *_ONCE,
-    Rule(
-        "stays-managed", writes_protocol, _no_longer_managed,
+    ContentRule(
+        "stays-managed", writes_protocol, _drops_catalog_managed,
         "the protocol keeps catalogManaged and what it depends on", _DEPENDENCIES,
     ),
-    Rule(
-        "stays-stamped", writes_metadata, _without_timestamps,
+    ContentRule(
+        "stays-stamped", writes_metadata, _disables_timestamps,
         "in-commit timestamps stay enabled", _DEPENDENCIES,
     ),
-    Rule(
-        "no-wishes", writes_metadata, _wishes_kept_as_properties,
+    ContentRule(
+        "no-wishes", writes_metadata, _protocol_request_as_property,
         "no property is a wish about the protocol, `delta.feature.…`",
     ),
-    Rule(
-        "columns", writes_metadata, _columns_that_make_no_table,
+    ContentRule(
+        "columns", writes_metadata, _invalid_schema,
         "every reader can parse the schema, it has no column twice, and mapped columns have ids of their own",
     ),
-    Rule(
-        "partition-columns", writes_metadata, _partition_columns_that_are_none,
+    ContentRule(
+        "partition-columns", writes_metadata, _invalid_partition_columns,
         "partition columns are columns", "DELTA_INVALID_PARTITIONING_SCHEMA",
     ),
-    Rule(
+    ContentRule(
         "system-domains", writes_domains, _forged_domain,
         "of Delta's own domains only `delta.rowTracking` and `delta.clustering` are written, and well-formed",
         "HEADGATE_DOMAIN_RESERVED",

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, AppTransaction, DeletionVector, RemoveFile
 
-MOST_BYTES = 2**50
+MAX_FILE_BYTES = 2**50
 """More than any file has, and few enough that the sum of a million of them can be held."""
-LAST_MOMENT = 253_402_300_799_999
+MAX_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999."""
 _MOST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class NumberRange:
     """One row: from 0 to what a field may go."""
 
     kind: type[Action]
@@ -24,18 +24,18 @@ class Range:
     most: int
 
 
-RANGES: tuple[Range, ...] = (
-    Range(AddFile, "size", MOST_BYTES),
-    Range(AddFile, "modification_time", LAST_MOMENT),
-    Range(AddFile, "base_row_id", _MOST),
-    Range(AddFile, "default_row_commit_version", _MOST),
-    Range(DeletionVector, "offset", MOST_BYTES),
-    Range(DeletionVector, "size_in_bytes", MOST_BYTES),
-    Range(DeletionVector, "cardinality", _MOST),
-    Range(RemoveFile, "deletion_timestamp", LAST_MOMENT),
-    Range(AddCdcFile, "size", MOST_BYTES),
-    Range(AppTransaction, "version", _MOST),
-    Range(AppTransaction, "last_updated", LAST_MOMENT),
+RANGES: tuple[NumberRange, ...] = (
+    NumberRange(AddFile, "size", MAX_FILE_BYTES),
+    NumberRange(AddFile, "modification_time", MAX_TIMESTAMP_MS),
+    NumberRange(AddFile, "base_row_id", _MOST),
+    NumberRange(AddFile, "default_row_commit_version", _MOST),
+    NumberRange(DeletionVector, "offset", MAX_FILE_BYTES),
+    NumberRange(DeletionVector, "size_in_bytes", MAX_FILE_BYTES),
+    NumberRange(DeletionVector, "cardinality", _MOST),
+    NumberRange(RemoveFile, "deletion_timestamp", MAX_TIMESTAMP_MS),
+    NumberRange(AddCdcFile, "size", MAX_FILE_BYTES),
+    NumberRange(AppTransaction, "version", _MOST),
+    NumberRange(AppTransaction, "last_updated", MAX_TIMESTAMP_MS),
 )
 _BY_KIND = {
     kind: tuple((row.name, row.most) for row in RANGES if row.kind is kind)

@@ -16,36 +16,36 @@ from headgate.storage import location_spelling
 
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_=.~/-]*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_LOG = file_names.LOG.rstrip("/")
+_LOG = file_names.LOG_FOLDER.rstrip("/")
 _UUID_CHARACTERS = 20
 _LONGEST = 4096
 _ABSOLUTE = "is not relative to the table"
 
 
-def odd(path: str) -> str | None:
+def path_problem(path: str) -> str | None:
     """Why no table may have a file of this path; None if one may."""
     if _PLAIN.fullmatch(path) and "/." not in path and len(path) <= _LONGEST:
         return None
     if not path or len(path) > _LONGEST:
         return "is empty" if not path else f"is longer than {_LONGEST} characters"
     for text in (path, unquote(path)):
-        if why := _odd(text):
+        if why := _spelling_problem(text):
             return why
     return "is in the table's log" if unquote(path).split("/", 1)[0].lower() == _LOG else None
 
 
-def odd_vector(vector: DeletionVector) -> str | None:
+def vector_path_problem(vector: DeletionVector) -> str | None:
     """The same of the file of a deletion vector, which a vector within the log does not have."""
     match vector.storage_type:
         case "i":
             return None
         case "u" if len(vector.path_or_inline_dv) >= _UUID_CHARACTERS:
             prefix = vector.path_or_inline_dv[:-_UUID_CHARACTERS]
-            return odd(prefix) or (_ABSOLUTE if is_outside(prefix) else None) if prefix else None
+            return path_problem(prefix) or (_ABSOLUTE if is_outside(prefix) else None) if prefix else None
         case "u":
             return "is too short to name a file"
         case "p":
-            return odd(vector.path_or_inline_dv)
+            return path_problem(vector.path_or_inline_dv)
         case other:
             return f"is of the unknown storage type {other!r}"
 
@@ -57,7 +57,7 @@ def is_outside(path: str) -> bool:
     return any(text.startswith("/") or _SCHEME.match(text) for text in (path, unquote(path)))
 
 
-def paths(actions: Iterable[Action]) -> Iterator[str]:
+def file_paths(actions: Iterable[Action]) -> Iterator[str]:
     """Where the files of a commit are said to be, those of deletion vectors too."""
     for action in actions:
         if isinstance(action, AddFile | RemoveFile | AddCdcFile):
@@ -67,12 +67,12 @@ def paths(actions: Iterable[Action]) -> Iterator[str]:
                 yield vector.path_or_inline_dv
 
 
-def is_granted(path: str, sources: Collection[str]) -> bool:
+def is_below_source(path: str, sources: Collection[str]) -> bool:
     """Whether a path outside the table is below one of these places."""
     return any(_below(path, source) for source in sources)
 
 
-def _odd(text: str) -> str | None:
+def _spelling_problem(text: str) -> str | None:
     if "\\" in text:
         return "has a backslash"
     if any(unicodedata.category(character) == "Cc" for character in text):

@@ -1,6 +1,6 @@
 """What did a client stage? Read from the one place where that can be, whatever the client says (T1, T3)."""
 
-from headgate.catalog.validation.validation import MOST_STAGED_BYTES
+from headgate.catalog.validation.validation import MAX_STAGED_BYTES
 from headgate.errors import AccessDenied, InvalidRequest, ObjectNotFound
 from headgate.protocol.log import file_names
 from headgate.storage import nofollow
@@ -8,12 +8,12 @@ from headgate.storage.local import LocalStore
 from headgate.storage.store import Store
 
 
-def read(files: Store, file_name: str) -> bytes:
+def read_staged_commit(files: Store, file_name: str) -> bytes:
     """The content of a staged commit of the table with these files; its name was checked before."""
-    path = file_names.STAGED + file_name
+    path = file_names.STAGED_FOLDER + file_name
     try:
         content = (
-            nofollow.read(files.root, path, most=MOST_STAGED_BYTES)
+            nofollow.read_nofollow(files.root, path, most=MAX_STAGED_BYTES)
             if isinstance(files, LocalStore)
             else files.read(path)
         )
@@ -23,6 +23,6 @@ def read(files: Store, file_name: str) -> bytes:
         ) from exc
     except AccessDenied as exc:
         raise InvalidRequest(f"the staged commit {file_name!r} cannot be read: {exc.message}") from exc
-    if len(content) > MOST_STAGED_BYTES:
-        raise InvalidRequest(f"the staged commit {file_name!r} is larger than {MOST_STAGED_BYTES} bytes")
+    if len(content) > MAX_STAGED_BYTES:
+        raise InvalidRequest(f"the staged commit {file_name!r} is larger than {MAX_STAGED_BYTES} bytes")
     return content

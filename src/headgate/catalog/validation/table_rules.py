@@ -6,7 +6,13 @@ They are asked inside the transaction that ratifies, so that nobody changes the 
 from collections.abc import Callable, Iterator
 
 from headgate.catalog.validation import path_containment
-from headgate.catalog.validation.content_rules import Proposed, Rule, always, writes_domains, writes_metadata
+from headgate.catalog.validation.content_rules import (
+    ContentRule,
+    ProposedCommit,
+    always,
+    writes_domains,
+    writes_metadata,
+)
 from headgate.errors import HeadgateError
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import (
@@ -23,33 +29,33 @@ from headgate.protocol.domains import rules
 from headgate.protocol.features import identity_columns, row_tracking
 from headgate.protocol.log import strict_codec
 from headgate.protocol.log.strict_codec import Breach
-from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
-from headgate.protocol.metadata.table_properties import STAMPS
+from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES
+from headgate.protocol.metadata.table_properties import TIMESTAMP_PROPERTIES
 from headgate.protocol.schema import column_mapping, evolution
 from headgate.protocol.schema import json as schema_json
 
-KEPT = STAMPS | CATALOG_KEPT
+PROTECTED_PROPERTIES = TIMESTAMP_PROPERTIES | CATALOG_PROPERTIES
 """The properties that a catalog depends on, which no commit changes."""
 
 
-def _changes_known_metadata(proposed: Proposed) -> bool:
+def _changes_known_metadata(proposed: ProposedCommit) -> bool:
     return writes_metadata(proposed) and proposed.before is not None
 
 
-def _changes_table(proposed: Proposed) -> bool:
+def _changes_table(proposed: ProposedCommit) -> bool:
     known = proposed.protocol is not None and proposed.metadata is not None
     return known and (proposed.commit.metadata is not None or proposed.commit.protocol is not None)
 
 
-def _knows_protocol(proposed: Proposed) -> bool:
+def _knows_protocol(proposed: ProposedCommit) -> bool:
     return proposed.protocol is not None
 
 
-def _knows_table(proposed: Proposed) -> bool:
+def _knows_table(proposed: ProposedCommit) -> bool:
     return proposed.before is not None
 
 
-def _changed(proposed: Proposed) -> tuple[Metadata, Metadata]:
+def _metadata_before_and_after(proposed: ProposedCommit) -> tuple[Metadata, Metadata]:
     """The metadata before and after a commit that changes it."""
     after = proposed.commit.metadata
     before = proposed.before.metadata if proposed.before is not None else after
@@ -58,17 +64,17 @@ def _changed(proposed: Proposed) -> tuple[Metadata, Metadata]:
     return before, after
 
 
-def _another_table(proposed: Proposed) -> Breach | None:
-    before, after = _changed(proposed)
+def _changed_table_id(proposed: ProposedCommit) -> Breach | None:
+    before, after = _metadata_before_and_after(proposed)
     if before.id == after.id:
         return None
     why = f"its id is {after.id}, and this table's is {before.id}: it was made for another table"
     return proposed.breach(after, why)
 
 
-def _what_the_catalog_keeps(proposed: Proposed) -> Breach | None:
-    before, after = _changed(proposed)
-    for key in sorted(KEPT):
+def _changed_protected_property(proposed: ProposedCommit) -> Breach | None:
+    before, after = _metadata_before_and_after(proposed)
+    for key in sorted(PROTECTED_PROPERTIES):
         values = before.configuration.get(key), after.configuration.get(key)
         if values[0] != values[1]:
             why = f"{key} changes from {values[0]!r} to {values[1]!r}, and the catalog depends on it"
@@ -76,43 +82,45 @@ def _what_the_catalog_keeps(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _illegal_evolution(proposed: Proposed) -> Breach | None:
-    before, after = _changed(proposed)
+def _illegal_evolution(proposed: ProposedCommit) -> Breach | None:
+    before, after = _metadata_before_and_after(proposed)
     protocol = proposed.protocol
     if protocol is None or proposed.replaces_table:
         return None
-    why = None if _layout(before) == _layout(after) else evolution.breach(before, after, protocol)
+    why = (
+        None if _layout(before) == _layout(after) else evolution.schema_change_breach(before, after, protocol)
+    )
     if why is None:
         return None
     return proposed.breach(after, f"{why}; only a commit that replaces the whole table may do that")
 
 
-def _structs_without_fields(proposed: Proposed) -> Breach | None:
+def _new_empty_struct(proposed: ProposedCommit) -> Breach | None:
     after = proposed.commit.metadata
     if after is None:
         return None
     # A table that was adopted with one is still changed in other ways.
-    known = frozenset(() if proposed.before is None else _hollow(proposed.before.metadata))
-    new = next((path for path in _hollow(after) if path not in known), None)
+    known = frozenset(() if proposed.before is None else _empty_structs(proposed.before.metadata))
+    new = next((path for path in _empty_structs(after) if path not in known), None)
     if new is None:
         return None
     return proposed.breach(after, f"the column {new!r} is a struct without fields, which no file can store")
 
 
-def _hollow(metadata: Metadata) -> tuple[str, ...]:
-    return evolution.hollow(schema_json.parse(metadata.schema_string))
+def _empty_structs(metadata: Metadata) -> tuple[str, ...]:
+    return evolution.empty_structs(schema_json.parse(metadata.schema_string))
 
 
-def _brings_columns(proposed: Proposed) -> bool:
+def _brings_columns(proposed: ProposedCommit) -> bool:
     return writes_metadata(proposed) and (proposed.before is not None or proposed.commit.version == 0)
 
 
 def _layout(metadata: Metadata) -> tuple[object, ...]:
     highest = metadata.configuration.get(property_values.MAX_COLUMN_ID)
-    return metadata.schema_string, metadata.partition_columns, column_mapping.mode(metadata), highest
+    return metadata.schema_string, metadata.partition_columns, column_mapping.mapping_mode(metadata), highest
 
 
-def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
+def _protocol_contradicts_metadata(proposed: ProposedCommit) -> Breach | None:
     protocol, metadata = proposed.protocol, proposed.metadata
     written: Action | None = proposed.commit.protocol or proposed.commit.metadata
     if protocol is None or metadata is None or written is None:
@@ -121,8 +129,8 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
         table_features.check_maintainable(protocol, metadata)
     except HeadgateError as exc:
         return proposed.breach(written, exc.message, exc.code)
-    named = table_features.named(protocol)
-    if why := _listed_wrongly(protocol):
+    named = table_features.writer_features(protocol)
+    if why := _misplaced_feature(protocol):
         return proposed.breach(written, why)
     for feature in table_features.FEATURES:
         listed = not named.isdisjoint({feature.name, *feature.formerly})
@@ -137,7 +145,7 @@ def _protocol_and_metadata_apart(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _listed_wrongly(protocol: Protocol) -> str | None:
+def _misplaced_feature(protocol: Protocol) -> str | None:
     """A feature that the protocol names to others than those who must know it."""
     readers, writers = protocol.reader_features or (), protocol.writer_features or ()
     for feature in table_features.FEATURES:
@@ -148,7 +156,7 @@ def _listed_wrongly(protocol: Protocol) -> str | None:
     return None
 
 
-def _used(proposed: Proposed) -> Iterator[tuple[Action, str, tuple[str, ...]]]:
+def _feature_uses(proposed: ProposedCommit) -> Iterator[tuple[Action, str, tuple[str, ...]]]:
     """What actions use of the protocol: what it is called, and by which features it is allowed."""
     for action in proposed.actions:
         match action:
@@ -159,60 +167,60 @@ def _used(proposed: Proposed) -> Iterator[tuple[Action, str, tuple[str, ...]]]:
             case AddCdcFile():
                 yield action, "changed rows", ("changeDataFeed",)
             case DomainMetadata():
-                yield action, "a metadata domain", (rules.FEATURE,)
+                yield action, "a metadata domain", (rules.DOMAIN_METADATA,)
             case _:
                 continue
 
 
-def _without_its_feature(proposed: Proposed) -> Breach | None:
+def _missing_feature(proposed: ProposedCommit) -> Breach | None:
     protocol = proposed.protocol or Protocol(min_reader_version=3, min_writer_version=7)
-    named = table_features.named(protocol)
-    for action, what, allowing in _used(proposed):
+    named = table_features.writer_features(protocol)
+    for action, what, allowing in _feature_uses(proposed):
         if named.isdisjoint(allowing):
             return proposed.breach(action, f"it has {what}, and the protocol does not name {allowing[0]}")
     return None
 
 
-def _domains_twice(proposed: Proposed) -> Breach | None:
+def _invalid_domains(proposed: ProposedCommit) -> Breach | None:
     try:
         if proposed.protocol is not None:
-            rules.check_commit(proposed.protocol, proposed.commit.domains)
+            rules.check_domain_actions(proposed.protocol, proposed.commit.domains)
     except HeadgateError as exc:
         return proposed.breach(proposed.commit.domains[-1], exc.message, exc.code)
     return None
 
 
-def _numbers_rows(proposed: Proposed) -> bool:
+def _assigns_row_ids(proposed: ProposedCommit) -> bool:
     known = proposed.before is not None and proposed.before.domains is not None
-    if any(each.domain == rules.ROW_TRACKING for each in proposed.commit.domains):
+    if any(each.domain == rules.ROW_TRACKING_DOMAIN for each in proposed.commit.domains):
         return known
     tracks = proposed.protocol is not None and row_tracking.is_supported(proposed.protocol)
     return known and tracks and any(add.base_row_id is not None for add in proposed.commit.adds)
 
 
-def _row_ids_given_again(proposed: Proposed) -> Breach | None:
-    said = next((each for each in proposed.commit.domains if each.domain == rules.ROW_TRACKING), None)
+def _wrong_row_id_high_water_mark(proposed: ProposedCommit) -> Breach | None:
+    said = next((each for each in proposed.commit.domains if each.domain == rules.ROW_TRACKING_DOMAIN), None)
     if said is not None and said.removed:
-        return _mark_lost(proposed, said)
+        return _removed_high_water_mark(proposed, said)
     known = (proposed.before.domains if proposed.before is not None else None) or {}
-    last = known.get(rules.ROW_TRACKING)
-    before = row_tracking.NO_MARK if last is None else row_tracking.marked(last)
-    mark = before if said is None else row_tracking.marked(said)
-    highest = max(before, row_tracking.highest_given(proposed.commit.adds))
+    last = known.get(rules.ROW_TRACKING_DOMAIN)
+    before = row_tracking.NO_HIGH_WATER_MARK if last is None else row_tracking.parse_high_water_mark(last)
+    mark = before if said is None else row_tracking.parse_high_water_mark(said)
+    highest = max(before, row_tracking.highest_row_id(proposed.commit.adds))
     if mark == highest:
         return None
     why = f"the high-water mark of row ids goes from {before} to {mark}, and the highest given is {highest}"
     return Breach(0, "", why) if said is None else proposed.breach(said, why)
 
 
-def _tracks_rows(proposed: Proposed) -> bool:
+def _tracks_rows(proposed: ProposedCommit) -> bool:
     protocol, metadata = proposed.protocol, proposed.metadata
     if protocol is None or metadata is None:
         return False
     return row_tracking.is_supported(protocol) and not row_tracking.is_suspended(metadata)
 
 
-def _rows_without_ids(proposed: Proposed) -> Breach | None:
+def _missing_row_ids(proposed: ProposedCommit) -> Breach | None:
     for add in proposed.commit.adds:
         if add.base_row_id is None or add.default_row_commit_version is None:
             why = "it has no baseRowId or no defaultRowCommitVersion, and the table's rows are tracked"
@@ -220,7 +228,7 @@ def _rows_without_ids(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
+def _removed_high_water_mark(proposed: ProposedCommit, said: DomainMetadata) -> Breach | None:
     """What of a removed mark: without it the same ids would be given again, unless none are any more."""
     protocol, metadata = proposed.protocol, proposed.metadata
     if protocol is None or not row_tracking.is_supported(protocol):
@@ -230,12 +238,12 @@ def _mark_lost(proposed: Proposed, said: DomainMetadata) -> Breach | None:
     return proposed.breach(said, "the high-water mark of row ids goes away, and row ids are still given")
 
 
-def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
+def _more_than_identity_marks(proposed: ProposedCommit) -> Breach | None:
     info = proposed.commit.info
     if not identity_columns.is_tagged(info):
         return None
-    before, after = _changed(proposed)
-    if before == after or identity_columns.moves_marks_only(before, after):
+    before, after = _metadata_before_and_after(proposed)
+    if before == after or identity_columns.changes_high_water_mark_only(before, after):
         return None
     why = (
         f"the tag {identity_columns.TAG} says that it only moves marks of identity columns, and it does more"
@@ -243,7 +251,7 @@ def _changes_said_to_be_marks(proposed: Proposed) -> Breach | None:
     return proposed.breach(after, f"{why}: writers that trust the tag would not look at it")
 
 
-def _secrets(proposed: Proposed) -> Breach | None:
+def _secret_in_metadata(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed.commit.metadata
     if metadata is None:
         return None
@@ -254,74 +262,85 @@ def _secrets(proposed: Proposed) -> Breach | None:
     return None
 
 
-def _files_of_others(proposed: Proposed) -> Breach | None:
+def _file_outside_table(proposed: ProposedCommit) -> Breach | None:
     for line, action in enumerate(proposed.actions, 1):
-        for path in path_containment.paths((action,)):
-            if path_containment.is_outside(path) and not path_containment.is_granted(path, proposed.sources):
+        for path in path_containment.file_paths((action,)):
+            if path_containment.is_outside(path) and not path_containment.is_below_source(
+                path, proposed.sources
+            ):
                 why = f"{path!r} is outside the table, which was not granted files from there"
-                return Breach(line, strict_codec.KINDS[type(action)], why)
+                return Breach(line, strict_codec.ACTION_NAMES[type(action)], why)
     return None
 
 
-_ASKED_ALREADY = ("one-protocol-one-metadata", "files-once", "applications-once", "stored-expressions")
+_CHECKED_BY_CONTENT_RULES = (
+    "one-protocol-one-metadata",
+    "files-once",
+    "applications-once",
+    "stored-expressions",
+)
 
 
-def _as_writers_check(check: preconditions.Check) -> Callable[[Proposed], Breach | None]:
-    def breach(proposed: Proposed) -> Breach | None:
+def _as_writers_check(check: preconditions.Precondition) -> Callable[[ProposedCommit], Breach | None]:
+    def breach(proposed: ProposedCommit) -> Breach | None:
         why = check.breach(proposed.attempt)
         return None if why is None else Breach(0, "", why, check.code)
 
     return breach
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("files-inside", always, _files_of_others, "every file is in the table, or where a grant allows"),
-    Rule("same-table", _changes_known_metadata, _another_table, "metaData has the id of the table"),
-    Rule(
-        "catalog-properties", _changes_known_metadata, _what_the_catalog_keeps,
-        f"these properties stay as they are: {', '.join(f'`{key}`' for key in sorted(KEPT))}",
+RULES: tuple[ContentRule, ...] = (
+    ContentRule(
+        "files-inside", always, _file_outside_table, "every file is in the table, or where a grant allows",
+    ),
+    ContentRule("same-table", _changes_known_metadata, _changed_table_id, "metaData has the id of the table"),
+    ContentRule(
+        "catalog-properties", _changes_known_metadata, _changed_protected_property,
+        f"these properties stay as they are: {', '.join(f'`{key}`' for key in sorted(PROTECTED_PROPERTIES))}",
         "DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
     ),
-    Rule(
+    ContentRule(
         "schema-evolution", _changes_known_metadata, _illegal_evolution,
         "types are widened at most, columns dropped only if they are mapped, ids and physical names kept and "
         "never given again, and nothing becomes NOT NULL",
         "DELTA_METADATA_MISMATCH",
     ),
-    Rule(
-        "columns-storable", _brings_columns, _structs_without_fields,
+    ContentRule(
+        "columns-storable", _brings_columns, _new_empty_struct,
         "no column becomes a struct without fields", "DELTA_EMPTY_DATA",
     ),
-    Rule(
-        "identity-tag", _changes_known_metadata, _changes_said_to_be_marks,
+    ContentRule(
+        "identity-tag", _changes_known_metadata, _more_than_identity_marks,
         f"what the tag `{identity_columns.TAG}` says moves marks of identity columns does nothing else",
     ),
-    Rule(
-        "protocol-fits", _changes_table, _protocol_and_metadata_apart,
+    ContentRule(
+        "protocol-fits", _changes_table, _protocol_contradicts_metadata,
         "the protocol is well-formed and known, and names what the table uses and what that needs",
         "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
     ),
-    Rule(
-        "features-used", _knows_protocol, _without_its_feature,
+    ContentRule(
+        "features-used", _knows_protocol, _missing_feature,
         "deletion vectors, row ids, changed rows and domains are there only with their feature",
         "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
     ),
-    Rule("domains-once", writes_domains, _domains_twice, "a metadata domain is written once"),
-    Rule(
-        "row-ids", _numbers_rows, _row_ids_given_again,
+    ContentRule("domains-once", writes_domains, _invalid_domains, "a metadata domain is written once"),
+    ContentRule(
+        "row-ids", _assigns_row_ids, _wrong_row_id_high_water_mark,
         "the high-water mark of row ids never goes back, and is that of the row ids which are given",
     ),
-    Rule("rows-tracked", _tracks_rows, _rows_without_ids, "where rows are tracked, every file has row ids"),
-    Rule(
-        "no-secrets", writes_metadata, _secrets,
+    ContentRule(
+        "rows-tracked", _tracks_rows, _missing_row_ids, "where rows are tracked, every file has row ids",
+    ),
+    ContentRule(
+        "no-secrets", writes_metadata, _secret_in_metadata,
         "no new property looks like a credential", "HEADGATE_SECRET_IN_LOG",
     ),
     *(
-        Rule(
+        ContentRule(
             row.name, _knows_table, _as_writers_check(row),
             "as its writer checks it ([conflicts](conflicts.md))", row.code,
         )
-        for row in preconditions.CHECKS
-        if row.name not in _ASKED_ALREADY
+        for row in preconditions.PRECONDITIONS
+        if row.name not in _CHECKED_BY_CONTENT_RULES
     ),
 )  # fmt: skip

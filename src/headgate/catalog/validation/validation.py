@@ -10,35 +10,43 @@ from dataclasses import dataclass, field
 import msgspec
 
 from headgate import redaction
-from headgate.catalog.ports.commits import Inline, Proposal, Staged, Told
+from headgate.catalog.ports.commits import InlineCommit, Proposal, StagedCommit, TableState
 from headgate.catalog.validation import content_rules, path_containment, table_rules, text_rules
-from headgate.catalog.validation.content_rules import MALFORMED, Proposed, Rule, first_breach
+from headgate.catalog.validation.content_rules import MALFORMED, ContentRule, ProposedCommit, first_breach
 from headgate.errors import InvalidRequest
-from headgate.protocol.actions import Action, AddFile, Commit, EpochMillis, TxnId, Version, sort
+from headgate.protocol.actions import (
+    Action,
+    AddFile,
+    Commit,
+    EpochMillis,
+    TxnId,
+    Version,
+    commit_from_actions,
+)
 from headgate.protocol.log import file_names, strict_codec
 from headgate.protocol.log.strict_codec import Breach
 
-MOST_INLINE_BYTES = 16 * 1024 * 1024
+MAX_INLINE_BYTES = 16 * 1024 * 1024
 """What a proposal may hold; a larger commit is staged."""
-MOST_STAGED_BYTES = 1024 * 1024 * 1024
+MAX_STAGED_BYTES = 1024 * 1024 * 1024
 """What is read of a staged file before it is refused."""
 
 _NAME_RULE = "<20-digit version>.<uuid>.json"
 
 
-def check_name(proposal: Proposal) -> None:
+def check_staged_name(proposal: Proposal) -> None:
     """Refuse a staged file whose name is not that of a staged commit of the proposed version (T1, T2)."""
     match proposal.content:
-        case Staged(file_name) if file_names.staged_version(file_name) != proposal.target:
+        case StagedCommit(file_name) if file_names.staged_version(file_name) != proposal.target:
             raise InvalidRequest(
                 f"{file_name!r} is not the name of a staged commit of version {proposal.target}: "
                 f"it must be {_NAME_RULE}",
                 file_name=file_name,
             )
-        case Inline(content) if len(content) > MOST_INLINE_BYTES:
+        case InlineCommit(content) if len(content) > MAX_INLINE_BYTES:
             raise InvalidRequest(
                 f"an inline commit of {len(content)} bytes is too large: stage what is larger than "
-                f"{MOST_INLINE_BYTES} bytes as a file",
+                f"{MAX_INLINE_BYTES} bytes as a file",
                 code=MALFORMED, rule="size",
             )  # fmt: skip
         case _:
@@ -46,7 +54,7 @@ def check_name(proposal: Proposal) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedContent:
     """What the catalog needs to know of a proposal's content."""
 
     timestamp: EpochMillis
@@ -61,50 +69,58 @@ class Checked:
     """The properties that look like a credential, and why: looked for before anybody waits."""
 
 
-def check_content(proposal: Proposal, content: bytes) -> Checked:
+def check_content(proposal: Proposal, content: bytes) -> CheckedContent:
     """The facts of a proposal's content, after checking what can be checked without its table."""
-    actions = _parsed(content)
-    commit = sort(proposal.target, actions)
+    actions = _parse_actions(content)
+    commit = commit_from_actions(proposal.target, actions)
     changes_table = 1 + len(commit.adds) + len(commit.removes) != len(actions)
-    is_inline = isinstance(proposal.content, Inline)
+    is_inline = isinstance(proposal.content, InlineCommit)
     if proposal.any_version and (changes_table or commit.removes or not is_inline):
         raise InvalidRequest(
             "only an inline commit that adds files and does nothing else may leave its version open"
         )
-    return _checked(proposal.txn_id, actions, commit, changes_table=changes_table)
+    return _checked_content(proposal.txn_id, actions, commit, changes_table=changes_table)
 
 
-def check_first(content: bytes, sources: Collection[str] = ()) -> Checked:
+def check_first_commit(content: bytes, sources: Collection[str] = ()) -> CheckedContent:
     """The facts of version 0 of a table, after checking all that can be without a table before it."""
-    actions = _parsed(content)
-    commit = sort(Version(0), actions)
-    checked = _checked(_txn_id(commit), actions, commit, changes_table=True)
-    check_against(checked, None, sources)
+    actions = _parse_actions(content)
+    commit = commit_from_actions(Version(0), actions)
+    checked = _checked_content(_txn_id(commit), actions, commit, changes_table=True)
+    check_against_table(checked, None, sources)
     return checked
 
 
-def check_against(checked: Checked, before: Told | None, sources: Collection[str] = ()) -> None:
+def check_against_table(
+    checked: CheckedContent, before: TableState | None, sources: Collection[str] = ()
+) -> None:
     """Refuse a commit that its table forbids; ``before`` is what the table is, as far as that is known."""
     commit = checked.commit
-    proposed = Proposed(_txn_id(commit), checked.actions, commit, before, sources, checked.credentials)
+    proposed = ProposedCommit(_txn_id(commit), checked.actions, commit, before, sources, checked.credentials)
     if found := first_breach(table_rules.RULES, proposed):
         raise _refusal(*found)
 
 
-def _checked(txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, changes_table: bool) -> Checked:
+def _checked_content(
+    txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, changes_table: bool
+) -> CheckedContent:
     rules = (*content_rules.RULES, *text_rules.RULES)
-    if found := first_breach(rules, Proposed(txn_id, actions, commit)):
+    if found := first_breach(rules, ProposedCommit(txn_id, actions, commit)):
         raise _refusal(*found)
     stamp = commit.info.in_commit_timestamp if commit.info is not None else None
-    concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain, commit.adds))
-    credentials = {} if commit.metadata is None else redaction.breaches(commit.metadata.configuration)
-    return Checked(stamp or EpochMillis(0), changes_table, commit, actions, concerns_table, credentials)
+    concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain_add, commit.adds))
+    credentials = (
+        {} if commit.metadata is None else redaction.credential_properties(commit.metadata.configuration)
+    )
+    return CheckedContent(
+        stamp or EpochMillis(0), changes_table, commit, actions, concerns_table, credentials
+    )
 
 
-def _parsed(content: bytes) -> tuple[Action, ...]:
+def _parse_actions(content: bytes) -> tuple[Action, ...]:
     found = strict_codec.parse(content)
     if isinstance(found, Breach):
-        raise _refusal(PARSED, found)
+        raise _refusal(PARSE_RULE, found)
     return found
 
 
@@ -112,13 +128,13 @@ def _txn_id(commit: Commit) -> TxnId:
     return (commit.info.txn_id if commit.info is not None else None) or TxnId("")
 
 
-def _is_plain(add: AddFile) -> bool:
+def _is_plain_add(add: AddFile) -> bool:
     return (
         add.deletion_vector is None and add.base_row_id is None and not path_containment.is_outside(add.path)
     )
 
 
-def _refusal(rule: Rule, breach: Breach) -> InvalidRequest:
+def _refusal(rule: ContentRule, breach: Breach) -> InvalidRequest:
     where = f" (line {breach.line}, {breach.kind or 'unknown'})" if breach.line else ""
     return InvalidRequest(
         f"the proposed commit breaks the rule {rule.name}{where}: {breach.why}; nothing was committed",
@@ -127,12 +143,12 @@ def _refusal(rule: Rule, breach: Breach) -> InvalidRequest:
     )  # fmt: skip
 
 
-PARSED = Rule(
+PARSE_RULE = ContentRule(
     "ndjson",
     content_rules.always,
     lambda _: None,
-    f"every line is one action of a known kind, nested at most {strict_codec.DEEPEST} levels, without a name "
-    "twice or a number that readers cannot hold, and statistics are JSON objects",
+    f"every line is one action of a known kind, nested at most {strict_codec.MAX_JSON_DEPTH} levels, without "
+    "a name twice or a number that readers cannot hold, and statistics are JSON objects",
 )
 """The rule that makes all others possible; it is asked by parsing."""
 

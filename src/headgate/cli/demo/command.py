@@ -45,32 +45,34 @@ def demo(
         say.say(
             f"{lake} was made by an earlier demo: " + ("starting anew" if fresh else "adding a day to it")
         )
-    found, seconds = _tell(say, lake, rows=rows, seed=seed)
+    found, seconds = _run_story(say, lake, rows=rows, seed=seed)
     _close(say, lake, found, seconds)
     if not all(claim.holds for claim in say.claims):
         raise typer.Exit(1)
 
 
-def _tell(say: Narrator, folder: Path, *, rows: int, seed: int) -> tuple[tuple[TableSummary, ...], float]:
+def _run_story(
+    say: Narrator, folder: Path, *, rows: int, seed: int
+) -> tuple[tuple[TableSummary, ...], float]:
     """The story; the tables there are at its end, and how long it took once Spark ran."""
     with ExitStack() as stack:
         with say.work("Spark started on this machine"):
-            spark = stack.enter_context(session.started())
+            spark = stack.enter_context(session.local_session())
         start = time.monotonic()
         catalog = stack.enter_context(closing(catalogs.open_catalog(CatalogTarget(str(folder)))))
         stage = scene.build(spark, catalog, say, rows=rows, seed=seed)
-        story.tell(stage)
-        return summaries.of_tables(stage.opened), time.monotonic() - start
+        story.run_story(stage)
+        return summaries.summarize_tables(stage.opened), time.monotonic() - start
 
 
 def _close(say: Narrator, folder: Path, found: tuple[TableSummary, ...], seconds: float) -> None:
     say.heading("What you have now")
-    tables_command.show(say.out, found, indent=3)
+    tables_command.print_tables(say.out, found, indent=3)
     commits = sum(table.version + 1 for table in found)
     files = [path for path in folder.rglob("*") if path.is_file()]
-    size = console.size(sum(path.stat().st_size for path in files))
-    say.say(f"{console.counted(commits, 'commit')} ratified; the story took {seconds:.1f} s")
-    say.say(f"{size} in {console.counted(len(files), 'file')}, all in {folder.absolute()}")
+    size = console.format_size(sum(path.stat().st_size for path in files))
+    say.say(f"{console.format_plural(commits, 'commit')} ratified; the story took {seconds:.1f} s")
+    say.say(f"{size} in {console.format_plural(len(files), 'file')}, all in {folder.absolute()}")
     broken = [claim for claim in say.claims if not claim.holds]
     if broken:
         say.say(Text(f"{len(broken)} of {len(say.claims)} checks failed; look for ✗ above", style="bold red"))

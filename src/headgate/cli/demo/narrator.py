@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from headgate.cli import console
-from headgate.cli.console import Column
+from headgate.cli.console import OutputColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Narrator:
                 Text.assemble(("✗ ", "bold red"), f"not so: {text} (expected {expected}, found {found})")
             )
 
-    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+    def table(self, columns: Sequence[OutputColumn], rows: Sequence[Sequence[str]]) -> None:
         """Rows under headings, indented."""
         console.show_table(self.out, columns, rows, indent=3)
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from headgate.catalog.targets import DATABASE, WAREHOUSE
+from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER
 from headgate.errors import InvalidRequest
 
 MARKER = ".headgate-demo"
@@ -29,7 +29,7 @@ def prepare(folder: Path, *, fresh: bool) -> bool:
 
 def _remove(folder: Path) -> None:
     # Only what a lake consists of: the folder may hold other things by now.
-    for database in folder.glob(f"{DATABASE}*"):
+    for database in folder.glob(f"{DATABASE_FILE}*"):
         database.unlink()
-    if (folder / WAREHOUSE).is_dir():
-        shutil.rmtree(folder / WAREHOUSE)
+    if (folder / WAREHOUSE_FOLDER).is_dir():
+        shutil.rmtree(folder / WAREHOUSE_FOLDER)

@@ -74,14 +74,14 @@ def _as_sent(orders: DataFrame, day: Day, name: str) -> DataFrame:
 def clean(bronze: DataFrame) -> DataFrame:
     """The orders that make sense, typed, each once."""
     return (
-        typed(bronze)
+        cast_orders(bronze)
         .where(is_valid())
         .dropDuplicates(["order_id"])
         .withColumn("amount", (F.col("quantity") * F.col("unit_price")).cast("decimal(12,2)"))
     )
 
 
-def typed(bronze: DataFrame) -> DataFrame:
+def cast_orders(bronze: DataFrame) -> DataFrame:
     """The same rows with types; what cannot be read becomes null."""
     return bronze.select(
         "order_id",

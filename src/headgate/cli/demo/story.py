@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from headgate.cli import console
-from headgate.cli.console import Column
+from headgate.cli.console import OutputColumn
 from headgate.cli.demo import backstage, retail
 from headgate.cli.demo.retail import STORES
 from headgate.cli.demo.scene import Scene
@@ -19,7 +19,7 @@ _DELIVERIES = 4
 _APPENDS_EACH = 2
 
 
-def tell(scene: Scene) -> None:
+def run_story(scene: Scene) -> None:
     """The whole story; what it claims is with its narrator."""
     _bronze(scene)
     closed = scene.bronze.version()
@@ -28,9 +28,9 @@ def tell(scene: Scene) -> None:
     added = _late_arrivals(scene)
     _refresh(scene)
     _time_travel(scene, closed=closed, added=added, report=report)
-    backstage.refusal(scene)
-    backstage.ratified_and_published(scene)
-    backstage.history(scene)
+    backstage.show_refusal(scene)
+    backstage.show_publishing(scene)
+    backstage.show_history(scene)
 
 
 def _bronze(scene: Scene) -> None:
@@ -38,7 +38,7 @@ def _bronze(scene: Scene) -> None:
     say.chapter(f"Bronze: the orders of {scene.day.date:%A, %-d %B %Y}, as the tills sent them")
     already = scene.count(table)
     with say.work(
-        f"{console.counted(scene.rows, 'order')} appended to {table.name} in {_DELIVERIES} deliveries",
+        f"{console.format_plural(scene.rows, 'order')} appended to {table.name} in {_DELIVERIES} deliveries",
         steps=_DELIVERIES,
     ) as step:
         for number, part in enumerate(_split(range(scene.rows), _DELIVERIES), start=1):
@@ -57,7 +57,7 @@ def _silver(scene: Scene) -> None:
     with say.work(f"{table.name} overwritten with the clean orders"):
         table.overwrite(retail.clean(scene.read(scene.bronze)))
     arrived, valid, kept = (
-        retail.typed(scene.read(scene.bronze))
+        retail.cast_orders(scene.read(scene.bronze))
         .select(
             F.count("*"),
             F.count_if(retail.is_valid()),
@@ -95,10 +95,10 @@ def _gold(scene: Scene) -> int:
     )
     say.table(
         (
-            Column("category"),
-            Column("orders", right=True),
-            Column("revenue", right=True, style="green"),
-            Column("best hour", right=True),
+            OutputColumn("category"),
+            OutputColumn("orders", right=True),
+            OutputColumn("revenue", right=True, style="green"),
+            OutputColumn("best hour", right=True),
         ),
         [
             (row.category, f"{row.orders:,}", _money(row.revenue), f"{row.best_hour:02d}:00")
@@ -158,7 +158,7 @@ def _claim_none_lost(scene: Scene, versions: list[int], *, version_before: int, 
         F.col("delivery").isin(names) & F.col("order_id").startswith(prefix)
     ).groupBy("delivery").count().collect()  # fmt: skip
     say.claim(
-        f"all of the {console.counted(each * _APPENDS_EACH, 'order')} of each store are there",
+        f"all of the {console.format_plural(each * _APPENDS_EACH, 'order')} of each store are there",
         expected=dict.fromkeys(names, each * _APPENDS_EACH),
         found={row.delivery: row["count"] for row in arrived},
     )
@@ -196,7 +196,7 @@ def _time_travel(scene: Scene, *, closed: int, added: int, report: int) -> None:
 
 def _committed_at(table: Table, version: int) -> str:
     stamp = next(entry.timestamp for entry in table.log.history() if entry.version == version)
-    return console.moment(stamp)
+    return console.format_timestamp(stamp)
 
 
 def _revenue(gold: DataFrame) -> Decimal:

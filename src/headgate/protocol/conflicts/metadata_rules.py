@@ -8,28 +8,32 @@ from headgate.errors import ConcurrentTransaction, ConcurrentWrite, MetadataChan
 from headgate.protocol import table_features
 from headgate.protocol.actions import CommitInfo
 from headgate.protocol.conflicts import joint_upgrade
-from headgate.protocol.conflicts.race import Race, Rule
+from headgate.protocol.conflicts.race import ConflictRule, Race
 from headgate.protocol.features import coordinated_commits, identity_columns
 from headgate.protocol.transaction import metadata_diff
-from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL, ROW_ID_UNBACKFILL
 
 # Rows that were written before such a feature came were never checked against what it demands.
-CHECKED_ON_WRITE = frozenset(
+FEATURES_CHECKED_ON_WRITE = frozenset(
     {"invariants", "checkConstraints", "generatedColumns", "identityColumns", "allowColumnDefaults"}
 )
 
 
 def _we_would_give_the_table_to_a_commit_owner(race: Race) -> str | None:
     written = race.ours.writes.metadata
-    if written is None or coordinated_commits.of(race.ours.follows.metadata) is not None:
+    if written is None or coordinated_commits.coordinator_of(race.ours.follows.metadata) is not None:
         return None
-    named = coordinated_commits.of(written)
+    named = coordinated_commits.coordinator_of(written)
     # The owner agreed to take the table at one version, and no other (K11).
     return f"{named.owner!r} was registered as the commit owner of an older version" if named else None
 
 
 def _both_changed_the_protocol_otherwise_than_by_independent_features(race: Race) -> str | None:
-    if race.winner.protocol is None or race.ours.writes.protocol is None or joint_upgrade.is_possible(race):
+    if (
+        race.winner.protocol is None
+        or race.ours.writes.protocol is None
+        or joint_upgrade.are_upgrades_compatible(race)
+    ):
         return None
     return "both transactions change the protocol"
 
@@ -37,15 +41,19 @@ def _both_changed_the_protocol_otherwise_than_by_independent_features(race: Race
 def _winner_removed_a_feature(race: Race) -> str | None:
     if race.winner.protocol is None:
         return None
-    removed = table_features.named(race.ours.follows.protocol) - table_features.named(race.winner.protocol)
+    removed = table_features.writer_features(race.ours.follows.protocol) - table_features.writer_features(
+        race.winner.protocol
+    )
     return f"the table lost the feature {', '.join(sorted(removed))}" if removed else None
 
 
 def _winner_added_a_feature_that_checks_rows(race: Race) -> str | None:
     if race.winner.protocol is None:
         return None
-    added = table_features.named(race.winner.protocol) - table_features.named(race.ours.follows.protocol)
-    if unchecked := sorted(added & CHECKED_ON_WRITE):
+    added = table_features.writer_features(race.winner.protocol) - table_features.writer_features(
+        race.ours.follows.protocol
+    )
+    if unchecked := sorted(added & FEATURES_CHECKED_ON_WRITE):
         return f"the table got the feature {', '.join(unchecked)}, which our rows were not checked against"
     return None
 
@@ -55,9 +63,9 @@ def _we_drop_a_feature_the_winner_may_have_used(race: Race) -> str | None:
     if written is None or not (race.winner.adds or race.winner.metadata or race.winner.domains):
         return None
     dropped = (
-        table_features.named(race.ours.follows.protocol)
-        - table_features.named(written)
-        - coordinated_commits.OF_COMMITS
+        table_features.writer_features(race.ours.follows.protocol)
+        - table_features.writer_features(written)
+        - coordinated_commits.COMMIT_FEATURES
     )
     return f"what was written meanwhile may use {', '.join(sorted(dropped))}" if dropped else None
 
@@ -66,7 +74,9 @@ def _both_gave_the_same_identities(race: Race) -> str | None:
     ours, theirs, before = race.ours.writes.metadata, race.winner.metadata, race.ours.follows.metadata
     if ours is None or theirs is None:
         return None
-    if identity_columns.moves_marks_only(before, ours) and identity_columns.moves_marks_only(before, theirs):
+    if identity_columns.changes_high_water_mark_only(
+        before, ours
+    ) and identity_columns.changes_high_water_mark_only(before, theirs):
         return "both transactions gave rows the next values of an identity column, so some would be equal"
     return None
 
@@ -82,7 +92,7 @@ def _winner_changed_the_metadata(race: Race) -> str | None:
     before = race.ours.follows.metadata
     if changed is None or changed == before or _only_moved_identities(race.winner.info):
         return None
-    what = metadata_diff.harmful(before, changed, race.after.protocol)
+    what = metadata_diff.incompatible_change(before, changed, race.after.protocol)
     return f"{what} changed after this transaction began" if what else None
 
 
@@ -109,31 +119,31 @@ def _winner_wrote_domains_we_looked_up(race: Race) -> str | None:
 
 
 def _winner_gave_the_row_ids_we_take_away(race: Race) -> str | None:
-    if race.ours.operation == UNBACKFILL and race.winner_operation == BACKFILL:
+    if race.ours.operation == ROW_ID_UNBACKFILL and race.winner_operation == ROW_ID_BACKFILL:
         return "row ids were given to the files from which this transaction takes them"
     return None
 
 
-PROTOCOL_RULES: tuple[Rule, ...] = (
-    Rule("take-over", _we_would_give_the_table_to_a_commit_owner, ConcurrentWrite),
-    Rule(
+PROTOCOL_RULES: tuple[ConflictRule, ...] = (
+    ConflictRule("take-over", _we_would_give_the_table_to_a_commit_owner, ConcurrentWrite),
+    ConflictRule(
         "protocol-vs-protocol", _both_changed_the_protocol_otherwise_than_by_independent_features,
         ProtocolChanged,
     ),
-    Rule("feature-removed", _winner_removed_a_feature, ProtocolChanged),
-    Rule("feature-that-checks-rows", _winner_added_a_feature_that_checks_rows, ProtocolChanged),
-    Rule(
+    ConflictRule("feature-removed", _winner_removed_a_feature, ProtocolChanged),
+    ConflictRule("feature-that-checks-rows", _winner_added_a_feature_that_checks_rows, ProtocolChanged),
+    ConflictRule(
         "feature-drop", _we_drop_a_feature_the_winner_may_have_used, ProtocolChanged,
         code="DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL",
     ),
 )  # fmt: skip
-METADATA_RULES: tuple[Rule, ...] = (
-    Rule("identity-values", _both_gave_the_same_identities, MetadataChanged),
-    Rule("metadata-vs-metadata", _both_changed_the_metadata, MetadataChanged),
-    Rule("metadata-changed", _winner_changed_the_metadata, MetadataChanged),
+METADATA_RULES: tuple[ConflictRule, ...] = (
+    ConflictRule("identity-values", _both_gave_the_same_identities, MetadataChanged),
+    ConflictRule("metadata-vs-metadata", _both_changed_the_metadata, MetadataChanged),
+    ConflictRule("metadata-changed", _winner_changed_the_metadata, MetadataChanged),
 )
-OTHER_RULES: tuple[Rule, ...] = (
-    Rule("application-transaction", _winner_moved_an_application, ConcurrentTransaction),
-    Rule("domain-read", _winner_wrote_domains_we_looked_up, ConcurrentWrite),
-    Rule("unbackfill-vs-backfill", _winner_gave_the_row_ids_we_take_away, ConcurrentWrite),
+OTHER_RULES: tuple[ConflictRule, ...] = (
+    ConflictRule("application-transaction", _winner_moved_an_application, ConcurrentTransaction),
+    ConflictRule("domain-read", _winner_wrote_domains_we_looked_up, ConcurrentWrite),
+    ConflictRule("unbackfill-vs-backfill", _winner_gave_the_row_ids_we_take_away, ConcurrentWrite),
 )

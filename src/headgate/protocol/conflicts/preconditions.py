@@ -17,11 +17,11 @@ from headgate.protocol.metadata import stored_expressions
 from headgate.protocol.schema import partitioning
 from headgate.protocol.stats import record_counts
 from headgate.protocol.transaction.attempt import CLONE, RESTORE, Attempt
-from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.transaction.isolation import IsolationLevel
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Precondition:
     """One row: what is wrong, if it is, and Delta's code for it."""
 
     name: str
@@ -29,19 +29,19 @@ class Check:
     code: str
 
 
-def check(attempt: Attempt) -> None:
+def check_preconditions(attempt: Attempt) -> None:
     """Refuse a commit that breaks a rule of the log."""
-    for row in CHECKS:
+    for row in PRECONDITIONS:
         if reason := row.breach(attempt):
             raise InvalidRequest(
                 f"{attempt.operation} cannot be committed: {reason}; nothing was committed",
                 code=row.code, check=row.name,
             )  # fmt: skip
     if attempt.writes.domains:
-        rules.check_commit(attempt.protocol, attempt.writes.domains)
+        rules.check_domain_actions(attempt.protocol, attempt.writes.domains)
     for action in attempt.writes.domains:
         if not action.removed:
-            rules.check_keys(action.domain, action.configuration)
+            rules.check_domain_keys(action.domain, action.configuration)
 
 
 def _protocol_or_metadata_more_than_once(attempt: Attempt) -> str | None:
@@ -58,13 +58,18 @@ def _a_file_more_than_once(attempt: Attempt) -> str | None:
     adds, removes = attempt.writes.adds, attempt.writes.removes
     if len(adds) + len(removes) < 2:
         return None
-    added, removed = [file_key.of(add) for add in adds], [file_key.of(remove) for remove in removes]
+    added, removed = (
+        [file_key.file_key(add) for add in adds],
+        [file_key.file_key(remove) for remove in removes],
+    )
     for keys, done in ((added, "added"), (removed, "removed")):
         if len(set(keys)) < len(keys):
-            return f"{_first_twice(keys)} is {done} twice"
+            return f"{_first_duplicate(keys)} is {done} twice"
     paths = [(path, None) for path, _ in added]
     if len(set(paths)) < len(paths):
-        return f"{_first_twice(paths)} is added with two deletion vectors, so its rows would be there twice"
+        return (
+            f"{_first_duplicate(paths)} is added with two deletion vectors, so its rows would be there twice"
+        )
     if both := set(added) & set(removed):
         return f"{min(path for path, _ in both)} is both added and removed, with the same deletion vector"
     return None
@@ -73,7 +78,7 @@ def _a_file_more_than_once(attempt: Attempt) -> str | None:
 def _partition_values_of_other_columns(attempt: Attempt) -> str | None:
     if not attempt.writes.adds:
         return None
-    expected = partitioning.of(attempt.metadata)
+    expected = partitioning.partitioning_of(attempt.metadata)
     for add in attempt.writes.adds:
         if expected.misnamed(add.partition_values):
             return (
@@ -86,7 +91,7 @@ def _partition_values_of_other_columns(attempt: Attempt) -> str | None:
 def _partition_values_of_other_types(attempt: Attempt) -> str | None:
     if not attempt.metadata.partition_columns:
         return None
-    expected = partitioning.of(attempt.metadata)
+    expected = partitioning.partitioning_of(attempt.metadata)
     for add in attempt.writes.adds:
         if wrong := expected.mistyped(add.partition_values):
             return f"{add.path} has the partition value {wrong}, so no reader could tell what it is"
@@ -112,8 +117,8 @@ def _an_application_at_two_versions(attempt: Attempt) -> str | None:
 
 
 def _vectors_of_unknown_files(attempt: Attempt) -> str | None:
-    for add in _with_vectors(attempt):
-        if record_counts.of(add).num_records is None:
+    for add in _adds_with_vectors(attempt):
+        if record_counts.counts_of_file(add).num_records is None:
             return f"{add.path} has a deletion vector and no numRecords in its statistics"
     return None
 
@@ -121,15 +126,15 @@ def _vectors_of_unknown_files(attempt: Attempt) -> str | None:
 def _new_vectors_without_leave(attempt: Attempt) -> str | None:
     if property_values.flag(attempt.metadata, property_values.DELETION_VECTORS):
         return None
-    for add in _with_new_vectors(attempt):
+    for add in _adds_with_new_vectors(attempt):
         name = property_values.DELETION_VECTORS
         return f"{add.path} has a new deletion vector, and the property {name} is not true"
     return None
 
 
 def _new_vectors_with_tight_bounds(attempt: Attempt) -> str | None:
-    for add in _with_new_vectors(attempt):
-        if record_counts.of(add).tight_bounds is not False:
+    for add in _adds_with_new_vectors(attempt):
+        if record_counts.counts_of_file(add).tight_bounds is not False:
             return f"{add.path} has a new deletion vector, and statistics that do not say tightBounds=false"
     return None
 
@@ -138,24 +143,24 @@ def _a_lower_isolation_level(attempt: Attempt) -> str | None:
     written = attempt.writes.metadata
     if written is None:
         return None
-    asked = written.configuration.get(property_values.ISOLATION_LEVEL, Isolation.SERIALIZABLE)
+    asked = written.configuration.get(property_values.ISOLATION_LEVEL, IsolationLevel.SERIALIZABLE)
     if asked in (
-        Isolation.SERIALIZABLE,
+        IsolationLevel.SERIALIZABLE,
         attempt.follows.metadata.configuration.get(property_values.ISOLATION_LEVEL),
     ):
         return None
-    name, level = property_values.ISOLATION_LEVEL, Isolation.SERIALIZABLE
+    name, level = property_values.ISOLATION_LEVEL, IsolationLevel.SERIALIZABLE
     return f"it sets {name} to {asked!r}, and {level} is all that can be set"
 
 
 def _new_text_that_must_not_be_evaluated(attempt: Attempt) -> str | None:
     written = attempt.writes.metadata
     found = None if written is None else stored_expressions.first_breach(written, attempt.follows.metadata)
-    return None if found is None else stored_expressions.told(*found)
+    return None if found is None else stored_expressions.describe_breach(*found)
 
 
 def _an_owner_that_cannot_take_the_table(attempt: Attempt) -> str | None:
-    return coordinated_commits.breach(attempt.follows.metadata, attempt.metadata)
+    return coordinated_commits.metadata_change_breach(attempt.follows.metadata, attempt.metadata)
 
 
 def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
@@ -164,57 +169,59 @@ def _an_owner_without_its_feature(attempt: Attempt) -> str | None:
 
 def _a_feature_without_its_owner(attempt: Attempt) -> str | None:
     """Who finds a table so may write to it: Delta's own clients leave it so in the midst of a release."""
-    before = coordinated_commits.owner_breach(attempt.follows.metadata, attempt.follows.protocol)
-    return None if before else coordinated_commits.owner_breach(attempt.metadata, attempt.protocol)
+    before = coordinated_commits.coordinator_breach(attempt.follows.metadata, attempt.follows.protocol)
+    return None if before else coordinated_commits.coordinator_breach(attempt.metadata, attempt.protocol)
 
 
 def _an_owner_without_timestamps(attempt: Attempt) -> str | None:
-    return coordinated_commits.stamps_breach(attempt.follows.metadata, attempt.metadata)
+    return coordinated_commits.timestamps_breach(attempt.follows.metadata, attempt.metadata)
 
 
-CHECKS: tuple[Check, ...] = (
-    Check("one-protocol-one-metadata", _protocol_or_metadata_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
-    Check("files-once", _a_file_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
-    Check("partition-values", _partition_values_of_other_columns, "DELTA_INVALID_PARTITIONING_SCHEMA"),
-    Check("partition-types", _partition_values_of_other_types, "DELTA_PARTITION_COLUMN_CAST_FAILED"),
-    Check("append-only", _rows_removed_from_an_append_only_table, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
-    Check("applications-once", _an_application_at_two_versions, "DELTA_DUPLICATE_ACTIONS_FOUND"),
-    Check("vectors-counted", _vectors_of_unknown_files, "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS"),
-    Check("vectors-enabled", _new_vectors_without_leave, "DELTA_ADDING_DELETION_VECTORS_DISALLOWED"),
-    Check(
+PRECONDITIONS: tuple[Precondition, ...] = (
+    Precondition(
+        "one-protocol-one-metadata", _protocol_or_metadata_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"
+    ),
+    Precondition("files-once", _a_file_more_than_once, "DELTA_DUPLICATE_ACTIONS_FOUND"),
+    Precondition("partition-values", _partition_values_of_other_columns, "DELTA_INVALID_PARTITIONING_SCHEMA"),
+    Precondition("partition-types", _partition_values_of_other_types, "DELTA_PARTITION_COLUMN_CAST_FAILED"),
+    Precondition("append-only", _rows_removed_from_an_append_only_table, "DELTA_CANNOT_MODIFY_APPEND_ONLY"),
+    Precondition("applications-once", _an_application_at_two_versions, "DELTA_DUPLICATE_ACTIONS_FOUND"),
+    Precondition("vectors-counted", _vectors_of_unknown_files, "DELTA_DELETION_VECTOR_MISSING_NUM_RECORDS"),
+    Precondition("vectors-enabled", _new_vectors_without_leave, "DELTA_ADDING_DELETION_VECTORS_DISALLOWED"),
+    Precondition(
         "vectors-wide-bounds", _new_vectors_with_tight_bounds,
         "DELTA_ADDING_DELETION_VECTORS_WITH_TIGHT_BOUNDS_DISALLOWED",
     ),
-    Check("isolation-level", _a_lower_isolation_level, "DELTA_INVALID_ISOLATION_LEVEL"),
-    Check("stored-expressions", _new_text_that_must_not_be_evaluated, stored_expressions.CODE),
-    Check(
+    Precondition("isolation-level", _a_lower_isolation_level, "DELTA_INVALID_ISOLATION_LEVEL"),
+    Precondition("stored-expressions", _new_text_that_must_not_be_evaluated, stored_expressions.CODE),
+    Precondition(
         "commit-owner", _an_owner_that_cannot_take_the_table,
         "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS",
     ),
-    Check(
+    Precondition(
         "commit-owner-feature", _an_owner_without_its_feature, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     ),
-    Check(
+    Precondition(
         "commit-owner-named", _a_feature_without_its_owner, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
     ),
-    Check(
+    Precondition(
         "commit-owner-timestamps", _an_owner_without_timestamps,
         "DELTA_CANNOT_MODIFY_COORDINATED_COMMITS_DEPENDENCIES",
     ),
 )  # fmt: skip
 
 
-def _first_twice(keys: Sequence[FileKey]) -> str:
+def _first_duplicate(keys: Sequence[FileKey]) -> str:
     return next(path for (path, _), count in Counter(keys).items() if count > 1)
 
 
-def _with_vectors(attempt: Attempt) -> list[AddFile]:
+def _adds_with_vectors(attempt: Attempt) -> list[AddFile]:
     return [add for add in attempt.writes.adds if add.deletion_vector is not None]
 
 
-def _with_new_vectors(attempt: Attempt) -> list[AddFile]:
+def _adds_with_new_vectors(attempt: Attempt) -> list[AddFile]:
     """Without those of files that only get other tags or row ids, or come with theirs from elsewhere."""
     if attempt.operation in (CLONE, RESTORE):
         return []
     removed = {remove.path for remove in attempt.writes.removes}
-    return [add for add in _with_vectors(attempt) if add.data_change or add.path in removed]
+    return [add for add in _adds_with_vectors(attempt) if add.data_change or add.path in removed]

@@ -37,7 +37,7 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ConflictRule:
     """One row: an objection to following the winner, and the error that states it."""
 
     name: str
@@ -70,4 +70,4 @@ class Fix:
         return self.mend(race)
 
 
-Step = Rule | Fix
+Step = ConflictRule | Fix

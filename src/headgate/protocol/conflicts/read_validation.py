@@ -9,15 +9,15 @@ from dataclasses import replace
 from headgate.protocol.actions import Commit, EpochMillis
 from headgate.protocol.conflicts.file_rules import FILE_RULES
 from headgate.protocol.conflicts.metadata_rules import METADATA_RULES, OTHER_RULES
-from headgate.protocol.conflicts.race import Race, Rule
+from headgate.protocol.conflicts.race import ConflictRule, Race
 from headgate.protocol.log import replay
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import Attempt, Reads
+from headgate.protocol.transaction.attempt import Attempt, ReadSet
 
-RULES: tuple[Rule, ...] = (*METADATA_RULES, *OTHER_RULES, *FILE_RULES)
+RULES: tuple[ConflictRule, ...] = (*METADATA_RULES, *OTHER_RULES, *FILE_RULES)
 
 
-def reading(state: State, reads: Reads) -> Attempt:
+def read_only_attempt(state: State, reads: ReadSet) -> Attempt:
     """An attempt that read this much of a table at a version, and writes nothing."""
     return Attempt(
         read=state,
@@ -30,7 +30,7 @@ def reading(state: State, reads: Reads) -> Attempt:
     )
 
 
-def check(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
+def validate_reads(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
     """The same reader behind these commits; raises the conflict if one of them changed what it read."""
     for winner in winners:
         race = Race(attempt, winner, replay.advance(attempt.follows, winner))

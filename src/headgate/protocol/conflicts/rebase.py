@@ -37,12 +37,12 @@ from headgate.protocol.domains import lifecycle, rules
 from headgate.protocol.features import identity_columns, row_tracking
 from headgate.protocol.log import in_commit_timestamps, replay, timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.timestamps import Stamp
+from headgate.protocol.log.timestamps import VersionTimestamp
 from headgate.protocol.schema import type_widening
 from headgate.protocol.transaction import metadata_diff
 from headgate.protocol.transaction.attempt import Attempt
 
-NOT_PRESERVED = {"delta.rowTracking.preserved": "false"}
+ROW_IDS_NOT_PRESERVED = {"delta.rowTracking.preserved": "false"}
 _REPLACES = (
     "REPLACE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE AS SELECT",
     "CREATE OR REPLACE TABLE AS SELECT",
@@ -58,20 +58,22 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
     _check_writable(attempt.follows)
     if attempt.writes.protocol is not None or attempt.writes.metadata is not None:
         table_features.check_writable(attempt.protocol, attempt.metadata)
-    if in_commit_timestamps.has_stamps(attempt.metadata):  # whoever switches them off may
-        _check_provenance(attempt.follows.metadata)
+    if in_commit_timestamps.has_in_commit_timestamps(attempt.metadata):  # whoever switches them off may
+        _check_enablement(attempt.follows.metadata)
     written = attempt.writes.metadata
-    if written is not None and identity_columns.moves_marks_only(attempt.follows.metadata, written):
+    if written is not None and identity_columns.changes_high_water_mark_only(
+        attempt.follows.metadata, written
+    ):
         attempt = replace(attempt, tags={**attempt.tags, identity_columns.TAG: "true"})
     if attempt.writes.txns:
-        attempt = attempt.with_actions(_once_each(attempt.actions))
-    _refuse_marks(attempt.writes.domains)
+        attempt = attempt.with_actions(_without_repeated_txns(attempt.actions))
+    _refuse_high_water_marks(attempt.writes.domains)
     attempt = _with_row_ids(attempt)
     previous = file_time if attempt.enables_stamps else None
-    if in_commit_timestamps.has_stamps(attempt.follows.metadata):
-        previous = timestamps.promised(attempt.follows.version, attempt.follows.info)
-    attempt = _stamped(attempt, previous, follows=attempt.follows)
-    preconditions.check(attempt)
+    if in_commit_timestamps.has_in_commit_timestamps(attempt.follows.metadata):
+        previous = timestamps.required_in_commit_timestamp(attempt.follows.version, attempt.follows.info)
+    attempt = _with_timestamp(attempt, previous, follows=attempt.follows)
+    preconditions.check_preconditions(attempt)
     return attempt
 
 
@@ -82,7 +84,7 @@ def rebase(attempt: Attempt, winners: Iterable[Commit]) -> Attempt:
         for step in STEPS:
             race = race.with_ours(step.apply(race))
         attempt = race.ours
-    preconditions.check(attempt)
+    preconditions.check_preconditions(attempt)
     return attempt
 
 
@@ -96,20 +98,20 @@ def _adopt_the_metadata(race: Race) -> Attempt:
     if race.winner.metadata is None:
         return race.ours
     table_features.check_writable(race.after.protocol, race.after.metadata)
-    _check_provenance(race.after.metadata)
-    if metadata_diff.tracks_rows_from_now(race.ours.follows.metadata, race.winner.metadata):
-        return replace(race.ours, tags={**race.ours.tags, **NOT_PRESERVED})
+    _check_enablement(race.after.metadata)
+    if metadata_diff.enables_row_tracking(race.ours.follows.metadata, race.winner.metadata):
+        return replace(race.ours, tags={**race.ours.tags, **ROW_IDS_NOT_PRESERVED})
     return race.ours
 
 
 def _merge_domains(race: Race) -> Attempt:
     ours, written = race.ours, race.ours.writes.domains
-    if not race.winner.domains or not race.after.protocol.has(rules.FEATURE):
+    if not race.winner.domains or not race.after.protocol.has(rules.DOMAIN_METADATA):
         return ours
     if not written and ours.operation not in _REPLACES:
         return ours
     try:
-        merged = rules.rebase(ours.handlers(), ours.follows.domains, race.winner.domains, written)
+        merged = rules.rebase_domains(ours.handlers(), ours.follows.domains, race.winner.domains, written)
     except DomainConflict as exc:
         raise DomainConflict(
             f"{exc.message}; version {race.winner.version} went to {race.winner_operation}, "
@@ -118,26 +120,30 @@ def _merge_domains(race: Race) -> Attempt:
             winner_operation=race.winner_operation, **exc.fields,
         ) from exc  # fmt: skip
     if ours.operation in _REPLACES:
-        merged = lifecycle.after_replace(race.after.domains, merged)
+        merged = lifecycle.domains_after_replace(race.after.domains, merged)
     others = (action for action in ours.actions if not isinstance(action, DomainMetadata))
     return ours.with_actions((*others, *merged))
 
 
-def _give_row_ids_anew(race: Race) -> Attempt:
+def _reassign_row_ids(race: Race) -> Attempt:
     ours = race.ours
     if not row_tracking.is_supported(race.after.protocol):
         return ours
-    read_mark = row_tracking.mark(ours.follows)
+    read_mark = row_tracking.high_water_mark(ours.follows)
     theirs = {add.path: add for add in race.winner.adds if add.base_row_id is not None}
-    given = row_tracking.given(ours, race.after, read_mark=read_mark, lost=race.winner.version, theirs=theirs)
+    given = row_tracking.assign_row_ids(
+        ours, race.after, read_mark=read_mark, lost=race.winner.version, theirs=theirs
+    )
     return ours.with_actions(given)
 
 
-def _date_type_changes_anew(race: Race) -> Attempt:
+def _renumber_type_changes(race: Race) -> Attempt:
     metadata = race.ours.writes.metadata
     if metadata is None or not race.ours.protocol.has(type_widening.PREVIEW):
         return race.ours
-    moved = type_widening.moved(metadata, race.winner.version, Version(race.winner.version + 1))
+    moved = type_widening.renumber_type_changes(
+        metadata, race.winner.version, Version(race.winner.version + 1)
+    )
     return race.ours.with_metadata(moved)
 
 
@@ -153,15 +159,19 @@ def _protect_checkpoints_further(race: Race) -> Attempt:
 
 def _follow_the_winner(race: Race) -> Attempt:
     previous = race.winner.modified_ms
-    if in_commit_timestamps.has_stamps(race.after.metadata):
-        previous = timestamps.promised(race.winner.version, race.winner.info)
-    return _stamped(race.ours, previous, follows=race.after)
+    if in_commit_timestamps.has_in_commit_timestamps(race.after.metadata):
+        previous = timestamps.required_in_commit_timestamp(race.winner.version, race.winner.info)
+    return _with_timestamp(race.ours, previous, follows=race.after)
 
 
 STEPS: tuple[Step, ...] = (
     Fix("protocol", _understand_the_protocol, "adopt the protocol, refused if Headgate cannot write it"),
     *PROTOCOL_RULES,
-    Fix("upgrade", joint_upgrade.follow, "add our features to the winner's protocol, unless it has them all"),
+    Fix(
+        "upgrade",
+        joint_upgrade.upgrade_winner_protocol,
+        "add our features to the winner's protocol, unless it has them all",
+    ),
     *METADATA_RULES,
     Fix("metadata", _adopt_the_metadata, "adopt the metadata, refused if Headgate cannot write the table"),
     Fix(
@@ -170,16 +180,20 @@ STEPS: tuple[Step, ...] = (
     *OTHER_RULES,
     Fix(
         "backfill",
-        row_id_backfill.mended,
+        row_id_backfill.rebase_backfill,
         "give old files the ids of a backfill, leave files to who touched them",
     ),
-    Fix("row-ids", _give_row_ids_anew, "give new rows other ids and row commit versions"),
+    Fix("row-ids", _reassign_row_ids, "give new rows other ids and row commit versions"),
     Fix(
-        "type-changes", _date_type_changes_anew, "move the version of type changes (preview of type widening)"
+        "type-changes", _renumber_type_changes, "move the version of type changes (preview of type widening)"
     ),
     Fix("checkpoint-protection", _protect_checkpoints_further, "move the version checkpoints protect"),
     *ROW_RULES,
-    Fix("rows", row_rules.united, "unite deletion vectors that hide different rows of one file"),
+    Fix(
+        "rows",
+        row_rules.merge_deletion_vectors,
+        "unite deletion vectors that hide different rows of one file",
+    ),
     *FILE_RULES,
     Fix(
         "follow", _follow_the_winner, "take the next version, a later in-commit timestamp, and say since when"
@@ -204,36 +218,36 @@ def _check_writable(state: State) -> None:
     _WRITABLE[state.metadata.id] = asked
 
 
-def _check_provenance(metadata: Metadata) -> None:
+def _check_enablement(metadata: Metadata) -> None:
     """``CorruptLog`` unless a table with in-commit timestamps says since when, or from its beginning on."""
-    if in_commit_timestamps.has_stamps(metadata):
+    if in_commit_timestamps.has_in_commit_timestamps(metadata):
         timestamps.enablement(metadata.configuration)
 
 
-def _stamped(attempt: Attempt, previous: EpochMillis | None, *, follows: State) -> Attempt:
+def _with_timestamp(attempt: Attempt, previous: EpochMillis | None, *, follows: State) -> Attempt:
     """The attempt behind ``follows``, stamped after ``previous``, its metadata true about since when."""
     written, timestamp = attempt.writes.metadata, attempt.timestamp
-    if in_commit_timestamps.has_stamps(written or follows.metadata):
+    if in_commit_timestamps.has_in_commit_timestamps(written or follows.metadata):
         timestamp = timestamps.next_in_commit_timestamp(timestamp, previous)
     if follows is not attempt.follows or timestamp != attempt.timestamp:
         attempt = replace(attempt, follows=follows, timestamp=timestamp)
     if written is None:
         return attempt
-    stamp = Stamp(attempt.target, timestamp)
-    return attempt.with_metadata(in_commit_timestamps.with_provenance(follows.metadata, written, stamp))
+    stamp = VersionTimestamp(attempt.target, timestamp)
+    return attempt.with_metadata(in_commit_timestamps.with_enablement(follows.metadata, written, stamp))
 
 
 def _with_row_ids(attempt: Attempt) -> Attempt:
     if not row_tracking.is_supported(attempt.protocol):
         return attempt
-    row_tracking.check(attempt.metadata)
-    read_mark = row_tracking.mark(attempt.follows)
+    row_tracking.check_not_suspended(attempt.metadata)
+    read_mark = row_tracking.high_water_mark(attempt.follows)
     return attempt.with_actions(
-        row_tracking.given(attempt, attempt.follows, read_mark=read_mark, lost=None, theirs={})
+        row_tracking.assign_row_ids(attempt, attempt.follows, read_mark=read_mark, lost=None, theirs={})
     )
 
 
-def _once_each(actions: tuple[Action, ...]) -> tuple[Action, ...]:
+def _without_repeated_txns(actions: tuple[Action, ...]) -> tuple[Action, ...]:
     """The actions without exact repetitions of an application's transaction (S241)."""
     seen: set[tuple[str, int]] = set()
     kept = []
@@ -246,10 +260,10 @@ def _once_each(actions: tuple[Action, ...]) -> tuple[Action, ...]:
     return tuple(kept)
 
 
-def _refuse_marks(written: tuple[DomainMetadata, ...]) -> None:
-    if any(action.domain == rules.ROW_TRACKING and not action.removed for action in written):
+def _refuse_high_water_marks(written: tuple[DomainMetadata, ...]) -> None:
+    if any(action.domain == rules.ROW_TRACKING_DOMAIN and not action.removed for action in written):
         raise InvalidRequest(
-            f"the metadata domain {rules.ROW_TRACKING} is written by the client alone, when it gives row "
-            "ids: leave it out",
+            f"the metadata domain {rules.ROW_TRACKING_DOMAIN} is written by the client alone, when it gives "
+            "row ids: leave it out",
             code="DELTA_DOMAIN_METADATA_NOT_SUPPORTED",
         )

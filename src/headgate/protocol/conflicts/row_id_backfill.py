@@ -10,25 +10,25 @@ import msgspec
 
 from headgate.protocol.actions import Action, AddFile, RemoveFile
 from headgate.protocol.conflicts.race import Race
-from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL, Attempt
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL, ROW_ID_UNBACKFILL, Attempt
 
 
-def mended(race: Race) -> Attempt:
+def rebase_backfill(race: Race) -> Attempt:
     """Our attempt after a winner, if one of the two is about row ids of old files."""
     ours = race.ours
-    if ours.operation == BACKFILL:
-        return _without_files(race)
-    if ours.operation == UNBACKFILL:
-        taken = tuple(_without_ids(add) for add in race.winner.adds)
-        kept = _without_files(race)
+    if ours.operation == ROW_ID_BACKFILL:
+        return _without_winner_files(race)
+    if ours.operation == ROW_ID_UNBACKFILL:
+        taken = tuple(_without_row_ids(add) for add in race.winner.adds)
+        kept = _without_winner_files(race)
         return kept.with_actions((*kept.actions, *taken))
-    if race.winner_operation == BACKFILL:
+    if race.winner_operation == ROW_ID_BACKFILL:
         given = {add.path: add for add in race.winner.adds}
-        return ours.with_actions(tuple(_with_ids(action, given) for action in ours.actions))
+        return ours.with_actions(tuple(_with_row_ids(action, given) for action in ours.actions))
     return ours
 
 
-def _without_files(race: Race) -> Attempt:
+def _without_winner_files(race: Race) -> Attempt:
     """Our attempt without the files that the winner added or removed: they are not our concern now."""
     gone = {add.path for add in race.winner.adds} | {remove.path for remove in race.winner.removes}
     actions = tuple(action for action in race.ours.actions if _path(action) not in gone)
@@ -40,7 +40,7 @@ def _path(action: Action) -> str | None:
     return action.path if isinstance(action, (AddFile, RemoveFile)) else None
 
 
-def _with_ids(action: Action, given: dict[str, AddFile]) -> Action:
+def _with_row_ids(action: Action, given: dict[str, AddFile]) -> Action:
     if not isinstance(action, (AddFile, RemoveFile)) or action.path not in given:
         return action
     source = given[action.path]
@@ -51,5 +51,5 @@ def _with_ids(action: Action, given: dict[str, AddFile]) -> Action:
     )
 
 
-def _without_ids(add: AddFile) -> AddFile:
+def _without_row_ids(add: AddFile) -> AddFile:
     return msgspec.structs.replace(add, base_row_id=None, default_row_commit_version=None, data_change=False)

@@ -67,7 +67,7 @@ def union(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata
     elements: dict[str | None, msgspec.Raw] = {}
     for element in (*_parsed(winner, _Array), *_parsed(mine, _Array)):
         elements.setdefault(_canonical(element), element)
-    return _with(mine, list(elements.values()))
+    return _with_value(mine, list(elements.values()))
 
 
 @_unless_removed
@@ -90,10 +90,10 @@ def merge_disjoint_keys(
             merged[key] = changed[key]
     if contested:
         raise DomainConflict(f"both change {', '.join(map(repr, sorted(contested)))}, each to something else")
-    return _with(mine, merged)
+    return _with_value(mine, merged)
 
 
-def _with(mine: DomainMetadata, value: _Object | _Array) -> DomainMetadata:
+def _with_value(mine: DomainMetadata, value: _Object | _Array) -> DomainMetadata:
     return msgspec.structs.replace(mine, configuration=msgspec.json.encode(value).decode())
 
 

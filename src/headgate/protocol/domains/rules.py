@@ -22,10 +22,10 @@ from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidReques
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, DomainMetadata, Protocol
 
-FEATURE = "domainMetadata"
-ROW_TRACKING = "delta.rowTracking"
+DOMAIN_METADATA = "domainMetadata"
+ROW_TRACKING_DOMAIN = "delta.rowTracking"
 _RESERVED = "delta."
-SINCE_ALONE = "since says from which version the domains were decided: give domains too"
+SINCE_WITHOUT_DOMAINS = "since says from which version the domains were decided: give domains too"
 _ADVICE = "; nothing was committed, run the operation again on the new version"
 
 Handler = Callable[[DomainMetadata | None, DomainMetadata, DomainMetadata], DomainMetadata]
@@ -40,11 +40,11 @@ so it must depend on its arguments alone. Raising ``DomainConflict`` refuses, as
 Handlers = Mapping[str, Handler]
 """Handlers by the exact name of a domain, or by a prefix, written ``acme.*``; the longest match counts."""
 
-ANY_BELOW = ".*"
+PREFIX_WILDCARD = ".*"
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class SetDomain:
     """Give a domain this configuration, whether or not it has one."""
 
     domain: str
@@ -52,13 +52,13 @@ class Set:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveDomain:
     """Take a domain away."""
 
     domain: str
 
 
-Edit = Set | Remove
+DomainEdit = SetDomain | RemoveDomain
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class DomainSettings:
                 f"{type(self.configurations).__name__}"
             )
         if self.since is not None and not self.configurations:
-            raise InvalidRequest(SINCE_ALONE)
+            raise InvalidRequest(SINCE_WITHOUT_DOMAINS)
         if self.configurations:
-            _check_edits(tuple(Set(name, text) for name, text in self.configurations.items()))
+            _check_edits(tuple(SetDomain(name, text) for name, text in self.configurations.items()))
 
     @property
     def actions(self) -> tuple[DomainMetadata, ...]:
@@ -94,7 +94,7 @@ class DomainSettings:
         if not self.configurations:
             return known
         written = next((action for action in known if isinstance(action, Protocol)), protocol)
-        upgraded = protocol_upgrade.with_features(written, (FEATURE,))
+        upgraded = protocol_upgrade.with_features(written, (DOMAIN_METADATA,))
         rest = tuple(action for action in known if not isinstance(action, Protocol))
         return (*(() if upgraded == protocol else (upgraded,)), *rest, *self.actions)
 
@@ -102,8 +102,8 @@ class DomainSettings:
 NO_DOMAINS = DomainSettings()
 
 
-def actions(
-    protocol: Protocol, live: Mapping[str, DomainMetadata], edits: Iterable[Edit]
+def domain_actions(
+    protocol: Protocol, live: Mapping[str, DomainMetadata], edits: Iterable[DomainEdit]
 ) -> tuple[Action, ...]:
     """What one commit must contain to make these changes to the ``live`` domains of a table.
 
@@ -115,15 +115,15 @@ def actions(
     changed = tuple(_action(protocol, live, edit) for edit in last.values())
     if not changed:
         return ()
-    upgraded = protocol_upgrade.with_features(protocol, (FEATURE,))
+    upgraded = protocol_upgrade.with_features(protocol, (DOMAIN_METADATA,))
     return changed if upgraded is protocol else (upgraded, *changed)
 
 
-def check_name(name: str) -> None:
+def check_domain_name(name: str) -> None:
     """Refuse a name that users may not change."""
     if not name:
         raise InvalidRequest("a metadata domain needs a name, such as acme.watermark")
-    if is_reserved(name):
+    if is_system_domain(name):
         raise InvalidRequest(
             f"the metadata domain {name!r} belongs to Delta itself, as do all whose names begin with "
             f"{_RESERVED!r} in any case: choose another name, such as acme.watermark",
@@ -132,24 +132,24 @@ def check_name(name: str) -> None:
         )
 
 
-def is_reserved(name: str) -> bool:
+def is_system_domain(name: str) -> bool:
     """Whether only the client itself may touch the domain."""
     return name.lower().startswith(_RESERVED)
 
 
 def reserved_keys(domain: str, configuration: str) -> tuple[str, ...]:
     """The keys of a user's domain that belong to Delta itself; none of what is no JSON object."""
-    if is_reserved(domain) or (_RESERVED not in configuration.lower() and "\\" not in configuration):
+    if is_system_domain(domain) or (_RESERVED not in configuration.lower() and "\\" not in configuration):
         return ()
     try:
         keys = msgspec.json.decode(configuration, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError):
         return ()
     own = f"{_RESERVED}{domain}.".lower()
-    return tuple(key for key in keys if is_reserved(key) and not key.lower().startswith(own))
+    return tuple(key for key in keys if is_system_domain(key) and not key.lower().startswith(own))
 
 
-def check_keys(domain: str, configuration: str) -> None:
+def check_domain_keys(domain: str, configuration: str) -> None:
     """Refuse a configuration with keys that users may not have."""
     if found := reserved_keys(domain, configuration):
         raise InvalidRequest(
@@ -161,7 +161,7 @@ def check_keys(domain: str, configuration: str) -> None:
         )
 
 
-def check_commit(protocol: Protocol, written: Sequence[DomainMetadata]) -> None:
+def check_domain_actions(protocol: Protocol, written: Sequence[DomainMetadata]) -> None:
     """Refuse a commit that writes a domain twice, or domains its table does not have the feature for."""
     counts = Counter(action.domain for action in written)
     if twice := sorted(name for name, count in counts.items() if count > 1):
@@ -171,22 +171,24 @@ def check_commit(protocol: Protocol, written: Sequence[DomainMetadata]) -> None:
             code="DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR",
             domains=tuple(twice),
         )
-    if counts and not protocol.has(FEATURE):
+    if counts and not protocol.has(DOMAIN_METADATA):
         raise _unsupported(sorted(counts))
 
 
-def after(live: Mapping[str, DomainMetadata], written: Iterable[DomainMetadata]) -> dict[str, DomainMetadata]:
+def apply_domain_actions(
+    live: Mapping[str, DomainMetadata], written: Iterable[DomainMetadata]
+) -> dict[str, DomainMetadata]:
     """The live domains once these actions are applied; what was removed is gone."""
     latest = {**live, **{action.domain: action for action in written}}
     return {name: action for name, action in latest.items() if not action.removed}
 
 
-def tombstone(live: DomainMetadata) -> DomainMetadata:
+def domain_tombstone(live: DomainMetadata) -> DomainMetadata:
     """The removal of a domain, which keeps what it was."""
     return msgspec.structs.replace(live, removed=True)
 
 
-def rebase(
+def rebase_domains(
     handlers: Handlers,
     live: Mapping[str, DomainMetadata],
     winner: Sequence[DomainMetadata],
@@ -199,12 +201,14 @@ def rebase(
     """
     theirs = {action.domain: action for action in winner}
     return tuple(
-        resolve(handlers, live.get(ours.domain), theirs[ours.domain], ours) if ours.domain in theirs else ours
+        resolve_domain(handlers, live.get(ours.domain), theirs[ours.domain], ours)
+        if ours.domain in theirs
+        else ours
         for ours in mine
     )
 
 
-def resolve(
+def resolve_domain(
     handlers: Handlers,
     base: DomainMetadata | None,
     winner: DomainMetadata,
@@ -212,7 +216,7 @@ def resolve(
 ) -> DomainMetadata:
     """One domain that both sides of a race wrote, merged; raises ``DomainConflict`` if nobody can."""
     domain = mine.domain
-    handler = handler_of(handlers, domain)
+    handler = find_handler(handlers, domain)
     if handler is None:
         raise DomainConflict(
             f"both transactions write the metadata domain {domain!r}, and there is no handler that could "
@@ -229,39 +233,39 @@ def resolve(
             domain=domain,
         ) from exc
     except Exception as exc:
-        raise _failed(handler, domain, f"raised {type(exc).__name__}: {exc}") from exc
+        raise _handler_error(handler, domain, f"raised {type(exc).__name__}: {exc}") from exc
     _check_merged(handler, domain, merged)
     # A removal keeps what it removes, and that is what the winner left.
     return msgspec.structs.replace(merged, configuration=winner.configuration) if merged.removed else merged
 
 
-def handler_of(handlers: Handlers, domain: str) -> Handler | None:
+def find_handler(handlers: Handlers, domain: str) -> Handler | None:
     """Who merges this domain: the client itself, the handler of its name, or that of its longest prefix."""
-    if is_reserved(domain):
+    if is_system_domain(domain):
         return _SYSTEM.get(domain)
     if domain in handlers:
         return handlers[domain]
     prefixes = [
         pattern
         for pattern in handlers
-        if pattern.endswith(ANY_BELOW) and domain.startswith(pattern.removesuffix("*"))
+        if pattern.endswith(PREFIX_WILDCARD) and domain.startswith(pattern.removesuffix("*"))
     ]
     return handlers[max(prefixes, key=len)] if prefixes else None
 
 
-def _check_edits(edits: Sequence[Edit]) -> None:
+def _check_edits(edits: Sequence[DomainEdit]) -> None:
     for edit in edits:
-        check_name(edit.domain)
-        if isinstance(edit, Set) and not isinstance(edit.configuration, str):
+        check_domain_name(edit.domain)
+        if isinstance(edit, SetDomain) and not isinstance(edit.configuration, str):
             raise InvalidRequest(
                 f"the configuration of the metadata domain {edit.domain!r} must be text, not "
                 f"{type(edit.configuration).__name__}: give JSON text, or use headgate.domains.StringMap",
                 domain=edit.domain,
             )
-        if isinstance(edit, Set):
-            check_keys(edit.domain, edit.configuration)
-    both = {edit.domain for edit in edits if isinstance(edit, Set)} & {
-        edit.domain for edit in edits if isinstance(edit, Remove)
+        if isinstance(edit, SetDomain):
+            check_domain_keys(edit.domain, edit.configuration)
+    both = {edit.domain for edit in edits if isinstance(edit, SetDomain)} & {
+        edit.domain for edit in edits if isinstance(edit, RemoveDomain)
     }
     if both:
         raise InvalidRequest(
@@ -271,27 +275,27 @@ def _check_edits(edits: Sequence[Edit]) -> None:
         )
 
 
-def _action(protocol: Protocol, live: Mapping[str, DomainMetadata], edit: Edit) -> DomainMetadata:
+def _action(protocol: Protocol, live: Mapping[str, DomainMetadata], edit: DomainEdit) -> DomainMetadata:
     match edit:
-        case Set(domain, configuration):
+        case SetDomain(domain, configuration):
             return DomainMetadata(domain=domain, configuration=configuration, removed=False)
-        case Remove(domain) if not protocol.has(FEATURE):
+        case RemoveDomain(domain) if not protocol.has(DOMAIN_METADATA):
             raise _unsupported([domain])
-        case Remove(domain) if domain not in live:
+        case RemoveDomain(domain) if domain not in live:
             known = ", ".join(map(repr, sorted(live))) or "none"
             raise InvalidRequest(
                 f"there is no metadata domain {domain!r} to remove; the table has: {known}",
                 code="HEADGATE_DOMAIN_NOT_FOUND",
                 domain=domain,
             )
-        case Remove(domain):
-            return tombstone(live[domain])
+        case RemoveDomain(domain):
+            return domain_tombstone(live[domain])
 
 
 def _unsupported(domains: Sequence[str]) -> InvalidRequest:
     return InvalidRequest(
         f"the table has no metadata domains, so {', '.join(map(repr, domains))} cannot be written: its "
-        f"protocol lacks the feature {FEATURE}, which setting a domain through Headgate adds",
+        f"protocol lacks the feature {DOMAIN_METADATA}, which setting a domain through Headgate adds",
         code="DELTA_DOMAIN_METADATA_NOT_SUPPORTED",
         domains=tuple(domains),
     )
@@ -299,14 +303,16 @@ def _unsupported(domains: Sequence[str]) -> InvalidRequest:
 
 def _check_merged(handler: Handler, domain: str, merged: object) -> None:
     if not isinstance(merged, DomainMetadata):
-        raise _failed(handler, domain, f"gave {type(merged).__name__} instead of a DomainMetadata")
+        raise _handler_error(handler, domain, f"gave {type(merged).__name__} instead of a DomainMetadata")
     if merged.domain != domain:
-        raise _failed(handler, domain, f"gave an action for another domain, {merged.domain!r}")
+        raise _handler_error(handler, domain, f"gave an action for another domain, {merged.domain!r}")
     if not isinstance(merged.configuration, str) or not isinstance(merged.removed, bool):
-        raise _failed(handler, domain, "gave a configuration that is not text, or removed that is not a bool")
+        raise _handler_error(
+            handler, domain, "gave a configuration that is not text, or removed that is not a bool"
+        )
 
 
-def _failed(handler: Handler, domain: str, what: str) -> DomainConflict:
+def _handler_error(handler: Handler, domain: str, what: str) -> DomainConflict:
     return DomainConflict(
         f"both transactions write the metadata domain {domain!r}, and its handler {_name(handler)} {what}"
         f"{_ADVICE}, and mend the handler",
@@ -325,13 +331,15 @@ class _RowTracking(msgspec.Struct, frozen=True, rename="camel"):
     row_id_high_water_mark: int
 
 
-def _highest_mark(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
+def _max_high_water_mark(
+    _: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata
+) -> DomainMetadata:
     """Row ids handed out stay handed out; a rebase that assigns new ones writes its own mark afterwards."""
-    return max(mine, winner, key=_mark)
+    return max(mine, winner, key=_high_water_mark)
 
 
-def _mark(action: DomainMetadata) -> int:
+def _high_water_mark(action: DomainMetadata) -> int:
     return msgspec.json.decode(action.configuration, type=_RowTracking).row_id_high_water_mark
 
 
-_SYSTEM: Handlers = {ROW_TRACKING: _highest_mark}
+_SYSTEM: Handlers = {ROW_TRACKING_DOMAIN: _max_high_water_mark}

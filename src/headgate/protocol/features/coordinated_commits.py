@@ -14,16 +14,16 @@ from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol import property_values, protocol_upgrade
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.log import file_names, in_commit_timestamps
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 
 VACUUM_CHECK = "vacuumProtocolCheck"
-DEPENDENCIES = ("inCommitTimestamp", VACUUM_CHECK)
-DEFAULTS = "spark.databricks.delta.properties.defaults."
+REQUIRED_FEATURES = ("inCommitTimestamp", VACUUM_CHECK)
+SESSION_DEFAULT_PREFIX = "spark.databricks.delta.properties.defaults."
 """What a session's default of a property is called: this, and the property without its ``delta.``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class FeatureNaming:
     """One row: how the feature, its three properties and the folder of staged commits are called."""
 
     feature: str
@@ -37,9 +37,9 @@ class Naming:
         return self.owner, self.conf, self.table_conf
 
 
-def _naming(feature: str, family: str, role: str, suffix: str, staged: str) -> Naming:
+def _feature_naming(feature: str, family: str, role: str, suffix: str, staged: str) -> FeatureNaming:
     prefix = f"delta.{family}."
-    return Naming(
+    return FeatureNaming(
         feature,
         f"{prefix}{role}{suffix}",
         f"{prefix}{role}Conf{suffix}",
@@ -48,31 +48,43 @@ def _naming(feature: str, family: str, role: str, suffix: str, staged: str) -> N
     )
 
 
-NAMINGS: tuple[Naming, ...] = (
-    _naming(
-        "coordinatedCommits-preview", "coordinatedCommits", "commitCoordinator", "-preview", file_names.STAGED
+FEATURE_NAMINGS: tuple[FeatureNaming, ...] = (
+    _feature_naming(
+        "coordinatedCommits-preview",
+        "coordinatedCommits",
+        "commitCoordinator",
+        "-preview",
+        file_names.STAGED_FOLDER,
     ),
-    _naming("coordinatedCommits", "coordinatedCommits", "commitCoordinator", "", file_names.STAGED),
-    _naming("managedCommit-preview", "managedCommit", "commitOwner", "-preview", file_names.LEGACY_STAGED),
-    _naming("managed-commit-preview", "managedCommits", "commitOwner", "-preview", file_names.LEGACY_STAGED),
-    _naming("managed-commit-dev", "managedCommits", "commitOwner", "-dev", file_names.LEGACY_STAGED),
-    _naming("managedCommit", "managedCommit", "commitOwner", "", file_names.LEGACY_STAGED),
+    _feature_naming(
+        "coordinatedCommits", "coordinatedCommits", "commitCoordinator", "", file_names.STAGED_FOLDER
+    ),
+    _feature_naming(
+        "managedCommit-preview", "managedCommit", "commitOwner", "-preview", file_names.LEGACY_STAGED_FOLDER
+    ),
+    _feature_naming(
+        "managed-commit-preview", "managedCommits", "commitOwner", "-preview", file_names.LEGACY_STAGED_FOLDER
+    ),
+    _feature_naming(
+        "managed-commit-dev", "managedCommits", "commitOwner", "-dev", file_names.LEGACY_STAGED_FOLDER
+    ),
+    _feature_naming("managedCommit", "managedCommit", "commitOwner", "", file_names.LEGACY_STAGED_FOLDER),
 )
 """The names over time, newest first; new tables get the first."""
-CURRENT = NAMINGS[0]
-FEATURES = frozenset(naming.feature for naming in NAMINGS)
-OF_COMMITS = FEATURES | {VACUUM_CHECK}
+CURRENT = FEATURE_NAMINGS[0]
+FEATURES = frozenset(naming.feature for naming in FEATURE_NAMINGS)
+COMMIT_FEATURES = FEATURES | {VACUUM_CHECK}
 """What says how commits come about, and which no action of a commit can use."""
-KEPT_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
+KEEP_VACUUM_CHECK = "headgate.uncoordinate.keepVacuumProtocolCheck"
 """Says that a table had ``vacuumProtocolCheck`` before it was given to an owner, so that it stays (E7)."""
-PROPERTIES = frozenset({KEPT_CHECK, *(key for naming in NAMINGS for key in naming.properties)})
+PROPERTIES = frozenset({KEEP_VACUUM_CHECK, *(key for naming in FEATURE_NAMINGS for key in naming.properties)})
 
 
 @dataclass(frozen=True, slots=True)
-class Coordination:
+class CoordinatorReference:
     """Who decides a table's commits, as its metadata has it."""
 
-    naming: Naming
+    naming: FeatureNaming
     owner: str
     conf_text: str
     table_conf_text: str | None
@@ -88,12 +100,14 @@ class Coordination:
         return _parsed(self.table_conf_text or "{}", self.naming.table_conf)
 
 
-def of(metadata: Metadata) -> Coordination | None:
+def coordinator_of(metadata: Metadata) -> CoordinatorReference | None:
     """Who decides the commits of a table, None if nobody but the file system does."""
     found = metadata.configuration
-    for naming in NAMINGS:
+    for naming in FEATURE_NAMINGS:
         if (owner := found.get(naming.owner)) is not None:
-            return Coordination(naming, owner, found.get(naming.conf, "{}"), found.get(naming.table_conf))
+            return CoordinatorReference(
+                naming, owner, found.get(naming.conf, "{}"), found.get(naming.table_conf)
+            )
     return None
 
 
@@ -107,7 +121,9 @@ def _parsed(text: str, key: str) -> Mapping[str, str]:
         ) from exc  # fmt: skip
 
 
-def without_owner(found: Coordination, operation: str, *, because: str = "") -> UnsupportedFeature:
+def unreachable_coordinator_error(
+    found: CoordinatorReference, operation: str, *, because: str = ""
+) -> UnsupportedFeature:
     """The refusal to write past an owner that cannot be asked."""
     why = f" ({because})" if because else ""
     return UnsupportedFeature(
@@ -120,9 +136,9 @@ def without_owner(found: Coordination, operation: str, *, because: str = "") -> 
     )  # fmt: skip
 
 
-def check_public(conf: Mapping[str, str]) -> None:
+def check_no_credentials(conf: Mapping[str, str]) -> None:
     """Refuse the conf of an owner, or what the owner says of a table, if it holds a credential."""
-    if found := redaction.breach(conf):
+    if found := redaction.first_credential(conf):
         raise InvalidRequest(
             f"{found[0]!r} in the conf of a commit owner must not be in a table's log, which everybody reads "
             f"who reads the table: {found[1]}; give it to the function that builds the owner, "
@@ -131,11 +147,11 @@ def check_public(conf: Mapping[str, str]) -> None:
         )  # fmt: skip
 
 
-def taken(
+def with_coordinator(
     metadata: Metadata, protocol: Protocol, owner: str, conf: Mapping[str, str], table_conf: Mapping[str, str]
 ) -> tuple[Protocol, Metadata]:
     """The protocol and metadata of the commit that gives a table to an owner."""
-    check_public({**conf, **table_conf})
+    check_no_credentials({**conf, **table_conf})
     said = {
         CURRENT.owner: owner,
         CURRENT.conf: _rendered(conf),
@@ -143,10 +159,10 @@ def taken(
         property_values.IN_COMMIT_TIMESTAMPS: "true",
     }
     if protocol.has(VACUUM_CHECK):
-        said[KEPT_CHECK] = "true"
+        said[KEEP_VACUUM_CHECK] = "true"
     configuration = {**metadata.configuration, **said}
     return (
-        protocol_upgrade.with_features(protocol, (CURRENT.feature, *DEPENDENCIES)),
+        protocol_upgrade.with_features(protocol, (CURRENT.feature, *REQUIRED_FEATURES)),
         msgspec.structs.replace(metadata, configuration=configuration),
     )
 
@@ -155,14 +171,14 @@ def _rendered(values: Mapping[str, str]) -> str:
     return msgspec.json.encode(dict(sorted(values.items()))).decode()
 
 
-def released(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata]:
+def without_coordinator(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata]:
     """The protocol and metadata of the commit that takes a table from its owner, in their weakest form.
 
     Readers need the check of vacuums only where an owner depends on it, and some do not know it: it goes,
     unless the table had it before.
     """
     gone = set(leftover_features(protocol))
-    if KEPT_CHECK not in metadata.configuration:
+    if KEEP_VACUUM_CHECK not in metadata.configuration:
         gone.add(VACUUM_CHECK)
     for feature in gone:
         protocol = protocol_upgrade.without_feature(protocol, feature)
@@ -172,10 +188,10 @@ def released(metadata: Metadata, protocol: Protocol) -> tuple[Protocol, Metadata
 
 def leftover_features(protocol: Protocol) -> tuple[str, ...]:
     """The features of this kind that a protocol names, whether or not an owner is named too."""
-    return tuple(naming.feature for naming in NAMINGS if protocol.has(naming.feature))
+    return tuple(naming.feature for naming in FEATURE_NAMINGS if protocol.has(naming.feature))
 
 
-def check_features(asked: Collection[str], protocol: Protocol | None = None) -> None:
+def check_added_features(asked: Collection[str], protocol: Protocol | None = None) -> None:
     """Refuse to add such a feature by its name: without an owner the table would be in an invalid state."""
     there = () if protocol is None else leftover_features(protocol)
     if new := sorted(FEATURES.intersection(asked).difference(there)):
@@ -187,9 +203,9 @@ def check_features(asked: Collection[str], protocol: Protocol | None = None) -> 
         )  # fmt: skip
 
 
-def breach(before: Metadata, after: Metadata) -> str | None:
+def metadata_change_breach(before: Metadata, after: Metadata) -> str | None:
     """Why no commit may lead from one metadata to the other; None if one may."""
-    was, is_now = of(before), of(after)
+    was, is_now = coordinator_of(before), coordinator_of(after)
     if is_now is None or is_now == was:
         return None
     if was is not None:
@@ -205,7 +221,7 @@ def breach(before: Metadata, after: Metadata) -> str | None:
 
 def feature_breach(metadata: Metadata, protocol: Protocol) -> str | None:
     """Why a table that names an owner is not well-formed; None if it is, or names none."""
-    found = of(metadata)
+    found = coordinator_of(metadata)
     if found is not None and protocol.is_catalog_managed:
         return f"a catalog manages it, and its properties name the coordinator {found.owner!r} too"
     if found is None or protocol.has(found.naming.feature):
@@ -216,23 +232,23 @@ def feature_breach(metadata: Metadata, protocol: Protocol) -> str | None:
     )
 
 
-def owner_breach(metadata: Metadata, protocol: Protocol) -> str | None:
+def coordinator_breach(metadata: Metadata, protocol: Protocol) -> str | None:
     """Why a table that has the feature is not well-formed; None if it is, or does not have it."""
     leftover = leftover_features(protocol)
-    if not leftover or of(metadata) is not None:
+    if not leftover or coordinator_of(metadata) is not None:
         return None
     return f"its protocol names {', '.join(leftover)}, and its properties name no coordinator"
 
 
-def stamps_breach(before: Metadata, after: Metadata) -> str | None:
+def timestamps_breach(before: Metadata, after: Metadata) -> str | None:
     """Why a table with an owner may not be without in-commit timestamps; None if it is not."""
-    found = of(after) or of(before)
-    if found is None or in_commit_timestamps.has_stamps(after):
+    found = coordinator_of(after) or coordinator_of(before)
+    if found is None or in_commit_timestamps.has_in_commit_timestamps(after):
         return None
     return f"the commits of a table that {found.owner!r} decides must have in-commit timestamps"
 
 
-class Command(Enum):
+class PropertyCommand(Enum):
     """What a user does with a table's properties."""
 
     CREATE = "CREATE"
@@ -243,19 +259,19 @@ class Command(Enum):
 
     @property
     def makes_a_table(self) -> bool:
-        return self in (Command.CREATE, Command.CLONE)
+        return self in (PropertyCommand.CREATE, PropertyCommand.CLONE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
     existing: Mapping[str, str]
     changes: Mapping[str, str]
-    command: Command
+    command: PropertyCommand
     of_session: bool = False
 
     @property
     def is_coordinated(self) -> bool:
-        return any(naming.owner in self.existing for naming in NAMINGS)
+        return any(naming.owner in self.existing for naming in FEATURE_NAMINGS)
 
     @property
     def ours(self) -> frozenset[str]:
@@ -275,30 +291,30 @@ class PropertyRule:
 
 
 def _settings_of_a_table_that_exists(request: _Request) -> frozenset[str]:
-    taken_already = request.command is Command.REPLACE or request.is_coordinated
+    taken_already = request.command is PropertyCommand.REPLACE or request.is_coordinated
     return request.ours if taken_already else frozenset()
 
 
 def _timestamps_together_with_an_owner(request: _Request) -> frozenset[str]:
-    if request.command is not Command.ALTER or not request.ours:
+    if request.command is not PropertyCommand.ALTER or not request.ours:
         return frozenset()
     return frozenset(request.changes) & in_commit_timestamps.PROPERTIES
 
 
 def _timestamps_under_an_owner(request: _Request) -> frozenset[str]:
-    if request.command is not Command.ALTER or not request.is_coordinated:
+    if request.command is not PropertyCommand.ALTER or not request.is_coordinated:
         return frozenset()
     return frozenset(request.changes) & in_commit_timestamps.PROPERTIES
 
 
 def _table_settings(request: _Request) -> frozenset[str]:
-    return request.ours & frozenset(naming.table_conf for naming in NAMINGS)
+    return request.ours & frozenset(naming.table_conf for naming in FEATURE_NAMINGS)
 
 
 def _one_without_the_other(request: _Request) -> frozenset[str]:
     return frozenset(
         missing
-        for naming in NAMINGS
+        for naming in FEATURE_NAMINGS
         if len(given := request.ours & {naming.owner, naming.conf}) == 1
         for missing in {naming.owner, naming.conf} - given
     )
@@ -349,10 +365,10 @@ UNSET_RULES: tuple[PropertyRule, ...] = (
 """What may be unset; on a table without a coordinator anything may."""
 
 
-def check_set(
+def check_set_properties(
     existing: Mapping[str, str] | None,
     changes: Mapping[str, str],
-    command: Command,
+    command: PropertyCommand,
     *,
     defaults: Mapping[str, str] | None = None,
 ) -> None:
@@ -362,29 +378,31 @@ def check_set(
     session, by the names of properties, which count only for a new table and only if the command
     itself says nothing of a coordinator.
     """
-    effective = Command.REPLACE if existing is not None and command is Command.CLONE else command
+    effective = (
+        PropertyCommand.REPLACE if existing is not None and command is PropertyCommand.CLONE else command
+    )
     request = _Request(existing or {}, changes, effective)
     _apply(SET_RULES, request)
     if effective.makes_a_table and not request.ours:
         _apply(SET_RULES, _Request({}, defaults or {}, effective, of_session=True))
 
 
-def check_unset(existing: Mapping[str, str], keys: frozenset[str]) -> None:
+def check_unset_properties(existing: Mapping[str, str], keys: frozenset[str]) -> None:
     """Refuse to unset what a coordinated table needs."""
-    _apply(UNSET_RULES, _Request(existing, dict.fromkeys(keys, ""), Command.ALTER))
+    _apply(UNSET_RULES, _Request(existing, dict.fromkeys(keys, ""), PropertyCommand.ALTER))
 
 
-def retained(existing: Mapping[str, str]) -> Mapping[str, str]:
+def properties_kept_on_replace(existing: Mapping[str, str]) -> Mapping[str, str]:
     """The properties that a REPLACE of a coordinated table keeps, whatever it says."""
-    if not any(naming.owner in existing for naming in NAMINGS):
+    if not any(naming.owner in existing for naming in FEATURE_NAMINGS):
         return {}
     kept = PROPERTIES | in_commit_timestamps.PROPERTIES
     return {key: value for key, value in existing.items() if key in kept}
 
 
-def copied(source: Mapping[str, str]) -> Mapping[str, str]:
+def properties_copied_by_clone(source: Mapping[str, str]) -> Mapping[str, str]:
     """The properties that CREATE LIKE and CLONE take from their source: nothing of whom it belongs to."""
-    left = PROPERTIES | {ENABLED_AT_VERSION, ENABLED_AT_MOMENT}
+    left = PROPERTIES | {ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP}
     return {key: value for key, value in source.items() if key not in left}
 
 

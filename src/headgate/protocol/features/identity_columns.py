@@ -29,23 +29,23 @@ from headgate.protocol import property_values
 from headgate.protocol.actions import CommitInfo, Metadata
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 
 PREFIX = "delta.identity."
 START, STEP = f"{PREFIX}start", f"{PREFIX}step"
-MARK, EXPLICIT = f"{PREFIX}highWaterMark", f"{PREFIX}allowExplicitInsert"
+HIGH_WATER_MARK, ALLOW_EXPLICIT_INSERT = f"{PREFIX}highWaterMark", f"{PREFIX}allowExplicitInsert"
 TAG = f"{PREFIX}schemaUpdate"
 """The tag of commits whose metadata differs from what was there in marks alone."""
 EXHAUSTED = "HEADGATE_IDENTITY_EXHAUSTED"
 
-SMALLEST, LARGEST = -(2**63), 2**63 - 1
-RUN = 4
+MIN_BIGINT, MAX_BIGINT = -(2**63), 2**63 - 1
+RUN_BITS = 4
 """Rows in a row get numbers in a row, ``2 ** RUN`` at a time."""
 _LONG = Primitive("long")
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class IdentitySpec:
     """What a column says of its values."""
 
     start: int
@@ -65,20 +65,20 @@ class Identity:
     @property
     def left(self) -> int:
         """How many values there still are."""
-        edge = LARGEST if self.step > 0 else SMALLEST
+        edge = MAX_BIGINT if self.step > 0 else MIN_BIGINT
         return (edge - self.following) // self.step + 1
 
-    def beyond(self, count: int) -> "Identity":
+    def beyond(self, count: int) -> "IdentitySpec":
         """The same once ``count`` more values are given; refused if there are not so many."""
         if count > self.left:
-            raise exhausted(self)
+            raise exhausted_error(self)
         return replace(self, mark=self.following + (count - 1) * self.step) if count else self
 
-    def covering(self, value: int) -> "Identity":
+    def covering(self, value: int) -> "IdentitySpec":
         """The same with a mark that ``value``, which is in the column, is not beyond."""
         steps = -((self.start - value) // self.step)
         # Beyond the last value of the grid there is nothing that could be given once more.
-        steps = min(steps, ((LARGEST if self.step > 0 else SMALLEST) - self.start) // self.step)
+        steps = min(steps, ((MAX_BIGINT if self.step > 0 else MIN_BIGINT) - self.start) // self.step)
         found = self.start + steps * self.step
         return replace(self, mark=found) if steps >= 0 and self.goes_on(found) else self
 
@@ -88,8 +88,12 @@ class Identity:
 
     def written(self) -> Mapping[str, Any]:
         """What the metadata of the column says of it."""
-        said: dict[str, Any] = {START: self.start, STEP: self.step, EXPLICIT: self.allows_explicit}
-        return said if self.mark is None else {**said, MARK: self.mark}
+        said: dict[str, Any] = {
+            START: self.start,
+            STEP: self.step,
+            ALLOW_EXPLICIT_INSERT: self.allows_explicit,
+        }
+        return said if self.mark is None else {**said, HIGH_WATER_MARK: self.mark}
 
 
 def is_identity(field: Field) -> bool:
@@ -97,17 +101,17 @@ def is_identity(field: Field) -> bool:
     return any(key.startswith(PREFIX) for key in field.metadata)
 
 
-def of(field: Field) -> Identity:
+def identity_spec(field: Field) -> IdentitySpec:
     """What an identity column says of itself; refused if that is not whole."""
     said = field.metadata
     numbers = [said.get(key) for key in (START, STEP)]
-    numbers += [said[MARK]] if MARK in said else []
-    whole = all(type(number) is int and SMALLEST <= number <= LARGEST for number in numbers)
-    if not whole or type(said.get(EXPLICIT, False)) is not bool:
+    numbers += [said[HIGH_WATER_MARK]] if HIGH_WATER_MARK in said else []
+    whole = all(type(number) is int and MIN_BIGINT <= number <= MAX_BIGINT for number in numbers)
+    if not whole or type(said.get(ALLOW_EXPLICIT_INSERT, False)) is not bool:
         shown = ", ".join(f"{key}={said[key]!r}" for key in sorted(said) if key.startswith(PREFIX))
         raise InvalidRequest(
             f"the identity column {field.name!r} does not say what its values are ({shown}): it takes "
-            f"{START} and {STEP}, both BIGINT, and {EXPLICIT}, true or false",
+            f"{START} and {STEP}, both BIGINT, and {ALLOW_EXPLICIT_INSERT}, true or false",
             code="HEADGATE_IDENTITY_MALFORMED", column=field.name,
         )  # fmt: skip
     if said[STEP] == 0:
@@ -115,27 +119,31 @@ def of(field: Field) -> Identity:
             f"the values of the identity column {field.name!r} would all be the same: the step cannot be 0",
             code="DELTA_IDENTITY_COLUMNS_ILLEGAL_STEP", column=field.name,
         )  # fmt: skip
-    return Identity(said[START], said[STEP], said.get(MARK), said.get(EXPLICIT, False))
+    return IdentitySpec(
+        said[START], said[STEP], said.get(HIGH_WATER_MARK), said.get(ALLOW_EXPLICIT_INSERT, False)
+    )
 
 
-def columns(schema: Struct) -> Mapping[str, Identity]:
+def columns_of_schema(schema: Struct) -> Mapping[str, IdentitySpec]:
     """The identity columns, by name."""
-    return {field.name: of(field) for field in schema.fields if is_identity(field)}
+    return {field.name: identity_spec(field) for field in schema.fields if is_identity(field)}
 
 
-def columns_of(metadata: Metadata) -> Mapping[str, Identity]:
+def columns_of_table(metadata: Metadata) -> Mapping[str, IdentitySpec]:
     """The identity columns of a table, by name."""
     if PREFIX not in metadata.schema_string:
         return {}
-    return columns(schema_json.parse(metadata.schema_string))
+    return columns_of_schema(schema_json.parse(metadata.schema_string))
 
 
-def declared(schema: Struct) -> Struct:
+def without_high_water_marks(schema: Struct) -> Struct:
     """The columns of a new table, none of whose values is given yet."""
-    return Struct(tuple(_with_mark(field, None) if is_identity(field) else field for field in schema.fields))
+    return Struct(
+        tuple(_with_high_water_mark(field, None) if is_identity(field) else field for field in schema.fields)
+    )
 
 
-def check(metadata: Metadata) -> None:
+def check_identity_columns(metadata: Metadata) -> None:
     """Refuse identity columns that nobody could give values."""
     if PREFIX not in metadata.schema_string:
         return
@@ -143,8 +151,8 @@ def check(metadata: Metadata) -> None:
     partitioned = {name.lower() for name in metadata.partition_columns}
     for field in schema.fields:
         if is_identity(field):
-            _check(field, partitioned)
-    if nested := next(_nested(schema), None):
+            _check_identity_column(field, partitioned)
+    if nested := next(_nested_identity_columns(schema), None):
         raise InvalidRequest(
             f"{nested!r} is inside another column, and only whole columns can be identity columns: put it "
             "at the top",
@@ -152,27 +160,28 @@ def check(metadata: Metadata) -> None:
         )  # fmt: skip
 
 
-def marked(metadata: Metadata, values: Mapping[str, int]) -> Metadata:
+def advance_high_water_marks(metadata: Metadata, values: Mapping[str, int]) -> Metadata:
     """The metadata once rows with values up to these are in the columns of these names."""
     if not values:
         return metadata
     schema = schema_json.parse(metadata.schema_string)
-    return with_marks(
+    return with_high_water_marks(
         metadata,
         {
-            field.name: of(field).covering(values[field.name]).mark
+            field.name: identity_spec(field).covering(values[field.name]).mark
             for field in schema.fields
             if field.name in values and is_identity(field)
         },
     )
 
 
-def with_marks(metadata: Metadata, marks: Mapping[str, int | None]) -> Metadata:
+def with_high_water_marks(metadata: Metadata, marks: Mapping[str, int | None]) -> Metadata:
     """The metadata with these marks of the columns of these names; the same object if it has them."""
     schema = schema_json.parse(metadata.schema_string)
     after = Struct(
         tuple(
-            _with_mark(field, marks[field.name]) if field.name in marks else field for field in schema.fields
+            _with_high_water_mark(field, marks[field.name]) if field.name in marks else field
+            for field in schema.fields
         )
     )
     if after == schema:
@@ -180,7 +189,7 @@ def with_marks(metadata: Metadata, marks: Mapping[str, int | None]) -> Metadata:
     return msgspec.structs.replace(metadata, schema_string=schema_json.render(after))
 
 
-def restored(then: Metadata, now: Metadata) -> Metadata:
+def restore_high_water_marks(then: Metadata, now: Metadata) -> Metadata:
     """Metadata of an older version whose marks are no less far than those of ``now``.
 
     Values that were given since belong to rows that somebody may have seen.
@@ -188,35 +197,35 @@ def restored(then: Metadata, now: Metadata) -> Metadata:
     if PREFIX not in then.schema_string:
         return then
     gone = {
-        column_mapping.physical_name(field, column_mapping.mode(now)): mark
+        column_mapping.physical_name(field, column_mapping.mapping_mode(now)): mark
         for field in schema_json.parse(now.schema_string).fields
-        if is_identity(field) and (mark := of(field).mark) is not None
+        if is_identity(field) and (mark := identity_spec(field).mark) is not None
     }
     values = {
         field.name: gone[name]
         for field in schema_json.parse(then.schema_string).fields
         if is_identity(field)
-        and (name := column_mapping.physical_name(field, column_mapping.mode(then))) in gone
+        and (name := column_mapping.physical_name(field, column_mapping.mapping_mode(then))) in gone
     }
-    return marked(then, values)
+    return advance_high_water_marks(then, values)
 
 
-def moves_marks_only(before: Metadata, after: Metadata) -> bool:
+def changes_high_water_mark_only(before: Metadata, after: Metadata) -> bool:
     """Whether metadata differs in marks, and in nothing else."""
     if before == after or PREFIX not in after.schema_string:
         return False
     one, other = (
-        msgspec.structs.replace(found, schema_string=schema_json.render(_unmarked(found)))
+        msgspec.structs.replace(found, schema_string=schema_json.render(_schema_without_marks(found)))
         for found in (before, after)
     )
     return one == other
 
 
-def moves_marks_on(before: Metadata, after: Metadata) -> bool:
+def advances_high_water_mark_only(before: Metadata, after: Metadata) -> bool:
     """Whether metadata differs in marks alone, and each that moved is farther than it was."""
-    if not moves_marks_only(before, after):
+    if not changes_high_water_mark_only(before, after):
         return False
-    was, now = columns_of(before), columns_of(after)
+    was, now = columns_of_table(before), columns_of_table(after)
     return all(
         now[name] == identity or ((mark := now[name].mark) is not None and identity.goes_on(mark))
         for name, identity in was.items()
@@ -239,9 +248,9 @@ def check_not_updated(field: Field) -> None:
         )  # fmt: skip
 
 
-def check_not_given(field: Field) -> None:
+def check_no_explicit_insert(field: Field) -> None:
     """Refuse values that rows bring for a column that is GENERATED ALWAYS AS IDENTITY."""
-    if is_identity(field) and not of(field).allows_explicit:
+    if is_identity(field) and not identity_spec(field).allows_explicit:
         raise InvalidRequest(
             f"column {field.name!r} is GENERATED ALWAYS AS IDENTITY, so rows cannot bring values for it: "
             "leave the column out of them",
@@ -249,15 +258,15 @@ def check_not_given(field: Field) -> None:
         )  # fmt: skip
 
 
-def check_given(brought: Struct, schema: Struct) -> None:
+def check_explicit_inserts(brought: Struct, schema: Struct) -> None:
     """The same for all columns that rows bring; one of type void is as good as absent."""
     for field in schema.fields:
         found = brought.find(field.name)
         if found is not None and found.type != Primitive("void"):
-            check_not_given(field)
+            check_no_explicit_insert(field)
 
 
-def exhausted(identity: Identity, column: str = "") -> InvalidRequest:
+def exhausted_error(identity: IdentitySpec, column: str = "") -> InvalidRequest:
     """Why there are no more values."""
     named = f"column {column!r}" if column else "column"
     return InvalidRequest(
@@ -268,7 +277,7 @@ def exhausted(identity: Identity, column: str = "") -> InvalidRequest:
     )  # fmt: skip
 
 
-def place(partition: int, row: int) -> int:
+def unique_row_number(partition: int, row: int) -> int:
     """The number of a row of a partition, both counted from 0; no two rows have the same.
 
     Rows go by runs of ``2 ** RUN``, which have numbers in a row. Run *q* of partition *p* belongs to
@@ -279,18 +288,18 @@ def place(partition: int, row: int) -> int:
     2 P R log2(P R) runs. A table of rows and columns with a fixed width would take that of the
     widest job there might ever be.
     """
-    within = row & ((1 << RUN) - 1)
-    left, right = partition + 1, (row >> RUN) + 1
+    within = row & ((1 << RUN_BITS) - 1)
+    left, right = partition + 1, (row >> RUN_BITS) + 1
     a, b = left.bit_length() - 1, right.bit_length() - 1
     before = (a + b - 1 + a) * (1 << (a + b)) + 1
-    return ((before + (left - (1 << a)) * (1 << b) + right - (1 << b)) << RUN) + within
+    return ((before + (left - (1 << a)) * (1 << b) + right - (1 << b)) << RUN_BITS) + within
 
 
-def _check(field: Field, partitioned: set[str]) -> None:
-    of(field)
+def _check_identity_column(field: Field, partitioned: set[str]) -> None:
+    identity_spec(field)
     if field.type != _LONG:
         raise InvalidRequest(
-            f"the identity column {field.name!r} is {describe(field.type)}: its type must be BIGINT",
+            f"the identity column {field.name!r} is {describe_type(field.type)}: its type must be BIGINT",
             code="DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE", column=field.name,
         )  # fmt: skip
     if "delta.generationExpression" in field.metadata or "CURRENT_DEFAULT" in field.metadata:
@@ -306,31 +315,31 @@ def _check(field: Field, partitioned: set[str]) -> None:
         )  # fmt: skip
 
 
-def _nested(schema: Struct) -> Iterator[str]:
+def _nested_identity_columns(schema: Struct) -> Iterator[str]:
     """The paths of identity columns that are inside others."""
-    return (path for field in schema.fields for path in _inside(field.type, field.name))
+    return (path for field in schema.fields for path in _identity_columns_within(field.type, field.name))
 
 
-def _inside(data_type: DataType, where: str) -> Iterator[str]:
+def _identity_columns_within(data_type: DataType, where: str) -> Iterator[str]:
     match data_type:
         case Struct(fields):
             for field in fields:
                 if is_identity(field):
                     yield f"{where}.{field.name}"
-                yield from _inside(field.type, f"{where}.{field.name}")
+                yield from _identity_columns_within(field.type, f"{where}.{field.name}")
         case Array(element, _):
-            yield from _inside(element, f"{where}.element")
+            yield from _identity_columns_within(element, f"{where}.element")
         case Map(key, value, _):
-            yield from _inside(key, f"{where}.key")
-            yield from _inside(value, f"{where}.value")
+            yield from _identity_columns_within(key, f"{where}.key")
+            yield from _identity_columns_within(value, f"{where}.value")
         case Primitive():
             return
 
 
-def _with_mark(field: Field, mark: int | None) -> Field:
-    others = {key: value for key, value in field.metadata.items() if key != MARK}
-    return replace(field, metadata=others if mark is None else {**others, MARK: mark})
+def _with_high_water_mark(field: Field, mark: int | None) -> Field:
+    others = {key: value for key, value in field.metadata.items() if key != HIGH_WATER_MARK}
+    return replace(field, metadata=others if mark is None else {**others, HIGH_WATER_MARK: mark})
 
 
-def _unmarked(metadata: Metadata) -> Struct:
-    return declared(schema_json.parse(metadata.schema_string))
+def _schema_without_marks(metadata: Metadata) -> Struct:
+    return without_high_water_marks(schema_json.parse(metadata.schema_string))

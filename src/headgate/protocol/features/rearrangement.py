@@ -14,8 +14,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol.actions import AddFile, Metadata
 from headgate.protocol.domains.lifecycle import Column
 from headgate.protocol.features import bin_packing, zcubes
-from headgate.protocol.features.bin_packing import Packed
-from headgate.protocol.features.zcubes import Member
+from headgate.protocol.features.bin_packing import PackableFile
+from headgate.protocol.features.zcubes import ZCubeFile
 from headgate.protocol.stats import record_counts
 
 AddsByPath = Callable[[frozenset[str]], Mapping[str, AddFile]]
@@ -36,7 +36,7 @@ class Thresholds:
 DEFAULTS = Thresholds()
 
 
-def require_sensible(thresholds: Thresholds) -> None:
+def check_thresholds(thresholds: Thresholds) -> None:
     """Refuse thresholds that are always met, or never."""
     files = thresholds.small_files
     if files is not None and files < 2:
@@ -50,13 +50,13 @@ def require_sensible(thresholds: Thresholds) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """How the rows of a table are spread over files."""
 
     target: int
     """How large files shall be."""
-    files: tuple[Packed, ...]
-    clustered: tuple[Member, ...] | None = None
+    files: tuple[PackableFile, ...]
+    clustered: tuple[ZCubeFile, ...] | None = None
     """The same files and their cubes, if the table is clustered."""
 
     @property
@@ -64,82 +64,86 @@ class Layout:
         return sum(file.size for file in self.files)
 
 
-def layout(live: pa.Table, metadata: Metadata, clustered_by: tuple[Column, ...], adds: AddsByPath) -> Layout:
+def measure_layout(
+    live: pa.Table, metadata: Metadata, clustered_by: tuple[Column, ...], adds: AddsByPath
+) -> TableLayout:
     """The layout of live files, one a row; ``adds`` tells of some, by path, what only the log has."""
     marked = pc.is_valid(live["deletion_vector"])
     wanted = live if clustered_by else live.filter(marked)
     known = adds(frozenset(wanted["path"].to_pylist())) if wanted.num_rows else {}
-    files = tuple(_packed(live, known))
-    members = tuple(_members(live, known, clustered_by)) if clustered_by else None
-    return Layout(bin_packing.target_bytes(metadata), files, members)
+    files = tuple(_packable_files(live, known))
+    members = tuple(_zcube_files(live, known, clustered_by)) if clustered_by else None
+    return TableLayout(bin_packing.target_file_size(metadata), files, members)
 
 
-def _packed(live: pa.Table, known: Mapping[str, AddFile]) -> Iterator[Packed]:
-    partitions = bin_packing.of_partitions([dict(values) for values in live["partition_values"].to_pylist()])
+def _packable_files(live: pa.Table, known: Mapping[str, AddFile]) -> Iterator[PackableFile]:
+    partitions = bin_packing.partition_keys([dict(values) for values in live["partition_values"].to_pylist()])
     rows = zip(live["path"].to_pylist(), live["size"].to_pylist(), partitions, strict=True)
     for position, (path, size, partition) in enumerate(rows):
-        yield Packed(position, size, partition, hidden_share(known[path]) if path in known else 0.0)
+        yield PackableFile(position, size, partition, deleted_share(known[path]) if path in known else 0.0)
 
 
-def _members(live: pa.Table, known: Mapping[str, AddFile], columns: tuple[Column, ...]) -> Iterator[Member]:
+def _zcube_files(
+    live: pa.Table, known: Mapping[str, AddFile], columns: tuple[Column, ...]
+) -> Iterator[ZCubeFile]:
     rows = zip(live["path"].to_pylist(), live["size"].to_pylist(), strict=True)
     for position, (path, size) in enumerate(rows):
-        yield Member(position, size, zcubes.cube(known[path], columns) if path in known else None)
+        yield ZCubeFile(position, size, zcubes.zcube_id(known[path], columns) if path in known else None)
 
 
-def hidden_share(add: AddFile) -> float:
+def deleted_share(add: AddFile) -> float:
     """Which share of a file's rows is deleted; all of it if there are some and nobody knows of how many."""
     if add.deletion_vector is None:
         return 0.0
-    records = record_counts.of(add).num_records
+    records = record_counts.counts_of_file(add).num_records
     return 1.0 if records is None else min(1.0, add.deletion_vector.cardinality / max(1, records))
 
 
-def _small_files(found: Layout) -> float:
+def _count_small_files(found: TableLayout) -> float:
     if found.clustered is not None:
         return 0
-    return sum(len(some) for some in bin_packing.bins(found.files, found.target) if len(some) > 1)
+    return sum(len(some) for some in bin_packing.pack_files(found.files, found.target) if len(some) > 1)
 
 
-def _unclustered(found: Layout) -> float:
+def _unclustered_share(found: TableLayout) -> float:
     members = found.clustered or ()
-    if len(zcubes.chosen(members, found.target)) < 2:
+    if len(zcubes.files_to_recluster(members, found.target)) < 2:
         return 0
     return sum(member.size for member in members if member.cube is None) / max(1, found.size_bytes)
 
 
-def _deleted(found: Layout) -> float:
+def _deleted_share(found: TableLayout) -> float:
     return sum(file.size * file.hidden for file in found.files) / max(1, found.size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LayoutTask:
     """One row: a kind of work, what is measured for it, from which threshold on, and both in words."""
 
     name: str
     threshold: str
     """The field of ``Thresholds``."""
-    measure: Callable[[Layout], float]
+    measure: Callable[[TableLayout], float]
     says: str
     does: str
 
 
-OPTIMIZE = Order(
-    "optimize", "small_files", _small_files, "{:,.0f} small files",
+OPTIMIZE = LayoutTask(
+    "optimize", "small_files", _count_small_files, "{:,.0f} small files",
     "files smaller than `delta.targetFileSize` are put together, each partition by itself",
 )  # fmt: skip
-CLUSTER = Order(
-    "cluster", "unclustered_share", _unclustered, "{:.0%} of the table is not clustered",
+CLUSTER = LayoutTask(
+    "cluster", "unclustered_share", _unclustered_share, "{:.0%} of the table is not clustered",
     "files of a clustered table that are not laid out by its columns are, with those of small cubes",
 )  # fmt: skip
-PURGE = Order(
-    "purge", "deleted_share", _deleted, "{:.0%} of the table is deleted rows",
+PURGE = LayoutTask(
+    "purge", "deleted_share", _deleted_share, "{:.0%} of the table is deleted rows",
     "files with deletion vectors are written anew without the deleted rows (REORG)",
 )  # fmt: skip
-ORDERS: Sequence[Order] = (OPTIMIZE, CLUSTER, PURGE)
+LAYOUT_TASKS: Sequence[LayoutTask] = (OPTIMIZE, CLUSTER, PURGE)
 
 
-def due(order: Order, found: Layout, thresholds: Thresholds) -> str | None:
+def due_reason(order: LayoutTask, found: TableLayout, thresholds: Thresholds) -> str | None:
     """Why the work is due, in words; None if it is not."""
     threshold = getattr(thresholds, order.threshold)
     measured = order.measure(found) if threshold is not None else 0

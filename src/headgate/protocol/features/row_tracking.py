@@ -20,46 +20,46 @@ import msgspec
 from headgate.errors import CorruptLog, InvalidRequest
 from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, DomainMetadata, Long, Metadata, Protocol, Version
-from headgate.protocol.domains.rules import ROW_TRACKING
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats import record_counts
 from headgate.protocol.transaction.attempt import Attempt
 
 FEATURE = "rowTracking"
-NO_MARK = -1
+NO_HIGH_WATER_MARK = -1
 
 
-class _Mark(msgspec.Struct, frozen=True, rename="camel"):
+class _RowTrackingConfiguration(msgspec.Struct, frozen=True, rename="camel"):
     row_id_high_water_mark: Long
 
 
-def mark(state: State) -> int:
+def high_water_mark(state: State) -> int:
     """The highest row id ever given; ``NO_MARK`` if none was."""
-    found = state.domains.get(ROW_TRACKING)
+    found = state.domains.get(ROW_TRACKING_DOMAIN)
     if found is None:
-        return NO_MARK
+        return NO_HIGH_WATER_MARK
     try:
-        return marked(found)
+        return parse_high_water_mark(found)
     except msgspec.DecodeError as exc:
         raise CorruptLog(
-            f"the metadata domain {ROW_TRACKING} cannot be read: {exc}; row ids cannot be given",
+            f"the metadata domain {ROW_TRACKING_DOMAIN} cannot be read: {exc}; row ids cannot be given",
             code="DELTA_STATE_RECOVER_ERROR", version=state.version,
         ) from exc  # fmt: skip
 
 
-def marked(action: DomainMetadata) -> int:
+def parse_high_water_mark(action: DomainMetadata) -> int:
     """The mark that an action of the domain sets; ``msgspec.DecodeError`` if it is none."""
-    return msgspec.json.decode(action.configuration, type=_Mark).row_id_high_water_mark
+    return msgspec.json.decode(action.configuration, type=_RowTrackingConfiguration).row_id_high_water_mark
 
 
-def highest_given(adds: Iterable[AddFile]) -> int:
+def highest_row_id(adds: Iterable[AddFile]) -> int:
     """The highest row id that these files have, as far as they say; ``NO_MARK`` if they have none."""
-    last = (first + _rows(add) - 1 for add in adds if (first := add.base_row_id) is not None)
-    return max(last, default=NO_MARK)
+    last = (first + _rows_or_one(add) - 1 for add in adds if (first := add.base_row_id) is not None)
+    return max(last, default=NO_HIGH_WATER_MARK)
 
 
-def _rows(add: AddFile) -> int:
-    records = record_counts.of(add).num_records
+def _rows_or_one(add: AddFile) -> int:
+    records = record_counts.counts_of_file(add).num_records
     return 1 if records is None else records
 
 
@@ -73,7 +73,7 @@ def is_suspended(metadata: Metadata) -> bool:
     return property_values.flag(metadata, property_values.ROW_TRACKING_SUSPENDED)
 
 
-def check(metadata: Metadata) -> None:
+def check_not_suspended(metadata: Metadata) -> None:
     """Refuse a table that both tracks rows and has suspended it."""
     if is_suspended(metadata) and property_values.flag(metadata, property_values.ROW_TRACKING):
         raise InvalidRequest(
@@ -83,7 +83,7 @@ def check(metadata: Metadata) -> None:
         )
 
 
-def given(
+def assign_row_ids(
     ours: Attempt, state: State, *, read_mark: int, lost: Version | None, theirs: Mapping[str, AddFile]
 ) -> tuple[Action, ...]:
     """Our actions with row ids and row commit versions as the version after ``state``.
@@ -91,32 +91,34 @@ def given(
     Ids up to ``read_mark`` belong to rows that were there before and stay, as do those that the
     winner gave to the same file (``theirs``, by path). ``lost`` is the version of the last attempt.
     """
-    actions = tuple(action for action in ours.actions if not _is_mark(action))
+    actions = tuple(action for action in ours.actions if not _is_high_water_mark(action))
     version = Version(state.version + 1)
     if is_suspended(ours.metadata):
-        return tuple(_without_ids(action) for action in actions)
-    highest = known = mark(state)
+        return tuple(_without_row_ids(action) for action in actions)
+    highest = known = high_water_mark(state)
     numbered: list[Action] = []
     for action in actions:
-        if isinstance(action, AddFile) and not _keeps_ids(action, read_mark, theirs.get(action.path)):
-            records = _records(action)
-            numbered.append(_numbered(action, highest + 1, version, lost))
+        if isinstance(action, AddFile) and not _keeps_row_ids(action, read_mark, theirs.get(action.path)):
+            records = _required_num_records(action)
+            numbered.append(_with_base_row_id(action, highest + 1, version, lost))
             highest += records
         else:
-            numbered.append(_dated(action, version, lost, theirs))
+            numbered.append(_with_row_commit_version(action, version, lost, theirs))
     if highest > known:
-        configuration = msgspec.json.encode(_Mark(highest)).decode()
-        numbered.append(DomainMetadata(domain=ROW_TRACKING, configuration=configuration, removed=False))
+        configuration = msgspec.json.encode(_RowTrackingConfiguration(highest)).decode()
+        numbered.append(
+            DomainMetadata(domain=ROW_TRACKING_DOMAIN, configuration=configuration, removed=False)
+        )
     return tuple(numbered)
 
 
-def _keeps_ids(add: AddFile, read_mark: int, theirs: AddFile | None) -> bool:
+def _keeps_row_ids(add: AddFile, read_mark: int, theirs: AddFile | None) -> bool:
     if add.base_row_id is None:
         return False
     return add.base_row_id <= read_mark or (theirs is not None and theirs.base_row_id == add.base_row_id)
 
 
-def _numbered(add: AddFile, first: int, version: Version, lost: Version | None) -> AddFile:
+def _with_base_row_id(add: AddFile, first: int, version: Version, lost: Version | None) -> AddFile:
     committed = add.default_row_commit_version
     return msgspec.structs.replace(
         add,
@@ -125,7 +127,9 @@ def _numbered(add: AddFile, first: int, version: Version, lost: Version | None) 
     )
 
 
-def _dated(action: Action, version: Version, lost: Version | None, theirs: Mapping[str, AddFile]) -> Action:
+def _with_row_commit_version(
+    action: Action, version: Version, lost: Version | None, theirs: Mapping[str, AddFile]
+) -> Action:
     """A file that keeps its ids still needs a row commit version, its own unless the winner gave it."""
     if not isinstance(action, AddFile) or action.path in theirs:
         return action
@@ -134,8 +138,8 @@ def _dated(action: Action, version: Version, lost: Version | None, theirs: Mappi
     return msgspec.structs.replace(action, default_row_commit_version=version)
 
 
-def _records(add: AddFile) -> int:
-    found = record_counts.of(add).num_records
+def _required_num_records(add: AddFile) -> int:
+    found = record_counts.counts_of_file(add).num_records
     if found is None:
         raise InvalidRequest(
             f"{add.path} has no numRecords in its statistics, so its rows cannot be given ids, which the "
@@ -145,12 +149,12 @@ def _records(add: AddFile) -> int:
     return found
 
 
-def _without_ids(action: Action) -> Action:
+def _without_row_ids(action: Action) -> Action:
     if isinstance(action, AddFile) and action.base_row_id is not None:
         return msgspec.structs.replace(action, base_row_id=None, default_row_commit_version=None)
     return action
 
 
-def _is_mark(action: Action) -> bool:
+def _is_high_water_mark(action: Action) -> bool:
     """Whether it says which ids were given; that none were, any more, is said when the feature is dropped."""
-    return isinstance(action, DomainMetadata) and action.domain == ROW_TRACKING and not action.removed
+    return isinstance(action, DomainMetadata) and action.domain == ROW_TRACKING_DOMAIN and not action.removed

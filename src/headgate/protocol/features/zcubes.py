@@ -21,15 +21,15 @@ import msgspec
 from headgate.protocol.actions import AddFile
 from headgate.protocol.domains.lifecycle import Column
 
-PROVIDER = "liquid"
+CLUSTERING_PROVIDER = "liquid"
 _CUBE, _COLUMNS, _CURVE = "ZCUBE_ID", "ZCUBE_ZORDER_BY", "ZCUBE_ZORDER_CURVE"
 _HILBERT = "hilbert"
-FILES_OF_A_CUBE = 64
+FILES_PER_ZCUBE = 64
 """How many files of the wished size make a cube large enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZCubeFile:
     """A file, and the cube it is in, if that is one by the present columns."""
 
     position: int
@@ -37,20 +37,20 @@ class Member:
     cube: str | None
 
 
-def cube(add: AddFile, columns: tuple[Column, ...]) -> str | None:
+def zcube_id(add: AddFile, columns: tuple[Column, ...]) -> str | None:
     """The cube of a file, if it was laid out by just these columns."""
     tags = add.tags or {}
-    if add.clustering_provider != PROVIDER or tags.get(_COLUMNS) != _told(columns):
+    if add.clustering_provider != CLUSTERING_PROVIDER or tags.get(_COLUMNS) != _render_columns(columns):
         return None
     return tags.get(_CUBE)
 
 
-def tags(cube_id: str, columns: tuple[Column, ...]) -> Mapping[str, str]:
+def zcube_tags(cube_id: str, columns: tuple[Column, ...]) -> Mapping[str, str]:
     """What a file says of the cube it is in."""
-    return {_CUBE: cube_id, _COLUMNS: _told(columns), _CURVE: _HILBERT}
+    return {_CUBE: cube_id, _COLUMNS: _render_columns(columns), _CURVE: _HILBERT}
 
 
-def chosen(files: Iterable[Member], target: int, *, all_of_them: bool = False) -> list[int]:
+def files_to_recluster(files: Iterable[ZCubeFile], target: int, *, all_of_them: bool = False) -> list[int]:
     """The positions of the files that make a new cube; none if the table is laid out as it should be."""
     members = list(files)
     sizes: dict[str | None, int] = {}
@@ -58,11 +58,11 @@ def chosen(files: Iterable[Member], target: int, *, all_of_them: bool = False) -
         sizes[member.cube] = sizes.get(member.cube, 0) + member.size
     if all_of_them:
         return [member.position for member in members]
-    small = {name for name, size in sizes.items() if name is None or size < FILES_OF_A_CUBE * target}
+    small = {name for name, size in sizes.items() if name is None or size < FILES_PER_ZCUBE * target}
     if None not in small and len(small) < 2:
         return []
     return [member.position for member in members if member.cube in small]
 
 
-def _told(columns: tuple[Column, ...]) -> str:
+def _render_columns(columns: tuple[Column, ...]) -> str:
     return msgspec.json.encode([".".join(column) for column in columns]).decode()

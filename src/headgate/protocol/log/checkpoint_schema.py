@@ -18,16 +18,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from headgate.protocol.actions import Metadata
-from headgate.protocol.log.log_retention import Upkeep
+from headgate.protocol.log.log_retention import LogSettings
 from headgate.protocol.predicates.comparisons import precision_and_scale
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import DataType, Primitive, Struct, leaves
+from headgate.protocol.schema.types import DataType, Primitive, Struct, leaf_columns
 from headgate.protocol.stats import file_stats
 
-TEXTS = pa.map_(pa.string(), pa.string())
-VECTOR = pa.struct(
+STRING_MAP = pa.map_(pa.string(), pa.string())
+DELETION_VECTOR = pa.struct(
     [
         ("storageType", pa.string()),
         ("pathOrInlineDv", pa.string()),
@@ -39,12 +39,12 @@ VECTOR = pa.struct(
 _FEATURES = pa.list_(pa.field("element", pa.string()))
 _FILE = [
     ("path", pa.string()),
-    ("partitionValues", TEXTS),
+    ("partitionValues", STRING_MAP),
     ("size", pa.int64()),
     ("modificationTime", pa.int64()),
     ("dataChange", pa.bool_()),
-    ("tags", TEXTS),
-    ("deletionVector", VECTOR),
+    ("tags", STRING_MAP),
+    ("deletionVector", DELETION_VECTOR),
     ("baseRowId", pa.int64()),
     ("defaultRowCommitVersion", pa.int64()),
     ("clusteringProvider", pa.string()),
@@ -55,24 +55,24 @@ REMOVE = pa.struct(
         ("deletionTimestamp", pa.int64()),
         ("dataChange", pa.bool_()),
         ("extendedFileMetadata", pa.bool_()),
-        ("partitionValues", TEXTS),
+        ("partitionValues", STRING_MAP),
         ("size", pa.int64()),
-        ("deletionVector", VECTOR),
+        ("deletionVector", DELETION_VECTOR),
         ("baseRowId", pa.int64()),
         ("defaultRowCommitVersion", pa.int64()),
     ]
 )
-SMALL = {
+NON_FILE_ACTIONS = {
     "txn": pa.struct([("appId", pa.string()), ("version", pa.int64()), ("lastUpdated", pa.int64())]),
     "metaData": pa.struct(
         [
             ("id", pa.string()),
             ("name", pa.string()),
             ("description", pa.string()),
-            ("format", pa.struct([("provider", pa.string()), ("options", TEXTS)])),
+            ("format", pa.struct([("provider", pa.string()), ("options", STRING_MAP)])),
             ("schemaString", pa.string()),
             ("partitionColumns", _FEATURES),
-            ("configuration", TEXTS),
+            ("configuration", STRING_MAP),
             ("createdTime", pa.int64()),
         ]
     ),
@@ -89,13 +89,13 @@ SMALL = {
     ),
 }
 V2_ONLY = {
-    "checkpointMetadata": pa.struct([("version", pa.int64()), ("tags", TEXTS)]),
+    "checkpointMetadata": pa.struct([("version", pa.int64()), ("tags", STRING_MAP)]),
     "sidecar": pa.struct(
         [
             ("path", pa.string()),
             ("sizeInBytes", pa.int64()),
             ("modificationTime", pa.int64()),
-            ("tags", TEXTS),
+            ("tags", STRING_MAP),
         ]
     ),
 }
@@ -139,24 +139,24 @@ class FileColumns:
     @property
     def partition_values(self) -> pa.DataType:
         """The type of the partition values as columns."""
-        return pa.struct([(name, arrow(kind)) for name, kind in self.partitions])
+        return pa.struct([(name, arrow_type(kind)) for name, kind in self.partitions])
 
     @property
     def stats(self) -> pa.DataType:
         """The type of the statistics as columns."""
-        bounds = _nested((path, arrow(kind)) for path, kind in self.bounded)
-        nulls = _nested((path, pa.int64()) for path, _ in self.leaves)
+        bounds = _struct_of_leaves((path, arrow_type(kind)) for path, kind in self.bounded)
+        nulls = _struct_of_leaves((path, pa.int64()) for path, _ in self.leaves)
         sections = (("minValues", bounds), ("maxValues", bounds), ("nullCount", nulls))
         # Parquet has no struct without fields.
         present = [(name, kind) for name, kind in sections if kind.num_fields]
         return pa.struct([("numRecords", pa.int64()), *present, ("tightBounds", pa.bool_())])
 
 
-def file_columns(metadata: Metadata, upkeep: Upkeep) -> FileColumns:
+def file_columns(metadata: Metadata, upkeep: LogSettings) -> FileColumns:
     """The columns of a table's adds, as its properties want them."""
-    logical, mode = schema_json.parse(metadata.schema_string), column_mapping.mode(metadata)
+    logical, mode = schema_json.parse(metadata.schema_string), column_mapping.mapping_mode(metadata)
     names = {name.lower() for name in metadata.partition_columns}
-    pairs = list(zip(logical.fields, column_mapping.physical(logical, mode).fields, strict=True))
+    pairs = list(zip(logical.fields, column_mapping.physical_schema(logical, mode).fields, strict=True))
     stored = tuple(physical for field, physical in pairs if field.name.lower() not in names)
     return FileColumns(
         json=upkeep.stats_as_json,
@@ -164,11 +164,13 @@ def file_columns(metadata: Metadata, upkeep: Upkeep) -> FileColumns:
         partitions=tuple(
             (physical.name, physical.type) for field, physical in pairs if field.name.lower() in names
         ),
-        leaves=tuple((path, kind) for path, kind in leaves(Struct(stored)) if kind != Primitive("void")),
+        leaves=tuple(
+            (path, kind) for path, kind in leaf_columns(Struct(stored)) if kind != Primitive("void")
+        ),
     )
 
 
-def arrow(data_type: DataType) -> pa.DataType:
+def arrow_type(data_type: DataType) -> pa.DataType:
     """The Arrow type of a column that can partition a table or have bounds."""
     match data_type:
         case Primitive(name) if name in _PRIMITIVES:
@@ -194,13 +196,16 @@ _PRIMITIVES = {
 }
 
 
-def _nested(found: Iterable[tuple[Path, pa.DataType]]) -> pa.DataType:
+def _struct_of_leaves(found: Iterable[tuple[Path, pa.DataType]]) -> pa.DataType:
     """A struct of structs with these leaves."""
     groups: dict[str, dict[Path, pa.DataType]] = {}
     for path, kind in found:
         groups.setdefault(path[0], {})[path[1:]] = kind
     return pa.struct(
-        [(name, inner[()] if () in inner else _nested(inner.items())) for name, inner in groups.items()]
+        [
+            (name, inner[()] if () in inner else _struct_of_leaves(inner.items()))
+            for name, inner in groups.items()
+        ]
     )
 
 

@@ -26,11 +26,11 @@ from headgate.protocol.actions import (
     RemoveFile,
     Sidecar,
     Version,
-    sort,
+    commit_from_actions,
 )
 
 
-class _Change(msgspec.Struct, frozen=True, gc=False):
+class _ChangeLine(msgspec.Struct, frozen=True, gc=False):
     """A line as far as it changes the table: what a commit says of itself is not even parsed."""
 
     protocol: Protocol | None = None
@@ -44,7 +44,7 @@ class _Change(msgspec.Struct, frozen=True, gc=False):
         return self.add or self.remove or self.metaData or self.protocol or self.txn or self.domainMetadata
 
 
-class _Small(msgspec.Struct, frozen=True, gc=False):
+class _NonFileLine(msgspec.Struct, frozen=True, gc=False):
     """A line as far as it is not about files."""
 
     commitInfo: CommitInfo | None = None  # noqa: N815
@@ -57,7 +57,7 @@ class _Small(msgspec.Struct, frozen=True, gc=False):
         return self.commitInfo or self.metaData or self.protocol or self.txn or self.domainMetadata
 
 
-class _File(msgspec.Struct, frozen=True, gc=False):
+class _FileLine(msgspec.Struct, frozen=True, gc=False):
     """A line as far as it is about a file of the table."""
 
     add: AddFile | None = None
@@ -67,14 +67,14 @@ class _File(msgspec.Struct, frozen=True, gc=False):
         return self.add or self.remove
 
 
-class _Cdc(msgspec.Struct, frozen=True, gc=False):
+class _CdcLine(msgspec.Struct, frozen=True, gc=False):
     cdc: AddCdcFile | None = None
 
     def action(self) -> Action | None:
         return self.cdc
 
 
-class _Line(msgspec.Struct, frozen=True, gc=False):
+class _ActionLine(msgspec.Struct, frozen=True, gc=False):
     commitInfo: CommitInfo | None = None  # noqa: N815
     protocol: Protocol | None = None
     metaData: Metadata | None = None  # noqa: N815
@@ -108,11 +108,11 @@ _ENVELOPES: tuple[tuple[type[Action], bytes], ...] = (
     (AddCdcFile, b'{"cdc":'),
 )
 _PREFIX = dict(_ENVELOPES)
-_LINES = msgspec.json.Decoder(_Line)
-_CHANGES = msgspec.json.Decoder(_Change)
-_SMALL = msgspec.json.Decoder(_Small)
-_FILES = msgspec.json.Decoder(_File)
-_CDC = msgspec.json.Decoder(_Cdc)
+_LINES = msgspec.json.Decoder(_ActionLine)
+_CHANGES = msgspec.json.Decoder(_ChangeLine)
+_NON_FILE_ACTIONS = msgspec.json.Decoder(_NonFileLine)
+_FILES = msgspec.json.Decoder(_FileLine)
+_CDC = msgspec.json.Decoder(_CdcLine)
 _ENVELOPED = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _INFO = "commitInfo"
 _ENCODER = msgspec.json.Encoder()
@@ -125,33 +125,33 @@ def encode(actions: Iterable[Action]) -> bytes:
 
 def decode(version: Version, content: bytes) -> Commit:
     """The actions of one version; ``CorruptLog`` names the version if the bytes are no commit."""
-    return sort(version, actions(version, content))
+    return commit_from_actions(version, decode_actions(version, content))
 
 
-def small(version: Version, content: bytes) -> Commit:
+def decode_without_files(version: Version, content: bytes) -> Commit:
     """The actions of one version without its files, which are not even parsed.
 
     As in ``fold``, a damaged protocol or metaData is an action too.
     """
-    return sort(version, _parsed(_SMALL, version, content, damaged=True))
+    return commit_from_actions(version, _parse(_NON_FILE_ACTIONS, version, content, damaged=True))
 
 
-def actions(version: Version, content: bytes) -> list[Action]:
+def decode_actions(version: Version, content: bytes) -> list[Action]:
     """The actions in these bytes, in order."""
-    return _parsed(_LINES, version, content)
+    return _parse(_LINES, version, content)
 
 
-def files(version: Version, content: bytes) -> list[Action]:
+def decode_file_actions(version: Version, content: bytes) -> list[Action]:
     """The adds and removes in these bytes, in order."""
-    return _parsed(_FILES, version, content)
+    return _parse(_FILES, version, content)
 
 
-def changes(version: Version, content: bytes) -> list[Action]:
+def decode_changes(version: Version, content: bytes) -> list[Action]:
     """The actions in these bytes that change the table, in order."""
-    return _parsed(_CHANGES, version, content)
+    return _parse(_CHANGES, version, content)
 
 
-def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
+def decode_folded(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
     """What consecutive versions do, in few commits: all that a reader of the last version needs.
 
     A commit stands for several versions as long as none of them removes a file that one before it
@@ -161,22 +161,25 @@ def fold(contents: Iterable[tuple[Version, bytes]]) -> Iterator[Commit]:
     pending: list[Action] = []
     last: tuple[Version, bytes] | None = None
     for version, content in contents:
-        found = _parsed(_CHANGES, version, content, damaged=True)
+        found = _parse(_CHANGES, version, content, damaged=True)
         if last is not None and RemoveFile in map(type, found):
-            yield sort(last[0], pending)
+            yield commit_from_actions(last[0], pending)
             pending = []
         pending += found
         last = version, content
     if last is not None:
-        yield replace(sort(last[0], pending), info=commit_info(*last) or small(*last).info)
+        yield replace(
+            commit_from_actions(last[0], pending),
+            info=decode_commit_info(*last) or decode_without_files(*last).info,
+        )
 
 
-def _parsed(
-    decoder: msgspec.json.Decoder[_Line]
-    | msgspec.json.Decoder[_Change]
-    | msgspec.json.Decoder[_Small]
-    | msgspec.json.Decoder[_File]
-    | msgspec.json.Decoder[_Cdc],
+def _parse(
+    decoder: msgspec.json.Decoder[_ActionLine]
+    | msgspec.json.Decoder[_ChangeLine]
+    | msgspec.json.Decoder[_NonFileLine]
+    | msgspec.json.Decoder[_FileLine]
+    | msgspec.json.Decoder[_CdcLine],
     version: Version,
     content: bytes,
     *,
@@ -186,7 +189,7 @@ def _parsed(
         try:
             lines = decoder.decode_lines(content)
         except msgspec.ValidationError:
-            content = _with_fitting_info(content)
+            content = _with_readable_commit_info(content)
             if damaged and (found := _with_damage(decoder, content)) is not None:
                 return found
             lines = decoder.decode_lines(content)
@@ -236,24 +239,24 @@ def damaged_protocol(why: Exception) -> Protocol:
     return Protocol(min_reader_version=0, min_writer_version=0, damage=Damage(str(why)))
 
 
-def _with_fitting_info(content: bytes) -> bytes:
+def _with_readable_commit_info(content: bytes) -> bytes:
     """The same lines, where a commitInfo has only the fields that have the types known here."""
     lines = _ENVELOPED.decode_lines(content)
-    fitting = ({**line, _INFO: _fitting(line[_INFO])} if _INFO in line else line for line in lines)
+    fitting = ({**line, _INFO: _readable_fields(line[_INFO])} if _INFO in line else line for line in lines)
     return _ENCODER.encode_lines(fitting)
 
 
-def _fitting(info: msgspec.Raw) -> dict[str, Any] | None:
+def _readable_fields(info: msgspec.Raw) -> dict[str, Any] | None:
     match msgspec.json.decode(info):
         case dict(said):
-            return {name: value for name, value in said.items() if _fits(name, value)}
+            return {name: value for name, value in said.items() if _is_readable(name, value)}
         case None:
             return None
         case _:
             return {}
 
 
-def _fits(name: str, value: Any) -> bool:
+def _is_readable(name: str, value: Any) -> bool:
     try:
         msgspec.convert({name: value}, CommitInfo)
     except msgspec.ValidationError:
@@ -261,15 +264,15 @@ def _fits(name: str, value: Any) -> bool:
     return True
 
 
-def cdc_files(version: Version, content: bytes) -> list[AddCdcFile]:
+def decode_cdc_files(version: Version, content: bytes) -> list[AddCdcFile]:
     """The files with changed rows that one version names."""
-    return [action for action in _parsed(_CDC, version, content) if isinstance(action, AddCdcFile)]
+    return [action for action in _parse(_CDC, version, content) if isinstance(action, AddCdcFile)]
 
 
-def commit_info(version: Version, content: bytes) -> CommitInfo | None:
+def decode_commit_info(version: Version, content: bytes) -> CommitInfo | None:
     """The commitInfo of one version if it is the first action; the rest is parsed only if it must be."""
     first, _, _ = content.partition(b"\n")
     try:
-        return small(version, first).info
+        return decode_without_files(version, first).info
     except CorruptLog:  # an action may stretch over several lines in commits of careless writers
-        return small(version, content).info
+        return decode_without_files(version, content).info

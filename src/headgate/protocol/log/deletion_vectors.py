@@ -30,7 +30,7 @@ from pyroaring import BitMap, BitMap64, FrozenBitMap64
 from headgate.errors import CorruptLog
 from headgate.protocol import relative_paths
 from headgate.protocol.actions import DeletionVector
-from headgate.protocol.file_key import path_key
+from headgate.protocol.file_key import canonical_path
 
 _FILE_VERSION = 1
 _PORTABLE = 1681511377
@@ -38,7 +38,7 @@ _NATIVE = 1681511376
 _UUID_CHARS = 20
 _FILE_NAME = re.compile(r"[^/]*deletion_vector_[^/.]+\.bin")
 _MAX_ROW = 1 << 63
-_MOST_ROWS = 2_000_000_000
+_MAX_CARDINALITY = 2_000_000_000
 """Spark takes no bitmap of many more, and no writer makes such files."""
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
@@ -46,14 +46,14 @@ _TO_B85, _TO_Z85 = bytes.maketrans(_Z85, _B85), bytes.maketrans(_B85, _Z85)
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class InlineVector:
     """The vector's bytes, out of the log."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredVector:
     """The file that holds the vector, and where in it.
 
     ``path`` is a plain path under the table's location, or, if ``absolute``, a path or URI as the
@@ -91,7 +91,7 @@ class DeletedRows:
         file of ``count`` rows does not have, or that no file has, is a ``CorruptLog``.
         """
         needed = self.rows.max() + 1 if self.cardinality else 0
-        if needed > _MOST_ROWS:
+        if needed > _MAX_CARDINALITY:
             raise _corrupt(
                 f"a deletion vector deletes row {needed - 1}, and no data file has so many rows: have its "
                 "writer rewrite the file",
@@ -112,21 +112,21 @@ class DeletedRows:
         return array("q", packed.tobytes())
 
 
-def where(vector: DeletionVector) -> Inline | Stored:
+def vector_location(vector: DeletionVector) -> InlineVector | StoredVector:
     """Where the bytes of the vector are."""
     text = vector.path_or_inline_dv
     # Nothing can lie on the version byte, so a missing or zero offset means the first vector.
     offset = vector.offset or 1
     match vector.storage_type:
         case "i":
-            return Inline(_inline_bytes(vector))
+            return InlineVector(_inline_bytes(vector))
         case "u":
             prefix, encoded = text[:-_UUID_CHARS], text[-_UUID_CHARS:]
-            relative_paths.check((quote(prefix),))
+            relative_paths.check_inside_table((quote(prefix),))
             name = f"deletion_vector_{_uuid(encoded)}.bin"
-            return Stored(f"{prefix}/{name}" if prefix else name, offset, absolute=False)
+            return StoredVector(f"{prefix}/{name}" if prefix else name, offset, absolute=False)
         case "p":
-            return Stored(text, offset, absolute=True)
+            return StoredVector(text, offset, absolute=True)
         case other:
             raise _corrupt(
                 f"a deletion vector has the storage type {other!r}; the protocol knows 'i', 'u' and 'p'"
@@ -142,28 +142,30 @@ def is_vector_file(path: str) -> bool:
     return _FILE_NAME.fullmatch(unquote(path).rpartition("/")[2]) is not None
 
 
-def identity(vector: DeletionVector, location: str) -> str:
+def vector_identity(vector: DeletionVector, location: str) -> str:
     """What tells stored vectors apart, however a descriptor spells their place.
 
     Only for comparing objects: files of the log are reconciled by the descriptor itself (P46).
     """
-    match where(vector):
-        case Inline():
+    match vector_location(vector):
+        case InlineVector():
             return f"i{vector.path_or_inline_dv}"
-        case Stored(path, offset, absolute):
-            place = path_key(path) if absolute else f"{path_key(location)}/{path}"
+        case StoredVector(path, offset, absolute):
+            place = canonical_path(path) if absolute else f"{canonical_path(location)}/{path}"
             return f"{place}@{offset}"
 
 
 def parse_inline(vector: DeletionVector) -> DeletedRows:
     """The rows of a vector that lies in the log."""
-    return _checked(_rows(_inline_bytes(vector), "the inline deletion vector"), vector, "the inline vector")
+    return _check_cardinality(
+        _parse_bitmap(_inline_bytes(vector), "the inline deletion vector"), vector, "the inline vector"
+    )
 
 
 def parse_stored(vector: DeletionVector, content: bytes) -> DeletedRows:
     """The rows of a vector, out of the whole ``content`` of its file."""
-    place = where(vector)
-    if not isinstance(place, Stored):
+    place = vector_location(vector)
+    if not isinstance(place, StoredVector):
         raise _corrupt("an inline deletion vector has no file")
     label = f"the deletion vector at byte {place.offset} of {place.path}"
     if content[:1] != bytes([_FILE_VERSION]):
@@ -189,17 +191,17 @@ def parse_stored(vector: DeletionVector, content: bytes) -> DeletedRows:
             f"{label} has the checksum {found_sum:08x}, not {expected:08x} as written beside it",
             "DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH",
         )
-    return _checked(_rows(data, label), vector, label)
+    return _check_cardinality(_parse_bitmap(data, label), vector, label)
 
 
-def size_in_bytes(deleted: DeletedRows) -> int:
+def serialized_size(deleted: DeletedRows) -> int:
     """How long a vector of these rows is."""
-    return len(_data(deleted))
+    return len(_serialize(deleted))
 
 
-def inline(deleted: DeletedRows) -> DeletionVector:
+def encode_inline(deleted: DeletedRows) -> DeletionVector:
     """The descriptor that carries these rows in the log."""
-    data = _data(deleted)
+    data = _serialize(deleted)
     return DeletionVector(
         storage_type="i",
         path_or_inline_dv=_z85_encode(data),
@@ -208,13 +210,13 @@ def inline(deleted: DeletedRows) -> DeletionVector:
     )
 
 
-def stored(
+def encode_file(
     vectors: Sequence[DeletedRows], file_id: UUID, *, prefix: str = ""
 ) -> tuple[bytes, tuple[DeletionVector, ...]]:
     """The content of a file with these vectors, and their descriptors; its path is that of ``where``."""
     content, descriptors = bytearray([_FILE_VERSION]), []
     for deleted in vectors:
-        data = _data(deleted)
+        data = _serialize(deleted)
         descriptors.append(
             DeletionVector(
                 storage_type="u",
@@ -228,17 +230,17 @@ def stored(
     return bytes(content), tuple(descriptors)
 
 
-def moved(vector: DeletionVector, file_id: UUID) -> DeletionVector:
+def with_file_id(vector: DeletionVector, file_id: UUID) -> DeletionVector:
     """The descriptor of a vector whose file was copied, whole, to that of ``file_id`` in a table."""
     return msgspec.structs.replace(vector, storage_type="u", path_or_inline_dv=_z85_encode(file_id.bytes))
 
 
-def absolute(vector: DeletionVector, path: str) -> DeletionVector:
+def with_absolute_path(vector: DeletionVector, path: str) -> DeletionVector:
     """The descriptor of a vector by the absolute ``path`` of its file."""
     return msgspec.structs.replace(vector, storage_type="p", path_or_inline_dv=path)
 
 
-def _checked(rows: FrozenBitMap64, vector: DeletionVector, label: str) -> DeletedRows:
+def _check_cardinality(rows: FrozenBitMap64, vector: DeletionVector, label: str) -> DeletedRows:
     deleted = DeletedRows(rows)
     if deleted.cardinality != vector.cardinality:
         raise _corrupt(
@@ -254,22 +256,22 @@ def _checked(rows: FrozenBitMap64, vector: DeletionVector, label: str) -> Delete
     return deleted
 
 
-def _rows(data: bytes, label: str) -> FrozenBitMap64:
+def _parse_bitmap(data: bytes, label: str) -> FrozenBitMap64:
     magic = int.from_bytes(data[:4], "little")
     try:
         if magic == _PORTABLE:
             return FrozenBitMap64.deserialize(data[4:])
         # The older form, little-endian as Spark can read it or big-endian as in the protocol's example.
         if magic == _NATIVE:
-            return _native(data, "<")
+            return _parse_native_bitmap(data, "<")
         if int.from_bytes(data[:4], "big") == _NATIVE:
-            return _native(data, ">")
+            return _parse_native_bitmap(data, ">")
     except (ValueError, IndexError, struct.error) as exc:
         raise _corrupt(f"{label} holds no roaring bitmap: {exc}") from exc
     raise _corrupt(f"{label} begins with {magic}, not with the magic number {_PORTABLE}")
 
 
-def _native(data: bytes, order: str) -> FrozenBitMap64:
+def _parse_native_bitmap(data: bytes, order: str) -> FrozenBitMap64:
     (count,) = struct.unpack_from(f"{order}I", data, 4)
     rows, at = BitMap64(), 8
     for key in range(count):
@@ -280,7 +282,7 @@ def _native(data: bytes, order: str) -> FrozenBitMap64:
     return FrozenBitMap64(rows)
 
 
-def _data(deleted: DeletedRows) -> bytes:
+def _serialize(deleted: DeletedRows) -> bytes:
     rows = BitMap64(deleted.rows)
     rows.run_optimize()
     return struct.pack("<I", _PORTABLE) + bytes(rows.serialize())

@@ -10,15 +10,15 @@ import msgspec
 
 from headgate.protocol.actions import Version
 
-LOG = "_delta_log/"
-STAGED = "_delta_log/_staged_commits/"
-LEGACY_STAGED = "_delta_log/_commits/"
+LOG_FOLDER = "_delta_log/"
+STAGED_FOLDER = "_delta_log/_staged_commits/"
+LEGACY_STAGED_FOLDER = "_delta_log/_commits/"
 SET_ASIDE = "_delta_log/_set_aside/"
 """Where files are kept that were in the place of a version and are none."""
 """Where staged commits were before, and still are for tables that a commit owner was given then."""
-SIDECARS = "_delta_log/_sidecars/"
-PROBE = "_delta_log/_headgate_probe/"
-CLOCK = "_delta_log/.headgate-clock"
+SIDECAR_FOLDER = "_delta_log/_sidecars/"
+PROBE_FOLDER = "_delta_log/_headgate_probe/"
+CLOCK_FILE = "_delta_log/.headgate-clock"
 """A file that is written to see what time the store gives it, and deleted again."""
 LAST_CHECKPOINT = "_delta_log/_last_checkpoint"
 
@@ -31,7 +31,7 @@ _UUID_CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint\.[0-9A-Za-z-]+\.(?:parqu
 _CHECKSUM = re.compile(r"([0-9]{20})\.crc")
 
 
-class Kind(Enum):
+class LogFileKind(Enum):
     """What a file of the log is."""
 
     PUBLISHED = "published"
@@ -43,7 +43,7 @@ class Kind(Enum):
 class LogFile(msgspec.Struct, frozen=True, gc=False):  # a struct, because a listing makes thousands
     """One recognised file of ``_delta_log``; the last version it covers, and the first if that differs."""
 
-    kind: Kind
+    kind: LogFileKind
     version: Version
     path: str
     size: int = 1
@@ -52,37 +52,37 @@ class LogFile(msgspec.Struct, frozen=True, gc=False):  # a struct, because a lis
     parts: int = 1
 
 
-def published(version: Version) -> str:
+def published_path(version: Version) -> str:
     """Where version ``version`` is published."""
-    return f"{LOG}{version:020d}.json"
+    return f"{LOG_FOLDER}{version:020d}.json"
 
 
-def checksum(version: Version) -> str:
+def checksum_path(version: Version) -> str:
     """Where the checksum of version ``version`` is."""
-    return f"{LOG}{version:020d}.crc"
+    return f"{LOG_FOLDER}{version:020d}.crc"
 
 
-def classic_checkpoint(version: Version) -> str:
+def classic_checkpoint_path(version: Version) -> str:
     """Where a checkpoint in one file, of the name everybody knows, is."""
-    return f"{LOG}{version:020d}.checkpoint.parquet"
+    return f"{LOG_FOLDER}{version:020d}.checkpoint.parquet"
 
 
-def uuid_checkpoint(version: Version, uuid: str) -> str:
+def uuid_checkpoint_path(version: Version, uuid: str) -> str:
     """Where a v2 checkpoint is."""
-    return f"{LOG}{version:020d}.checkpoint.{uuid}.parquet"
+    return f"{LOG_FOLDER}{version:020d}.checkpoint.{uuid}.parquet"
 
 
 def is_v2_checkpoint(path: str) -> bool:
     """Whether a file has a name that only v2 checkpoints have."""
-    return _UUID_CHECKPOINT.fullmatch(path.removeprefix(LOG)) is not None
+    return _UUID_CHECKPOINT.fullmatch(path.removeprefix(LOG_FOLDER)) is not None
 
 
-def compacted(start: Version, end: Version) -> str:
+def compaction_path(start: Version, end: Version) -> str:
     """Where a compaction of the versions from ``start`` to ``end`` is."""
-    return f"{LOG}{start:020d}.{end:020d}.compacted.json"
+    return f"{LOG_FOLDER}{start:020d}.{end:020d}.compacted.json"
 
 
-def staged_file(version: Version, uuid: str) -> str:
+def staged_file_name(version: Version, uuid: str) -> str:
     """The file name of a staged commit, without its folder."""
     return f"{version:020d}.{uuid}.json"
 
@@ -93,26 +93,26 @@ def staged_version(file_name: str) -> Version | None:
     return Version(int(found[1])) if found else None
 
 
-def before(version: Version) -> str:
+def path_before(version: Version) -> str:
     """A path that sorts before every file of ``version`` and after every file of older ones."""
-    return f"{LOG}{version:020d}"
+    return f"{LOG_FOLDER}{version:020d}"
 
 
 def parse(path: str, *, size: int = 1) -> LogFile | None:
     """What ``path`` is to the log, or None for files the log does not know."""
-    if not path.startswith(LOG):
+    if not path.startswith(LOG_FOLDER):
         return None
-    name = path.removeprefix(LOG)
+    name = path.removeprefix(LOG_FOLDER)
     if found := _PUBLISHED.fullmatch(name):
-        return LogFile(Kind.PUBLISHED, Version(int(found[1])), path, size)
+        return LogFile(LogFileKind.PUBLISHED, Version(int(found[1])), path, size)
     if found := _CHECKSUM.fullmatch(name):
-        return LogFile(Kind.CHECKSUM, Version(int(found[1])), path, size)
+        return LogFile(LogFileKind.CHECKSUM, Version(int(found[1])), path, size)
     if found := _COMPACTED.fullmatch(name):
         start, end = Version(int(found[1])), Version(int(found[2]))
-        return LogFile(Kind.COMPACTED, end, path, size, start=start) if start < end else None
+        return LogFile(LogFileKind.COMPACTED, end, path, size, start=start) if start < end else None
     if found := _CHECKPOINT.fullmatch(name) or _UUID_CHECKPOINT.fullmatch(name):
-        return LogFile(Kind.CHECKPOINT, Version(int(found[1])), path, size)
+        return LogFile(LogFileKind.CHECKPOINT, Version(int(found[1])), path, size)
     if found := _PART.fullmatch(name):
         part, parts = int(found[2]), int(found[3])
-        return LogFile(Kind.CHECKPOINT, Version(int(found[1])), path, size, part=part, parts=parts)
+        return LogFile(LogFileKind.CHECKPOINT, Version(int(found[1])), path, size, part=part, parts=parts)
     return None

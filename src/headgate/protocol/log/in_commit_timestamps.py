@@ -13,30 +13,30 @@ import msgspec
 
 from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION, Stamp
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION, VersionTimestamp
 
-_PROVENANCE = (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
-PROPERTIES = frozenset({property_values.IN_COMMIT_TIMESTAMPS, *_PROVENANCE})
+_ENABLEMENT = (ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP)
+PROPERTIES = frozenset({property_values.IN_COMMIT_TIMESTAMPS, *_ENABLEMENT})
 """What the metadata says of them."""
 
 
-def has_stamps(metadata: Metadata) -> bool:
+def has_in_commit_timestamps(metadata: Metadata) -> bool:
     """Whether commits under this metadata have in-commit timestamps."""
     return property_values.flag(metadata, property_values.IN_COMMIT_TIMESTAMPS)
 
 
-def with_provenance(before: Metadata, written: Metadata, stamp: Stamp) -> Metadata:
+def with_enablement(before: Metadata, written: Metadata, stamp: VersionTimestamp) -> Metadata:
     """The metadata that a commit stamped ``stamp`` writes over ``before``, true about since when.
 
     Switching timestamps on says so, keeping them on keeps what was said, and switching them off
     takes it back, whatever the writer put there itself.
     """
-    said = {key: before.configuration[key] for key in _PROVENANCE if key in before.configuration}
-    if not has_stamps(written):
+    said = {key: before.configuration[key] for key in _ENABLEMENT if key in before.configuration}
+    if not has_in_commit_timestamps(written):
         said = {}
-    elif not has_stamps(before):
-        said = {ENABLED_AT_VERSION: str(stamp.version), ENABLED_AT_MOMENT: str(stamp.at)}
-    kept = {key: value for key, value in written.configuration.items() if key not in _PROVENANCE}
+    elif not has_in_commit_timestamps(before):
+        said = {ENABLEMENT_VERSION: str(stamp.version), ENABLEMENT_TIMESTAMP: str(stamp.at)}
+    kept = {key: value for key, value in written.configuration.items() if key not in _ENABLEMENT}
     configuration = {**kept, **said}
     if configuration == written.configuration:
         return written

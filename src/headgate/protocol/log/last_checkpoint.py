@@ -36,10 +36,10 @@ def render(pointer: LastCheckpoint) -> bytes:
 
 def checksum(content: Mapping[str, Any]) -> str:
     """The MD5 of the canonical form (spec: json-checksum)."""
-    return hashlib.md5(canonical(content).encode(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(canonical_form(content).encode(), usedforsecurity=False).hexdigest()
 
 
-def canonical(content: Mapping[str, Any]) -> str:
+def canonical_form(content: Mapping[str, Any]) -> str:
     """Each value with the path that leads to it, sorted by path."""
     plain = {key: value for key, value in content.items() if key != "checksum"}
     return ",".join(f"{path}={value}" for path, value in sorted(_leaves(plain, ())))

@@ -37,8 +37,8 @@ def reconcile(commits: Iterable[Commit]) -> Iterator[Action]:
             small[DomainMetadata, domain.domain] = domain
         both: tuple[AddFile | RemoveFile, ...] = (*commit.removes, *commit.adds)
         for file in both:
-            files.pop(file_key.of(file), None)  # so that it comes after what was there before
-            files[file_key.of(file)] = file
+            files.pop(file_key.file_key(file), None)  # so that it comes after what was there before
+            files[file_key.file_key(file)] = file
     yield from small.values()
     yield from files.values()
 
@@ -49,7 +49,7 @@ def is_reconciled(version: Version, content: bytes) -> bool:
     What they say twice has an order that only the commits know.
     """
     try:
-        keys = [_key(action) for action in codec.changes(version, content)]
+        keys = [_key(action) for action in codec.decode_changes(version, content)]
     except CorruptLog:
         return False
     return len(set(keys)) == len(keys)
@@ -58,7 +58,7 @@ def is_reconciled(version: Version, content: bytes) -> bool:
 def _key(action: Action) -> object:
     match action:
         case AddFile() | RemoveFile():
-            return file_key.of(action)
+            return file_key.file_key(action)
         case AppTransaction():
             return AppTransaction, action.app_id
         case DomainMetadata():

@@ -27,7 +27,7 @@ _CODECS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class LogSettings:
     """What a checkpoint has, and how long old things are kept."""
 
     v2_checkpoints: bool
@@ -41,16 +41,16 @@ class Upkeep:
     compression: str
 
 
-def of(protocol: Protocol, metadata: Metadata) -> Upkeep:
+def log_settings(protocol: Protocol, metadata: Metadata) -> LogSettings:
     """What a table asks for; the defaults are those of the specification."""
     txn_retention = metadata.configuration.get(property_values.TRANSACTION_RETENTION)
-    return Upkeep(
+    return LogSettings(
         v2_checkpoints=protocol.has(V2_CHECKPOINT)
         and property_values.text(metadata, property_values.CHECKPOINT_POLICY).lower() == "v2",
         stats_as_json=property_values.flag(metadata, property_values.STATS_AS_JSON),
         stats_as_struct=property_values.flag(metadata, property_values.STATS_AS_STRUCT),
         tombstone_retention_ms=_duration(metadata, property_values.DELETED_FILE_RETENTION),
-        txn_retention_ms=None if txn_retention is None else milliseconds(txn_retention),
+        txn_retention_ms=None if txn_retention is None else interval_ms(txn_retention),
         log_retention_ms=_duration(metadata, property_values.LOG_RETENTION),
         protected_before=property_values.whole_number(metadata, property_values.PROTECTED_BEFORE)
         if protocol.has(CHECKPOINT_PROTECTION)
@@ -67,7 +67,7 @@ def checkpoint_interval(metadata: Metadata) -> int:
     return int(property_values.DEFAULTS[property_values.CHECKPOINT_INTERVAL])
 
 
-def milliseconds(interval: str) -> int:
+def interval_ms(interval: str) -> int:
     """How long an interval such as ``interval 30 days`` is; months and years, which vary, are refused."""
     text = interval.strip().lower().removeprefix("interval").strip()
     parts = list(_PART.finditer(text)) if len(text) <= _LONGEST else []
@@ -84,4 +84,4 @@ def milliseconds(interval: str) -> int:
 
 
 def _duration(metadata: Metadata, name: str) -> int:
-    return milliseconds(property_values.text(metadata, name))
+    return interval_ms(property_values.text(metadata, name))

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 from headgate.errors import CorruptLog, VersionNotFound
 from headgate.protocol.actions import Version
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class LogSegment:
     """The newest usable checkpoint, all its parts, and what follows it, oldest first."""
 
     version: Version
@@ -35,7 +35,7 @@ class Segment:
     def versions(self) -> Iterator[Version]:
         """The versions after the checkpoint, whatever stands for them."""
         for piece in self.commits:
-            yield from covered(piece) if isinstance(piece, LogFile) else (piece,)
+            yield from covered_versions(piece) if isinstance(piece, LogFile) else (piece,)
 
 
 def build(
@@ -44,7 +44,7 @@ def build(
     held: Collection[Version] = (),
     latest: Version | None = None,
     target: Version | None = None,
-) -> Segment:
+) -> LogSegment:
     """Choose the files of ``target`` (default: the latest).
 
     ``held`` are the versions the catalog holds and ``latest`` is its latest version; both are
@@ -52,40 +52,40 @@ def build(
     """
     files = list(listing)
     checkpoints = _complete_checkpoints(files)
-    published = {file.version for file in files if file.kind is Kind.PUBLISHED}
-    wanted = _wanted(published | checkpoints.keys(), latest, target)
+    published = {file.version for file in files if file.kind is LogFileKind.PUBLISHED}
+    wanted = _target_version(published | checkpoints.keys(), latest, target)
 
     usable = [version for version in checkpoints if version <= wanted]
     start = max(usable, default=None)
     following = range(0 if start is None else start + 1, wanted + 1)
     missing = next((number for number in following if number not in published and number not in held), None)
     if missing is not None:
-        raise _incomplete(missing, wanted, earliest=min(checkpoints, default=None))
+        raise _incomplete_error(missing, wanted, earliest=min(checkpoints, default=None))
     # An empty one may be all that a writer left who died; its commits say the same.
-    compactions = [file for file in files if file.kind is Kind.COMPACTED and file.size > 0]
-    return Segment(
+    compactions = [file for file in files if file.kind is LogFileKind.COMPACTED and file.size > 0]
+    return LogSegment(
         wanted,
         checkpoints[start] if start is not None else (),
         tuple(_with_compactions(following, compactions, held)),
     )
 
 
-def covered(compaction: LogFile) -> tuple[Version, ...]:
+def covered_versions(compaction: LogFile) -> tuple[Version, ...]:
     """The versions that a compaction stands for."""
     first = compaction.version if compaction.start is None else compaction.start
     return tuple(map(Version, range(first, compaction.version + 1)))
 
 
-def earliest(listing: Iterable[LogFile], *, held: Collection[Version] = ()) -> Version | None:
+def earliest_version(listing: Iterable[LogFile], *, held: Collection[Version] = ()) -> Version | None:
     """The earliest version that can be read: the first of all, or that of the earliest checkpoint."""
     files = list(listing)
     first = Version(0)
-    if first in held or any(file.kind is Kind.PUBLISHED and file.version == first for file in files):
+    if first in held or any(file.kind is LogFileKind.PUBLISHED and file.version == first for file in files):
         return first
     return min(_complete_checkpoints(files), default=None)
 
 
-def _wanted(existing: Collection[Version], latest: Version | None, target: Version | None) -> Version:
+def _target_version(existing: Collection[Version], latest: Version | None, target: Version | None) -> Version:
     # Nothing after the version wanted is used below, so this bounds every kind of file (R3).
     newest = latest if latest is not None else max(existing, default=None)
     if newest is None:
@@ -103,7 +103,7 @@ def _complete_checkpoints(files: Sequence[LogFile]) -> dict[Version, tuple[LogFi
     """The checkpoints of which no part is missing or empty, one per version."""
     found: dict[tuple[Version, int], dict[int, LogFile]] = {}
     for file in files:
-        if file.kind is Kind.CHECKPOINT and file.size > 0:
+        if file.kind is LogFileKind.CHECKPOINT and file.size > 0:
             found.setdefault((file.version, file.parts), {})[file.part] = file
     complete: dict[Version, tuple[LogFile, ...]] = {}
     for (version, parts), pieces in sorted(found.items(), reverse=True):
@@ -134,7 +134,9 @@ def _with_compactions(
             number += 1
 
 
-def _incomplete(missing: int, wanted: Version, *, earliest: Version | None) -> CorruptLog | VersionNotFound:
+def _incomplete_error(
+    missing: int, wanted: Version, *, earliest: Version | None
+) -> CorruptLog | VersionNotFound:
     if missing == 0 and earliest is not None and earliest > wanted:
         return VersionNotFound(
             f"version {wanted} can no longer be read: the log was cleaned up to version {earliest}",

@@ -47,7 +47,7 @@ class State:
         return property_values.flag(self.metadata, property_values.IN_COMMIT_TIMESTAMPS)
 
 
-def start(commit: Commit) -> State:
+def initial_state(commit: Commit) -> State:
     """The state after version 0, which must set the protocol and the metadata."""
     if commit.protocol is None or commit.metadata is None:
         absent = "protocol" if commit.protocol is None else "metaData"
@@ -69,7 +69,9 @@ def advance(state: State, commit: Commit) -> State:
         metadata=commit.metadata or state.metadata,
         info=commit.info,
         txns={**state.txns, **{txn.app_id: txn for txn in commit.txns}} if commit.txns else state.txns,
-        domains=rules.after(state.domains, commit.domains) if commit.domains else state.domains,
+        domains=rules.apply_domain_actions(state.domains, commit.domains)
+        if commit.domains
+        else state.domains,
     )
 
 

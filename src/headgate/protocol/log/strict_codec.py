@@ -23,7 +23,7 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.stats import record_counts
 
-DEEPEST = 64
+MAX_JSON_DEPTH = 64
 """How deep JSON may be nested in a line."""
 
 _OPENING, _CLOSING = "[{", "]}"
@@ -40,7 +40,7 @@ class Breach:
     """Delta's code for it, where it is not the one of the rule."""
 
 
-class _Line(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class _StrictLine(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     add: AddFile | None = None
     remove: RemoveFile | None = None
     commitInfo: CommitInfo | None = None  # noqa: N815 — the log's own names
@@ -51,7 +51,7 @@ class _Line(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     cdc: AddCdcFile | None = None
 
 
-KINDS: dict[type[Action], str] = {
+ACTION_NAMES: dict[type[Action], str] = {
     AddFile: "add",
     RemoveFile: "remove",
     CommitInfo: "commitInfo",
@@ -63,7 +63,7 @@ KINDS: dict[type[Action], str] = {
 }
 """The kinds of actions a commit may have, by the log's names for them."""
 
-_LINES = msgspec.json.Decoder(_Line)
+_LINES = msgspec.json.Decoder(_StrictLine)
 
 
 def parse(content: bytes) -> tuple[Action, ...] | Breach:
@@ -75,14 +75,14 @@ def parse(content: bytes) -> tuple[Action, ...] | Breach:
         if isinstance(found, str):
             return Breach(number, "", found)
         actions.append(found)
-    if not _is_plain(content, actions):
+    if not _has_unique_keys(content, actions):
         for number, (line, action) in enumerate(zip(lines, actions, strict=True), 1):
-            if twice := repeated_name(line):
-                return Breach(number, KINDS[type(action)], f"{twice!r} is there twice")
+            if twice := duplicate_key(line):
+                return Breach(number, ACTION_NAMES[type(action)], f"{twice!r} is there twice")
     return tuple(actions)
 
 
-def depth(text: str) -> int:
+def json_depth(text: str) -> int:
     """How deep the JSON text is nested, which need not be whole; what stands in strings does not count."""
     deepest = level = 0
     in_string = escaped = False
@@ -102,12 +102,12 @@ def depth(text: str) -> int:
 
 def is_too_deep(text: str) -> bool:
     """Whether it is nested more than ``DEEPEST`` levels."""
-    return text.count("{") + text.count("[") > DEEPEST and depth(text) > DEEPEST
+    return text.count("{") + text.count("[") > MAX_JSON_DEPTH and json_depth(text) > MAX_JSON_DEPTH
 
 
 def _action(line: bytes) -> Action | str:
-    if line.count(b"{") + line.count(b"[") > DEEPEST and is_too_deep(line.decode(errors="replace")):
-        return f"it is nested more than {DEEPEST} levels deep"
+    if line.count(b"{") + line.count(b"[") > MAX_JSON_DEPTH and is_too_deep(line.decode(errors="replace")):
+        return f"it is nested more than {MAX_JSON_DEPTH} levels deep"
     if line.find(b"\r", 0, len(line) - 1) >= 0:
         return "it has a carriage return, at which some readers begin another line"
     try:
@@ -118,17 +118,17 @@ def _action(line: bytes) -> Action | str:
     if len(given) != 1:
         return f"it has {len(given)} actions instead of one"
     action: Action = given[0]
-    odd = _odd_statistics(action.stats) if isinstance(action, AddFile) else None
+    odd = _stats_problem(action.stats) if isinstance(action, AddFile) else None
     return action if odd is None else f"its statistics are no JSON object as readers expect it: {odd}"
 
 
-def _odd_statistics(stats: str | None) -> str | None:
+def _stats_problem(stats: str | None) -> str | None:
     if stats is not None and is_too_deep(stats):
-        return f"they are nested more than {DEEPEST} levels deep"
-    return record_counts.unreadable(stats)
+        return f"they are nested more than {MAX_JSON_DEPTH} levels deep"
+    return record_counts.stats_problem(stats)
 
 
-def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
+def _has_unique_keys(content: bytes, actions: Sequence[Action]) -> bool:
     """Whether no object can have a name twice, which is so for most commits, and quickly told.
 
     Of two that are the same only one is read, so the commit written anew would have fewer names. What
@@ -136,36 +136,36 @@ def _is_plain(content: bytes, actions: Sequence[Action]) -> bool:
     """
     if any(odd in content for odd in _UNCOUNTED):
         return False
-    return _names(content) == len(actions) + _names(msgspec.json.encode(actions))
+    return _count_keys(content) == len(actions) + _count_keys(msgspec.json.encode(actions))
 
 
 _UNCOUNTED = (b'\\\\"', b'" ', b'"\t')
 """A name that ends with a backslash, or is followed by a blank; or what looks like it in a string."""
 
 
-def _names(content: bytes) -> int:
+def _count_keys(content: bytes) -> int:
     """How many names all objects have; a quote that is part of a string has a backslash in front."""
     return content.count(b'":') - content.count(b'\\":')
 
 
-def repeated_name(text: str | bytes) -> str | None:
+def duplicate_key(text: str | bytes) -> str | None:
     """A name that one object of a JSON text has twice."""
     # Numbers stay text: Python refuses to read those of thousands of digits.
-    return next(_repeated(json.loads(text, object_pairs_hook=_Pairs, parse_int=str)), None)
+    return next(_duplicate_keys(json.loads(text, object_pairs_hook=_Pairs, parse_int=str)), None)
 
 
 class _Pairs(list[tuple[str, object]]):
     """A JSON object as it is written."""
 
 
-def _repeated(value: object) -> Iterator[str]:
+def _duplicate_keys(value: object) -> Iterator[str]:
     if isinstance(value, _Pairs):
         keys = set[str]()
         for key, part in value:
             if key in keys:
                 yield key
             keys.add(key)
-            yield from _repeated(part)
+            yield from _duplicate_keys(part)
     elif isinstance(value, list):
         for part in value:
-            yield from _repeated(part)
+            yield from _duplicate_keys(part)

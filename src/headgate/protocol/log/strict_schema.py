@@ -13,7 +13,7 @@ _PRIMITIVE = re.compile(
 )
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 _MOST_DIGITS = 38
-LONGEST_NAME = 255
+MAX_NAME_LENGTH = 255
 """How many characters the name of a column has at most, which is told again with that of every part of it."""
 
 
@@ -65,7 +65,7 @@ class _Metadata(msgspec.Struct, frozen=True, rename=_KEYS):
 
 
 class _Field(msgspec.Struct, frozen=True):
-    name: Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z", max_length=LONGEST_NAME)]
+    name: Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z", max_length=MAX_NAME_LENGTH)]
     type: "_Type"
     nullable: bool
     metadata: _Metadata
@@ -75,15 +75,15 @@ _Type = str | _Struct | _Array | _Map
 _SCHEMA = msgspec.json.Decoder(_Struct)
 
 
-def breach(schema_string: str) -> str | None:
+def schema_breach(schema_string: str) -> str | None:
     """What in it some reader would stumble over, or read as something else than others do."""
     if strict_codec.is_too_deep(schema_string):
-        return f"the schema is nested more than {strict_codec.DEEPEST} levels deep"
+        return f"the schema is nested more than {strict_codec.MAX_JSON_DEPTH} levels deep"
     try:
         schema = _SCHEMA.decode(schema_string)
     except msgspec.DecodeError as exc:
         return f"the schema cannot be parsed: {exc}"
-    if twice := strict_codec.repeated_name(schema_string):
+    if twice := strict_codec.duplicate_key(schema_string):
         return f"the schema cannot be parsed: {twice!r} is there twice in one of its objects"
     unknown = next((name for name in _primitives(schema) if not _is_type(name)), None)
     return None if unknown is None else f"there is no type {unknown!r}"

@@ -34,8 +34,8 @@ from headgate.protocol.actions import (
 from headgate.protocol.log.normal_form import normal_form
 from headgate.protocol.log.replay import State, advance
 
-MOST_DOMAINS = 10
-MOST_TXNS = 100
+MAX_DOMAINS = 10
+MAX_TXNS = 100
 
 
 class Checksum(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -54,14 +54,14 @@ class Checksum(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class FileTotals:
     """How many files are live, and how large they are together."""
 
     files: int
     size_bytes: int
 
 
-NOTHING = Totals(0, 0)
+NO_FILES = FileTotals(0, 0)
 _DECODER = msgspec.json.Decoder(Checksum)
 
 
@@ -78,7 +78,7 @@ def render(checksum: Checksum) -> bytes:
     return msgspec.json.encode(checksum)
 
 
-def of(state: State, found: Totals) -> Checksum:
+def build_checksum(state: State, found: FileTotals) -> Checksum:
     """The checksum of a version."""
     stamped = state.has_in_commit_timestamps
     return Checksum(
@@ -88,8 +88,8 @@ def of(state: State, found: Totals) -> Checksum:
         num_metadata=1,
         num_protocol=1,
         in_commit_timestamp_opt=state.in_commit_timestamp if stamped else None,
-        set_transactions=_unless_long(state.txns, MOST_TXNS),
-        domain_metadata=_unless_long(state.domains, MOST_DOMAINS),
+        set_transactions=_unless_long(state.txns, MAX_TXNS),
+        domain_metadata=_unless_long(state.domains, MAX_DOMAINS),
         metadata=state.metadata,
         protocol=state.protocol,
     )
@@ -99,7 +99,7 @@ def _unless_long(found: Mapping[str, Any], most: int) -> tuple[Any, ...] | None:
     return tuple(found.values()) if len(found) <= most else None
 
 
-def state(version: Version, checksum: Checksum) -> State | None:
+def state_from_checksum(version: Version, checksum: Checksum) -> State | None:
     """All a checksum says besides the files; None if it leaves out something that the state needs."""
     if checksum.set_transactions is None or checksum.domain_metadata is None:
         return None
@@ -116,12 +116,12 @@ def state(version: Version, checksum: Checksum) -> State | None:
     return None if promised else told
 
 
-def totals(checksum: Checksum) -> Totals:
+def totals_from_checksum(checksum: Checksum) -> FileTotals:
     """What a checksum says of the files."""
-    return Totals(checksum.num_files, checksum.table_size_bytes)
+    return FileTotals(checksum.num_files, checksum.table_size_bytes)
 
 
-def totals_after(before: Totals, commit: Commit) -> Totals | None:
+def totals_after(before: FileTotals, commit: Commit) -> FileTotals | None:
     """The totals after one more commit, or None if only the live files themselves can tell.
 
     That is so when a removed file's size is not in the log, and when files are described anew
@@ -132,13 +132,15 @@ def totals_after(before: Totals, commit: Commit) -> Totals | None:
     if None in sizes or described_anew:
         return None
     removed = sum(size for size in sizes if size is not None)
-    return Totals(
+    return FileTotals(
         before.files + len(commit.adds) - len(sizes),
         before.size_bytes + sum(add.size for add in commit.adds) - removed,
     )
 
 
-def advanced(known: State, before: Totals, commits: Iterable[Commit]) -> tuple[State, Totals] | None:
+def advance_totals(
+    known: State, before: FileTotals, commits: Iterable[Commit]
+) -> tuple[State, FileTotals] | None:
     """State and totals after some commits, or None if the totals cannot be told without the files."""
     for commit in commits:
         following = totals_after(before, commit)
@@ -161,7 +163,7 @@ class Discrepancy:
         return f"{self.field} is {self.found} where the checksum says {self.recorded}"
 
 
-def compare(recorded: Checksum, found: Checksum) -> tuple[Discrepancy, ...]:
+def compare_checksums(recorded: Checksum, found: Checksum) -> tuple[Discrepancy, ...]:
     """Where the recorded checksum and one made from the log differ; what it does not say cannot differ."""
     return tuple(
         Discrepancy(msgspec.structs.fields(Checksum)[at].encode_name, said, is_so)

@@ -25,10 +25,10 @@ from headgate.protocol.schema import (
     type_widening,
 )
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.column_path import Path, format_path
-from headgate.protocol.schema.merging import Allowed
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, describe
+from headgate.protocol.schema.merging import MergeOptions
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Struct, describe_type
 from headgate.protocol.stats import indexed_columns
 from headgate.spelling import did_you_mean
 
@@ -48,13 +48,18 @@ class After:
     name: str
 
 
-Place = First | After | None
+ColumnPosition = First | After | None
 """None is behind all others."""
 
 
-def added(state: State, parent: Path, columns: Sequence[Field], place: Place = None) -> Metadata:
+def add_columns(
+    state: State, parent: Path, columns: Sequence[Field], place: ColumnPosition = None
+) -> Metadata:
     """The metadata with new columns, in the struct ``parent`` or, if that is empty, at the top."""
-    enforcement.check_new(Struct(tuple(columns)), mapped=column_mapping.mode(state.metadata) is not Mode.NONE)
+    enforcement.check_new_schema(
+        Struct(tuple(columns)),
+        mapped=column_mapping.mapping_mode(state.metadata) is not ColumnMappingMode.NONE,
+    )
     for column in columns:
         if not column.nullable:
             raise InvalidRequest(
@@ -71,14 +76,14 @@ def added(state: State, parent: Path, columns: Sequence[Field], place: Place = N
 
     def with_them(struct: Struct) -> Struct:
         for column in columns:
-            _check_free(struct, column.name, parent)
+            _check_name_unused(struct, column.name, parent)
         at = _position(struct.fields, place)
         return Struct((*struct.fields[:at], *columns, *struct.fields[at:]))
 
-    return _checked(_replaced(state, parent, with_them))
+    return _checked(_change_struct(state, parent, with_them))
 
 
-def renamed(state: State, path: Path, to: str) -> Metadata:
+def rename_column(state: State, path: Path, to: str) -> Metadata:
     """The metadata with another name for a column; its files, statistics and clustering stay as they are."""
     _check_mapped(state, path, "renamed", "DELTA_UNSUPPORTED_RENAME_COLUMN")
     _check_independent(state, path)
@@ -87,12 +92,14 @@ def renamed(state: State, path: Path, to: str) -> Metadata:
     *parent, old = path
 
     def with_it(struct: Struct) -> Struct:
-        column = _found(struct, old, path)
+        column = _find_field(struct, old, path)
         if column.name.lower() != to.lower():
-            _check_free(struct, to, tuple(parent))
-        return Struct(tuple(_called(field, to) if field is column else field for field in struct.fields))
+            _check_name_unused(struct, to, tuple(parent))
+        return Struct(
+            tuple(_rename_field(field, to) if field is column else field for field in struct.fields)
+        )
 
-    after = _replaced(state, tuple(parent), with_it)
+    after = _change_struct(state, tuple(parent), with_it)
     partitions = state.metadata.partition_columns
     if not parent:
         partitions = tuple(to if name.lower() == old.lower() else name for name in partitions)
@@ -100,7 +107,7 @@ def renamed(state: State, path: Path, to: str) -> Metadata:
     return _checked(_with_statistics(after, path, (*parent, to)))
 
 
-def _called(column: Field, to: str) -> Field:
+def _rename_field(column: Field, to: str) -> Field:
     """The column under another name, by which its metadata says how its texts compare."""
     if _COLLATIONS not in column.metadata:
         return replace(column, name=to)
@@ -109,7 +116,7 @@ def _called(column: Field, to: str) -> Field:
     return replace(column, name=to, metadata={**column.metadata, _COLLATIONS: moved})
 
 
-def dropped(state: State, paths: Iterable[Path]) -> Metadata:
+def drop_columns(state: State, paths: Iterable[Path]) -> Metadata:
     """The metadata without these columns; what the files have of them is no longer read."""
     metadata = state.metadata
     for path in paths:
@@ -117,24 +124,24 @@ def dropped(state: State, paths: Iterable[Path]) -> Metadata:
         _check_mapped(now, path, "dropped", "DELTA_UNSUPPORTED_DROP_COLUMN")
         _check_independent(now, path)
         _check_no_layout(now, path)
-        metadata = _with_statistics(_replaced(now, path[:-1], _leaving_out(path)), path, None)
+        metadata = _with_statistics(_change_struct(now, path[:-1], _drop_field(path)), path, None)
     return _checked(metadata)
 
 
-def moved(state: State, path: Path, place: First | After) -> Metadata:
+def move_column(state: State, path: Path, place: First | After) -> Metadata:
     """The metadata with a column at another place of its struct."""
     *parent, name = path
 
     def with_it(struct: Struct) -> Struct:
-        column = _found(struct, name, path)
+        column = _find_field(struct, name, path)
         others = tuple(field for field in struct.fields if field is not column)
         at = _position(others, place)
         return Struct((*others[:at], column, *others[at:]))
 
-    return _checked(_replaced(state, tuple(parent), with_it))
+    return _checked(_change_struct(state, tuple(parent), with_it))
 
 
-def retyped(state: State, path: Path, to: DataType) -> Metadata:
+def change_column_type(state: State, path: Path, to: DataType) -> Metadata:
     """The metadata with a wider type for a column, or for what is in its arrays and maps; its files stay.
 
     The column says what the type was before (spec: type-change-metadata).
@@ -147,7 +154,7 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
         )
     _check_independent(state, path)
     preview = state.protocol.has(type_widening.PREVIEW) and not state.protocol.has("typeWidening")
-    allowed = Allowed(widening=True, preview_version=state.version + 1 if preview else None)
+    allowed = MergeOptions(widening=True, preview_version=state.version + 1 if preview else None)
 
     def change(column: Field) -> Field:
         if identity_columns.is_identity(column):
@@ -155,54 +162,54 @@ def retyped(state: State, path: Path, to: DataType) -> Metadata:
                 f"the type of the identity column {format_path(of)} must stay BIGINT",
                 code="DELTA_IDENTITY_COLUMNS_ALTER_COLUMN_NOT_SUPPORTED",
             )
-        whole = nested_paths.with_part(column.type, parts, to)
+        whole = nested_paths.replace_part(column.type, parts, to)
         wanted = Struct((Field(column.name, whole),))
         after = column
-        if not merging.incompatible(Struct((column,)), wanted, allowed):
-            after = merging.merged(Struct((column,)), wanted, allowed).fields[0]
-        if describe(after.type) != describe(whole):
+        if not merging.incompatible_types(Struct((column,)), wanted, allowed):
+            after = merging.merge_schemas(Struct((column,)), wanted, allowed).fields[0]
+        if describe_type(after.type) != describe_type(whole):
             raise InvalidRequest(
-                f"column {format_path(of)} is {describe(column.type)}, and {describe(whole)} is not a wider "
-                "type: write the values into a new column instead",
+                f"column {format_path(of)} is {describe_type(column.type)}, and {describe_type(whole)} is "
+                "not a wider type: write the values into a new column instead",
                 code="DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP",
             )
         return after
 
-    split = nested_paths.split(schema_json.parse(state.metadata.schema_string), path)
+    split = nested_paths.split_path(schema_json.parse(state.metadata.schema_string), path)
     if split is None:
-        raise _not_found(path)
+        raise _not_found_error(path)
     of, parts = split
-    return _field_changed(state, of, change)
+    return _change_field(state, of, change)
 
 
-def made_nullable(state: State, path: Path) -> Metadata:
+def drop_not_null(state: State, path: Path) -> Metadata:
     """The metadata with a column that may be null."""
-    return _field_changed(state, path, lambda column: replace(column, nullable=True))
+    return _change_field(state, path, lambda column: replace(column, nullable=True))
 
 
-def described(state: State, path: Path, comment: str | None) -> Metadata:
+def set_column_comment(state: State, path: Path, comment: str | None) -> Metadata:
     """The metadata with a comment on a column, or with None without."""
 
     def change(column: Field) -> Field:
         others = {key: value for key, value in column.metadata.items() if key != _COMMENT}
         return replace(column, metadata=others if comment is None else {**others, _COMMENT: comment})
 
-    return _field_changed(state, path, change)
+    return _change_field(state, path, change)
 
 
-def _field_changed(state: State, path: Path, change: Callable[[Field], Field]) -> Metadata:
+def _change_field(state: State, path: Path, change: Callable[[Field], Field]) -> Metadata:
     *parent, name = path
 
     def with_it(struct: Struct) -> Struct:
-        column = _found(struct, name, path)
+        column = _find_field(struct, name, path)
         return Struct(tuple(change(field) if field is column else field for field in struct.fields))
 
-    return _checked(_replaced(state, tuple(parent), with_it))
+    return _checked(_change_struct(state, tuple(parent), with_it))
 
 
-def _leaving_out(path: Path) -> Callable[[Struct], Struct]:
+def _drop_field(path: Path) -> Callable[[Struct], Struct]:
     def without_it(struct: Struct) -> Struct:
-        column = _found(struct, path[-1], path)
+        column = _find_field(struct, path[-1], path)
         if len(struct.fields) == 1:
             raise InvalidRequest(
                 f"column {format_path(path)} is the only one of its struct or table, which must have one: "
@@ -214,29 +221,29 @@ def _leaving_out(path: Path) -> Callable[[Struct], Struct]:
     return without_it
 
 
-def _replaced(state: State, parent: Path, change: Callable[[Struct], Struct]) -> Metadata:
-    schema = _at(schema_json.parse(state.metadata.schema_string), parent, change, parent)
+def _change_struct(state: State, parent: Path, change: Callable[[Struct], Struct]) -> Metadata:
+    schema = _change_at(schema_json.parse(state.metadata.schema_string), parent, change, parent)
     return msgspec.structs.replace(state.metadata, schema_string=schema_json.render(_struct(schema, parent)))
 
 
-def _at(data_type: DataType, path: Path, change: Callable[[Struct], Struct], whole: Path) -> DataType:
+def _change_at(data_type: DataType, path: Path, change: Callable[[Struct], Struct], whole: Path) -> DataType:
     """The type, changed in the struct at ``path``; inside arrays and maps by element, key and value."""
     if not path:
         return change(_struct(data_type, whole))
     name, rest = path[0], path[1:]
     match data_type, name.lower():
         case Struct(fields), _:
-            column = _found(data_type, name, whole)
-            inner = replace(column, type=_at(column.type, rest, change, whole))
+            column = _find_field(data_type, name, whole)
+            inner = replace(column, type=_change_at(column.type, rest, change, whole))
             return Struct(tuple(inner if field is column else field for field in fields))
         case Array(element, contains_null), "element":
-            return Array(_at(element, rest, change, whole), contains_null)
+            return Array(_change_at(element, rest, change, whole), contains_null)
         case Map(key, value, contains_null), "key":
-            return Map(_at(key, rest, change, whole), value, contains_null)
+            return Map(_change_at(key, rest, change, whole), value, contains_null)
         case Map(key, value, contains_null), "value":
-            return Map(key, _at(value, rest, change, whole), contains_null)
+            return Map(key, _change_at(value, rest, change, whole), contains_null)
         case _:
-            raise _not_found(whole)
+            raise _not_found_error(whole)
 
 
 def _struct(data_type: DataType, path: Path) -> Struct:
@@ -248,21 +255,21 @@ def _struct(data_type: DataType, path: Path) -> Struct:
     return data_type
 
 
-def _found(struct: Struct, name: str, path: Path) -> Field:
+def _find_field(struct: Struct, name: str, path: Path) -> Field:
     column = struct.find(name)
     if column is None:
-        raise _not_found(path, did_you_mean(name, (field.name for field in struct.fields)))
+        raise _not_found_error(path, did_you_mean(name, (field.name for field in struct.fields)))
     return column
 
 
-def _not_found(path: Path, near: str = "") -> InvalidRequest:
+def _not_found_error(path: Path, near: str = "") -> InvalidRequest:
     return InvalidRequest(
         f"the table has no column {format_path(path)}:{near or ' correct the name'}",
         code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
     )
 
 
-def _position(fields: Sequence[Field], place: Place) -> int:
+def _position(fields: Sequence[Field], place: ColumnPosition) -> int:
     match place:
         case None:
             return len(fields)
@@ -279,7 +286,7 @@ def _position(fields: Sequence[Field], place: Place) -> int:
             return at + 1
 
 
-def _check_free(struct: Struct, name: str, parent: Path) -> None:
+def _check_name_unused(struct: Struct, name: str, parent: Path) -> None:
     if struct.find(name) is not None:
         raise InvalidRequest(
             f"there is already a column {format_path((*parent, name))} (names are compared ignoring case): "
@@ -289,8 +296,8 @@ def _check_free(struct: Struct, name: str, parent: Path) -> None:
 
 
 def _check_mapped(state: State, path: Path, done: str, code: str) -> None:
-    if column_mapping.mode(state.metadata) is Mode.NONE:
-        _field_changed(state, path, lambda column: column)  # first of all it must be there
+    if column_mapping.mapping_mode(state.metadata) is ColumnMappingMode.NONE:
+        _change_field(state, path, lambda column: column)  # first of all it must be there
         raise InvalidRequest(
             f"column {format_path(path)} cannot be {done}, because data files know it by its name: first set "
             f"the property {property_values.COLUMN_MAPPING_MODE} to 'name', which rewrites nothing",
@@ -319,7 +326,7 @@ def _check_independent(state: State, path: Path) -> None:
 
 
 def _mentions(expression: str, name: str) -> bool:
-    found = expression_columns.columns(expression)
+    found = expression_columns.top_level_columns(expression)
     return found is None or name in found  # what cannot be read may be about any column
 
 
@@ -330,8 +337,8 @@ def _check_no_layout(state: State, path: Path) -> None:
             code="DELTA_UNSUPPORTED_DROP_PARTITION_COLUMN",
         )
     schema = schema_json.parse(state.metadata.schema_string)
-    stored = column_mapping.physical_paths(schema, column_mapping.mode(state.metadata))
-    asked = next((theirs for ours, theirs in stored.items() if _same(ours, path)), None)
+    stored = column_mapping.physical_paths(schema, column_mapping.mapping_mode(state.metadata))
+    asked = next((theirs for ours, theirs in stored.items() if _is_same_path(ours, path)), None)
     clustered = lifecycle.clustering_columns(state.domains)
     if asked is not None and any(column[: len(asked)] == asked for column in clustered):
         raise InvalidRequest(
@@ -341,7 +348,7 @@ def _check_no_layout(state: State, path: Path) -> None:
         )
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_path(one: Path, other: Path) -> bool:
     return [part.lower() for part in one] == [part.lower() for part in other]
 
 
@@ -351,8 +358,8 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
     if listed is None:
         return metadata
     kept = []
-    for column in indexed_columns.parse_names(listed):
-        if not _same(column[: len(path)], path):
+    for column in indexed_columns.parse_stats_columns(listed):
+        if not _is_same_path(column[: len(path)], path):
             kept.append(column)
         elif now is not None:
             kept.append((*now, *column[len(path) :]))
@@ -364,6 +371,6 @@ def _with_statistics(metadata: Metadata, path: Path, now: Path | None) -> Metada
 
 
 def _checked(after: Metadata) -> Metadata:
-    identity_columns.check(after)
-    alter_properties.check(after)
+    identity_columns.check_identity_columns(after)
+    alter_properties.check_against_columns(after)
     return after

@@ -15,16 +15,16 @@ from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, coordinated_commits, row_tracking
-from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.features.coordinated_commits import PropertyCommand
 from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, table_properties
-from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, Asked
+from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES, PropertyChanges
 from headgate.protocol.schema import column_mapping
 
-LEFT_PROPERTIES = (
-    table_properties.STAMPS
-    | CATALOG_KEPT
+PROPERTIES_NOT_CLONED = (
+    table_properties.TIMESTAMP_PROPERTIES
+    | CATALOG_PROPERTIES
     | {
         property_values.ROW_ID_COLUMN,
         property_values.ROW_COMMIT_VERSION_COLUMN,
@@ -36,10 +36,10 @@ LEFT_PROPERTIES = (
 
 The columns of row ids must have other names: what files have in them are ids of the source.
 """
-LEFT_FEATURES = frozenset(
+FEATURES_NOT_CLONED = frozenset(
     {
-        *(naming.feature for naming in coordinated_commits.NAMINGS),
-        *coordinated_commits.DEPENDENCIES,
+        *(naming.feature for naming in coordinated_commits.FEATURE_NAMINGS),
+        *coordinated_commits.REQUIRED_FEATURES,
         table_features.CATALOG_MANAGED,
         "catalogOwned-preview",
         log_retention.CHECKPOINT_PROTECTION,
@@ -51,7 +51,7 @@ LEFT_FEATURES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class CloneMetadata:
     """What a clone says of itself."""
 
     protocol: Protocol
@@ -64,20 +64,20 @@ class Planned:
         return row_tracking.is_supported(self.protocol)
 
 
-def new(
+def new_clone(
     source: State,
     stated: Mapping[str, str],
     *,
     required: Mapping[str, str],
     uuid: Callable[[], str],
     now: EpochMillis,
-) -> Planned:
+) -> CloneMetadata:
     """A new catalog-managed table that is a clone of ``source``, with these properties over its own."""
-    coordinated_commits.check_set(None, stated, Command.CLONE)
+    coordinated_commits.check_set_properties(None, stated, PropertyCommand.CLONE)
     asked = alter_properties.parse(stated)
-    alter_properties.of_new_managed_table(asked.configuration, required)
+    alter_properties.properties_of_new_managed_table(asked.configuration, required)
     configuration = {
-        **_copied(source),
+        **_cloned_properties(source),
         **asked.configuration,
         **required,
         property_values.IN_COMMIT_TIMESTAMPS: "true",
@@ -90,30 +90,36 @@ def new(
         configuration=configuration,
         created_time=now,
     )
-    metadata = _completed(source, metadata, uuid)
+    metadata = _complete(source, metadata, uuid)
     wanted = {*_features(source), *asked.features, table_features.CATALOG_MANAGED}
-    protocol = protocol_upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
+    protocol = protocol_upgrade.protocol_for_new_table(metadata, asked=wanted, writer=asked.writer)
     table_features.check_writable(protocol, metadata)
-    return Planned(protocol, metadata, lifecycle.after_clone({}, source.domains, protocol=protocol))
+    return CloneMetadata(
+        protocol, metadata, lifecycle.domains_after_clone({}, source.domains, protocol=protocol)
+    )
 
 
-def over(now: State, source: State, stated: Mapping[str, str], *, uuid: Callable[[], str]) -> Planned:
+def replace_with_clone(
+    now: State, source: State, stated: Mapping[str, str], *, uuid: Callable[[], str]
+) -> CloneMetadata:
     """The table ``now`` once it is a clone of ``source``: its id and what its catalog depends on stay."""
     before = now.metadata
-    coordinated_commits.check_set(before.configuration, stated, Command.CLONE)
+    coordinated_commits.check_set_properties(before.configuration, stated, PropertyCommand.CLONE)
     asked = alter_properties.parse(stated)
-    _check_kept(before, asked)
+    _check_properties_kept(before, asked)
     metadata = msgspec.structs.replace(
         source.metadata,
         id=before.id,
         name=before.name,
         description=_comment(source, asked),
-        configuration={**_copied(source), **asked.configuration, **_kept(now, source)},
+        configuration={**_cloned_properties(source), **asked.configuration, **_properties_kept(now, source)},
         created_time=before.created_time,
     )
-    metadata = _completed(source, metadata, uuid)
+    metadata = _complete(source, metadata, uuid)
     wanted = {*_features(source), *asked.features}
-    protocol = protocol_upgrade.of_changed_table(now.protocol, metadata, asked=wanted, writer=asked.writer)
+    protocol = protocol_upgrade.protocol_for_changed_table(
+        now.protocol, metadata, asked=wanted, writer=asked.writer
+    )
     if metadata.partition_columns and protocol.has(clustering.FEATURE):
         raise InvalidRequest(
             "the table has the feature clustering, with which a table cannot be partitioned as the source "
@@ -121,36 +127,36 @@ def over(now: State, source: State, stated: Mapping[str, str], *, uuid: Callable
             code="DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
         )
     table_features.check_writable(protocol, metadata)
-    domains = lifecycle.after_clone(now.domains, source.domains, protocol=protocol)
-    return Planned(protocol, metadata, domains)
+    domains = lifecycle.domains_after_clone(now.domains, source.domains, protocol=protocol)
+    return CloneMetadata(protocol, metadata, domains)
 
 
-def _copied(source: State) -> dict[str, str]:
-    taken = coordinated_commits.copied(source.metadata.configuration)
-    return {name: value for name, value in taken.items() if name not in LEFT_PROPERTIES}
+def _cloned_properties(source: State) -> dict[str, str]:
+    taken = coordinated_commits.properties_copied_by_clone(source.metadata.configuration)
+    return {name: value for name, value in taken.items() if name not in PROPERTIES_NOT_CLONED}
 
 
 def _features(source: State) -> frozenset[str]:
-    clustered = {clustering.FEATURE} if lifecycle.CLUSTERING in source.domains else set()
-    return (table_features.named(source.protocol) - LEFT_FEATURES) | clustered
+    clustered = {clustering.FEATURE} if lifecycle.CLUSTERING_DOMAIN in source.domains else set()
+    return (table_features.writer_features(source.protocol) - FEATURES_NOT_CLONED) | clustered
 
 
-def _comment(source: State, asked: Asked) -> str | None:
+def _comment(source: State, asked: PropertyChanges) -> str | None:
     return source.metadata.description if asked.comment is None else asked.comment
 
 
-def _check_kept(before: Metadata, asked: Asked) -> None:
+def _check_properties_kept(before: Metadata, asked: PropertyChanges) -> None:
     stated = asked.configuration
-    alter_properties.check_kept(
-        before.configuration, {name: stated[name] for name in CATALOG_KEPT & stated.keys()}
+    alter_properties.check_catalog_properties(
+        before.configuration, {name: stated[name] for name in CATALOG_PROPERTIES & stated.keys()}
     )
     if property_values.is_switched_off(stated, property_values.IN_COMMIT_TIMESTAMPS):
-        alter_properties.check_managed(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)
+        alter_properties.check_managed_change(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)
 
 
-def _kept(now: State, source: State) -> dict[str, str]:
+def _properties_kept(now: State, source: State) -> dict[str, str]:
     """What stays of the table's own properties."""
-    kept = dict(kept_on_replace.kept(now))
+    kept = dict(kept_on_replace.kept_properties(now))
     present, copied = now.metadata.configuration, source.metadata.configuration
     if property_values.MAX_COLUMN_ID in kept and property_values.MAX_COLUMN_ID in copied:
         kept[property_values.MAX_COLUMN_ID] = str(
@@ -164,8 +170,8 @@ def _kept(now: State, source: State) -> dict[str, str]:
     }
 
 
-def _completed(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
-    modes = column_mapping.mode(source.metadata), column_mapping.mode(metadata)
+def _complete(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Metadata:
+    modes = column_mapping.mapping_mode(source.metadata), column_mapping.mapping_mode(metadata)
     if modes[0] is not modes[1]:
         raise InvalidRequest(
             f"a clone maps its columns as its source does, by {modes[0].value!r}, because it has the same "
@@ -173,12 +179,12 @@ def _completed(source: State, metadata: Metadata, uuid: Callable[[], str]) -> Me
             "clone is there",
             code="DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE",
         )
-    alter_properties.check(metadata)
+    alter_properties.check_against_columns(metadata)
     if property_values.flag(metadata, property_values.ROW_TRACKING):
-        metadata = alter_properties.with_row_columns(metadata, uuid)
+        metadata = alter_properties.with_materialized_row_columns(metadata, uuid)
     else:
         left = {property_values.ROW_ID_COLUMN, property_values.ROW_COMMIT_VERSION_COLUMN}
         kept = {name: value for name, value in metadata.configuration.items() if name not in left}
         metadata = msgspec.structs.replace(metadata, configuration=kept)
-    row_tracking.check(metadata)
+    row_tracking.check_not_suspended(metadata)
     return metadata

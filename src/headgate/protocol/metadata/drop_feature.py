@@ -17,9 +17,9 @@ from headgate.protocol.domains import lifecycle, rules
 from headgate.protocol.features.row_tracking import FEATURE as ROW_TRACKING
 from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata.table_properties import STAMPS
+from headgate.protocol.metadata.table_properties import TIMESTAMP_PROPERTIES
 
-VECTORS = "deletionVectors"
+DELETION_VECTORS = "deletionVectors"
 _ROW_TRACKING = frozenset(
     {
         property_values.ROW_TRACKING,
@@ -38,7 +38,7 @@ def no_trace(_: Metadata) -> str | None:
 
 def _while_needed(name: str, advice: str) -> Trace:
     """Refuses while the metadata needs the feature, with what to do about it."""
-    return lambda metadata: advice if name in table_features.needed(metadata) else None
+    return lambda metadata: advice if name in table_features.required_features(metadata) else None
 
 
 def _column_defaults(metadata: Metadata) -> str | None:
@@ -56,7 +56,7 @@ def _mapped(metadata: Metadata) -> str | None:
 
 
 def _with_key(metadata: Metadata, key: str, advice: str) -> str | None:
-    return advice if key in table_features.field_keys(metadata) else None
+    return advice if key in table_features.field_metadata_keys(metadata) else None
 
 
 def _protecting(metadata: Metadata) -> str | None:
@@ -67,7 +67,7 @@ def _protecting(metadata: Metadata) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Droppable:
+class DroppableFeature:
     """One row."""
 
     feature: str
@@ -79,37 +79,45 @@ class Droppable:
     """Whether readers of older versions must still know it."""
 
 
-DROPPABLE: tuple[Droppable, ...] = (
-    Droppable("appendOnly", trace=_while_needed("appendOnly", "delta.appendOnly is true: set it to false")),
-    Droppable("invariants", trace=_while_needed("invariants", "columns are NOT NULL or have invariants")),
-    Droppable("checkConstraints", trace=_while_needed("checkConstraints", "the table has constraints")),
-    Droppable("changeDataFeed", frozenset({property_values.CHANGE_DATA_FEED})),
-    Droppable("allowColumnDefaults", trace=_column_defaults),
-    Droppable("domainMetadata"),
-    Droppable(ROW_TRACKING, _ROW_TRACKING),
-    Droppable(table_features.IN_COMMIT_TIMESTAMP, STAMPS),
-    Droppable(table_features.VACUUM_PROTOCOL_CHECK),
-    Droppable(
+DROPPABLE: tuple[DroppableFeature, ...] = (
+    DroppableFeature(
+        "appendOnly", trace=_while_needed("appendOnly", "delta.appendOnly is true: set it to false")
+    ),
+    DroppableFeature(
+        "invariants", trace=_while_needed("invariants", "columns are NOT NULL or have invariants")
+    ),
+    DroppableFeature(
+        "checkConstraints", trace=_while_needed("checkConstraints", "the table has constraints")
+    ),
+    DroppableFeature("changeDataFeed", frozenset({property_values.CHANGE_DATA_FEED})),
+    DroppableFeature("allowColumnDefaults", trace=_column_defaults),
+    DroppableFeature("domainMetadata"),
+    DroppableFeature(ROW_TRACKING, _ROW_TRACKING),
+    DroppableFeature(table_features.IN_COMMIT_TIMESTAMP, TIMESTAMP_PROPERTIES),
+    DroppableFeature(table_features.VACUUM_PROTOCOL_CHECK),
+    DroppableFeature(
         log_retention.CHECKPOINT_PROTECTION, frozenset({property_values.PROTECTED_BEFORE}), _protecting
     ),
-    Droppable("v2Checkpoint", frozenset({property_values.CHECKPOINT_POLICY}), in_history=True),
-    Droppable(VECTORS, frozenset({property_values.DELETION_VECTORS}), in_history=True),
-    Droppable("typeWidening", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True),
-    Droppable("typeWidening-preview", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True),
-    Droppable("columnMapping", trace=_mapped, in_history=True),
+    DroppableFeature("v2Checkpoint", frozenset({property_values.CHECKPOINT_POLICY}), in_history=True),
+    DroppableFeature(DELETION_VECTORS, frozenset({property_values.DELETION_VECTORS}), in_history=True),
+    DroppableFeature("typeWidening", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True),
+    DroppableFeature(
+        "typeWidening-preview", frozenset({property_values.TYPE_WIDENING}), _widened, in_history=True
+    ),
+    DroppableFeature("columnMapping", trace=_mapped, in_history=True),
 )
 _BY_NAME = {row.feature: row for row in DROPPABLE}
 
 
-def find(protocol: Protocol, name: str) -> Droppable:
+def find_droppable(protocol: Protocol, name: str) -> DroppableFeature:
     """The row of a feature of the table that is to be dropped; refused if it cannot be."""
-    known = table_features.find(name)
+    known = table_features.find_feature(name)
     if known is None:
         raise InvalidRequest(
             f"there is no feature {name!r} that this version of Headgate knows, so it cannot drop it",
             code="DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE",
         )
-    present = table_features.named(protocol)
+    present = table_features.writer_features(protocol)
     if known.name not in present:
         raise InvalidRequest(
             f"the table does not have the feature {known.name}: there is nothing to drop",
@@ -123,7 +131,7 @@ def find(protocol: Protocol, name: str) -> Droppable:
             f"the feature {known.name} cannot be dropped: {reason}",
             code="DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE",
         )
-    rows = (table_features.find(other) for other in sorted(present))
+    rows = (table_features.find_feature(other) for other in sorted(present))
     if needing := [row.name for row in rows if row is not None and known.name in row.requires]:
         raise InvalidRequest(
             f"the feature {known.name} cannot be dropped while the table has {', '.join(needing)}, which "
@@ -133,13 +141,13 @@ def find(protocol: Protocol, name: str) -> Droppable:
     return _BY_NAME[known.name]
 
 
-def check(row: Droppable, metadata: Metadata) -> None:
+def check_unused(row: DroppableFeature, metadata: Metadata) -> None:
     """Refuse while the table uses the feature."""
     if found := row.trace(metadata):
-        raise refused(row.feature, found)
+        raise drop_refused_error(row.feature, found)
 
 
-def refused(name: str, reason: str) -> InvalidRequest:
+def drop_refused_error(name: str, reason: str) -> InvalidRequest:
     """The error that says what stands against dropping a feature."""
     code = "HEADGATE_FEATURE_IN_USE"
     if name == log_retention.CHECKPOINT_PROTECTION:
@@ -147,7 +155,7 @@ def refused(name: str, reason: str) -> InvalidRequest:
     return InvalidRequest(f"the feature {name} cannot be dropped yet: {reason}", code=code)
 
 
-def cleared(row: Droppable, metadata: Metadata) -> Metadata:
+def clear_properties(row: DroppableFeature, metadata: Metadata) -> Metadata:
     """The metadata without the properties that go with the feature; the same if it has none of them."""
     if row.clears.isdisjoint(metadata.configuration):
         return metadata
@@ -155,27 +163,27 @@ def cleared(row: Droppable, metadata: Metadata) -> Metadata:
     return msgspec.structs.replace(metadata, configuration=left)
 
 
-def preparation(row: Droppable, state: State) -> tuple[Action, ...]:
+def preparation_actions(row: DroppableFeature, state: State) -> tuple[Action, ...]:
     """What must be committed before the commit that drops the feature; often nothing.
 
     The domains can only be removed while the table has the feature for it, and a checkpoint without the
     feature only be made once the table does not ask for another.
     """
-    if row.feature == rules.FEATURE:
-        return lifecycle.before_dropping_the_feature(state.protocol, state.domains)
-    metadata = cleared(row, state.metadata)
+    if row.feature == rules.DOMAIN_METADATA:
+        return lifecycle.removals_before_feature_drop(state.protocol, state.domains)
+    metadata = clear_properties(row, state.metadata)
     return (metadata,) if row.in_history and metadata is not state.metadata else ()
 
 
-def actions(row: Droppable, state: State) -> tuple[Action, ...]:
+def drop_actions(row: DroppableFeature, state: State) -> tuple[Action, ...]:
     """The commit after ``state`` that drops the feature."""
     protocol = protocol_upgrade.without_feature(state.protocol, row.feature)
-    metadata = cleared(row, state.metadata)
+    metadata = clear_properties(row, state.metadata)
     if row.in_history:
         protocol = protocol_upgrade.with_features(protocol, (log_retention.CHECKPOINT_PROTECTION,))
         before = {property_values.PROTECTED_BEFORE: str(state.version + 1)}
         metadata = msgspec.structs.replace(metadata, configuration={**metadata.configuration, **before})
     changed = () if metadata is state.metadata else (metadata,)
-    marks = [state.domains[name] for name in (rules.ROW_TRACKING,) if name in state.domains]
-    gone = map(rules.tombstone, marks) if row.feature == ROW_TRACKING else ()
+    marks = [state.domains[name] for name in (rules.ROW_TRACKING_DOMAIN,) if name in state.domains]
+    gone = map(rules.domain_tombstone, marks) if row.feature == ROW_TRACKING else ()
     return (protocol, *changed, *gone)

@@ -25,15 +25,15 @@ from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.schema import column_ids, enforcement, expression_columns, merging
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.merging import Allowed
-from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe
+from headgate.protocol.schema.merging import MergeOptions
+from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, describe_type
 from headgate.spelling import did_you_mean
 
-CONSTRAINT = "delta.constraints."
-GENERATED = "delta.generationExpression"
+CONSTRAINT_PREFIX = "delta.constraints."
+GENERATION_EXPRESSION = "delta.generationExpression"
 
 
-class Outcome(Enum):
+class MetadataOutcome(Enum):
     """What becomes of the metadata."""
 
     CREATE = "the table is made with the columns of the rows"
@@ -44,7 +44,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WriteIntent:
     """What a write brings, and what it may do."""
 
     data: Struct
@@ -62,7 +62,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class WriteFacts:
     """All that the decision depends on."""
 
     exists: bool
@@ -77,105 +77,113 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class MetadataDecision:
     """One row: when, and what then."""
 
     when: str
-    holds: Callable[[Facts], bool]
-    outcome: Outcome
+    holds: Callable[[WriteFacts], bool]
+    outcome: MetadataOutcome
     rearranging: str = ""
     """What a write that only rearranges rows must not do, in words; nothing if it may."""
 
 
-def _creates(facts: Facts) -> bool:
+def _creates(facts: WriteFacts) -> bool:
     return not facts.exists
 
 
-def _overwrites(facts: Facts) -> bool:
+def _overwrites(facts: WriteFacts) -> bool:
     wanted = facts.overwrite and facts.can_overwrite_schema
     return wanted and (facts.new_schema or facts.partitioning_changed)
 
 
-def _merges(facts: Facts) -> bool:
+def _merges(facts: WriteFacts) -> bool:
     return facts.new_schema and facts.can_merge and not facts.new_partitioning
 
 
-def _mismatches(facts: Facts) -> bool:
+def _mismatches(facts: WriteFacts) -> bool:
     return facts.new_schema or facts.new_partitioning
 
 
-def _fits(_: Facts) -> bool:
+def _fits(_: WriteFacts) -> bool:
     return True
 
 
-DECISIONS: tuple[Decision, ...] = (
-    Decision("the table does not exist", _creates, Outcome.CREATE, "create a Delta table"),
-    Decision("all rows are replaced, overwriteSchema is on, and columns or partitioning differ",
-             _overwrites, Outcome.OVERWRITE, "overwrite schema or change partition schema"),
-    Decision("mergeSchema is on, columns differ, and no other partitioning is given",
-             _merges, Outcome.MERGE, "change the schema"),
-    Decision("columns differ, or another partitioning is given", _mismatches, Outcome.REFUSE),
-    Decision("otherwise", _fits, Outcome.KEEP),
+DECISIONS: tuple[MetadataDecision, ...] = (
+    MetadataDecision("the table does not exist", _creates, MetadataOutcome.CREATE, "create a Delta table"),
+    MetadataDecision("all rows are replaced, overwriteSchema is on, and columns or partitioning differ",
+             _overwrites, MetadataOutcome.OVERWRITE, "overwrite schema or change partition schema"),
+    MetadataDecision("mergeSchema is on, columns differ, and no other partitioning is given",
+             _merges, MetadataOutcome.MERGE, "change the schema"),
+    MetadataDecision("columns differ, or another partitioning is given", _mismatches, MetadataOutcome.REFUSE),
+    MetadataDecision("otherwise", _fits, MetadataOutcome.KEEP),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class MetadataPlan:
     """The decision, and what the table's columns and partitioning are then."""
 
-    outcome: Outcome
+    outcome: MetadataOutcome
     schema: Struct
     partition_columns: tuple[str, ...]
     metadata: Metadata | None = field(default=None)
     """The metadata to commit; None if it stays, or if there is no table yet."""
 
 
-def decide(facts: Facts) -> Decision:
+def decide_outcome(facts: WriteFacts) -> MetadataDecision:
     """The row that applies."""
     return next(row for row in DECISIONS if row.holds(facts))
 
 
 def plan_metadata(
-    existing: Metadata | None, wish: Wish, *, uuid: Callable[[], str], preview_version: int | None = None
-) -> Planned:
+    existing: Metadata | None,
+    wish: WriteIntent,
+    *,
+    uuid: Callable[[], str],
+    preview_version: int | None = None,
+) -> MetadataPlan:
     """What a write does to the metadata of a table, None if there is no table; raises if it cannot be.
 
     ``uuid`` names new columns of tables that map theirs. ``preview_version`` is the version to be, for
     tables with the preview of type widening.
     """
-    data = enforcement.checked_data(column_ids.without(wish.data))
-    allowed = Allowed(existing is not None and _widens(existing, wish), wish.casts, preview_version)
+    data = enforcement.check_row_schema(column_ids.without_column_ids(wish.data))
+    allowed = MergeOptions(existing is not None and _widens(existing, wish), wish.casts, preview_version)
     after = _columns_after(existing, wish, data, allowed)
-    partition_by = normalized(wish.partition_by, data)
+    partition_by = normalize_partition_columns(wish.partition_by, data)
     facts = _facts(existing, wish, after, partition_by)
-    decision = decide(facts)
+    decision = decide_outcome(facts)
     if wish.rearrange_only and decision.rearranging:
         raise InvalidRequest(
             f"with dataChange=false a write only puts rows elsewhere, and this one would "
             f"{decision.rearranging}: leave dataChange out",
             code="DELTA_DATA_CHANGE_FALSE",
         )
-    if decision.outcome is Outcome.REFUSE and existing is not None:
+    if decision.outcome is MetadataOutcome.REFUSE and existing is not None:
         raise _mismatch(existing, wish, facts, after, partition_by)
-    columns = partition_by if facts.partitioning_changed and decision.outcome in _FREE else _present(existing)
+    columns = (
+        partition_by
+        if facts.partitioning_changed and decision.outcome in _FREE
+        else _partition_columns(existing)
+    )
     check_partitioning(columns, after)
-    planned = Planned(decision.outcome, after, columns)
-    if existing is None or decision.outcome is Outcome.KEEP:
+    planned = MetadataPlan(decision.outcome, after, columns)
+    if existing is None or decision.outcome is MetadataOutcome.KEEP:
         return planned
     changed = msgspec.structs.replace(
         existing, schema_string=schema_json.render(after), partition_columns=columns
     )
-    alter_properties.check(changed)
-    return Planned(planned.outcome, after, columns, column_ids.assigned(changed, uuid))
+    alter_properties.check_against_columns(changed)
+    return MetadataPlan(planned.outcome, after, columns, column_ids.assign_column_ids(changed, uuid))
 
 
-_FREE = (Outcome.CREATE, Outcome.OVERWRITE)
+_FREE = (MetadataOutcome.CREATE, MetadataOutcome.OVERWRITE)
 """Where the partitioning may become another (P28)."""
 
 
-def normalized(names: Iterable[str], schema: Struct) -> tuple[str, ...]:
+def normalize_partition_columns(names: Iterable[str], schema: Struct) -> tuple[str, ...]:
     """Partition columns in the spelling of the rows, each of which must have just one such column."""
-    return tuple(_normalized(name, schema) for name in names)
+    return tuple(_normalize_partition_column(name, schema) for name in names)
 
 
 def check_partitioning(names: Collection[str], schema: Struct) -> None:
@@ -189,7 +197,7 @@ def check_partitioning(names: Collection[str], schema: Struct) -> None:
     for name in names:
         found = schema.find(name)
         if found is None or not isinstance(found.type, Primitive) or found.type.name in _NO_PARTITIONS:
-            told = "a column that is not there" if found is None else describe(found.type)
+            told = "a column that is not there" if found is None else describe_type(found.type)
             raise InvalidRequest(
                 f"the table cannot be partitioned by {name!r}, which is {told}: choose a column of numbers, "
                 "text, dates or the like",
@@ -212,40 +220,44 @@ def check_partitioning(names: Collection[str], schema: Struct) -> None:
 _NO_PARTITIONS = ("void", "variant")
 
 
-def _widens(existing: Metadata, wish: Wish) -> bool:
+def _widens(existing: Metadata, wish: WriteIntent) -> bool:
     return wish.can_merge and property_values.flag(existing, property_values.TYPE_WIDENING)
 
 
-def _columns_after(existing: Metadata | None, wish: Wish, data: Struct, allowed: Allowed) -> Struct:
+def _columns_after(
+    existing: Metadata | None, wish: WriteIntent, data: Struct, allowed: MergeOptions
+) -> Struct:
     if existing is None:
         return data
     present = schema_json.parse(existing.schema_string)
     if wish.overwrite and wish.can_overwrite_schema:
-        after = column_ids.kept(data, present)
-        _check_left(existing.configuration, after)
+        after = column_ids.keep_column_ids(data, present)
+        _check_constraint_columns_left(existing.configuration, after)
         return after
-    after = merging.merged(present, data, allowed)
+    after = merging.merge_schemas(present, data, allowed)
     _check_types_kept(existing.configuration, present, after)
     return after
 
 
-def _facts(existing: Metadata | None, wish: Wish, after: Struct, partition_by: tuple[str, ...]) -> Facts:
-    return Facts(
+def _facts(
+    existing: Metadata | None, wish: WriteIntent, after: Struct, partition_by: tuple[str, ...]
+) -> WriteFacts:
+    return WriteFacts(
         exists=existing is not None,
         overwrite=wish.overwrite,
         can_merge=wish.can_merge,
         can_overwrite_schema=wish.can_overwrite_schema,
         new_schema=existing is not None and schema_json.parse(existing.schema_string) != after,
-        new_partitioning=bool(partition_by) and partition_by != _present(existing),
-        partitioning_changed=partition_by != _present(existing),
+        new_partitioning=bool(partition_by) and partition_by != _partition_columns(existing),
+        partitioning_changed=partition_by != _partition_columns(existing),
     )
 
 
-def _present(existing: Metadata | None) -> tuple[str, ...]:
+def _partition_columns(existing: Metadata | None) -> tuple[str, ...]:
     return () if existing is None else tuple(existing.partition_columns)
 
 
-def _normalized(name: str, schema: Struct) -> str:
+def _normalize_partition_column(name: str, schema: Struct) -> str:
     found = [column.name for column in schema.fields if column.name.lower() == name.lower()]
     if len(found) == 1:
         return found[0]
@@ -257,11 +269,13 @@ def _normalized(name: str, schema: Struct) -> str:
     )
 
 
-def _check_left(configuration: Mapping[str, str], after: Struct) -> None:
+def _check_constraint_columns_left(configuration: Mapping[str, str], after: Struct) -> None:
     """That the columns which constraints are about are still there."""
     for name, expression in _constraints(configuration):
         missing = sorted(
-            column for column in expression_columns.columns(expression) or () if after.find(column) is None
+            column
+            for column in expression_columns.top_level_columns(expression) or ()
+            if after.find(column) is None
         )
         if missing:
             raise InvalidRequest(
@@ -285,30 +299,30 @@ def _check_types_kept(configuration: Mapping[str, str], present: Struct, after: 
             changed, expression, f"the CHECK constraint {name!r}", "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"
         )
     for column in present.fields:
-        if GENERATED in column.metadata:
+        if GENERATION_EXPRESSION in column.metadata:
             told = f"the generated column {column.name!r}"
             code = "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH"
-            _refuse_change(changed, str(column.metadata[GENERATED]), told, code)
+            _refuse_change(changed, str(column.metadata[GENERATION_EXPRESSION]), told, code)
 
 
 def _refuse_change(
     changed: Mapping[str, tuple[DataType, DataType]], expression: str, what: str, code: str
 ) -> None:
-    named = expression_columns.columns(expression)
+    named = expression_columns.top_level_columns(expression)
     for column in sorted(changed if named is None else changed.keys() & named):
         before, after = changed[column]
         raise SchemaMismatch(
-            f"column {column!r} would change from {describe(before)} to {describe(after)}, and {what}, "
-            f"{expression}, depends on it: cast the rows to the table's type",
+            f"column {column!r} would change from {describe_type(before)} to {describe_type(after)}, and "
+            f"{what}, {expression}, depends on it: cast the rows to the table's type",
             code=code,
         )
 
 
 def _constraints(configuration: Mapping[str, str]) -> Iterable[tuple[str, str]]:
     return (
-        (key[len(CONSTRAINT) :], value)
+        (key[len(CONSTRAINT_PREFIX) :], value)
         for key, value in sorted(configuration.items())
-        if key.startswith(CONSTRAINT)
+        if key.startswith(CONSTRAINT_PREFIX)
     )
 
 
@@ -337,7 +351,7 @@ def _leaves_differ(before: DataType, after: DataType, *, voids: bool = False) ->
 
 
 def _mismatch(
-    existing: Metadata, wish: Wish, facts: Facts, after: Struct, partition_by: tuple[str, ...]
+    existing: Metadata, wish: WriteIntent, facts: WriteFacts, after: Struct, partition_by: tuple[str, ...]
 ) -> SchemaMismatch:
     present = schema_json.parse(existing.schema_string)
     problems = []
@@ -363,7 +377,7 @@ def _mismatch(
 
 
 def _schema_problem(present: Struct, data: Struct, after: Struct) -> str:
-    new = list(merging.added(present, data))
+    new = list(merging.added_columns(present, data))
     told = []
     if new:
         names = ", ".join(map(repr, new))
@@ -371,7 +385,7 @@ def _schema_problem(present: Struct, data: Struct, after: Struct) -> str:
             f"column{'s' if len(new) > 1 else ''} {names} {'are' if len(new) > 1 else 'is'} not in the table"
         )
     told += [
-        f"column {column.name!r} would become {describe(found.type)} from {describe(column.type)}"
+        f"column {column.name!r} would become {describe_type(found.type)} from {describe_type(column.type)}"
         for column in present.fields
         if (found := after.find(column.name)) is not None
         and _leaves_differ(column.type, found.type, voids=True)

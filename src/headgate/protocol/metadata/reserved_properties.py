@@ -11,7 +11,7 @@ from headgate.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
+class ReservedProperty:
     """One row."""
 
     name: str
@@ -19,20 +19,20 @@ class Reserved:
 
 
 _NONE = "leave it out"
-RESERVED: tuple[Reserved, ...] = (
-    Reserved("location", "`lake.clone`, `lake.adopt` and `lake.release` say where a table is"),
-    Reserved("owner", "`lake.grant` and `lake.revoke` say who may do what"),
-    Reserved("provider", "every table here is a Delta table: leave it out"),
-    Reserved("external", "`lake.adopt` takes a table in that stays where it is"),
-    Reserved("is_managed_location", _NONE),
-    Reserved("table_type", _NONE),
-    Reserved("collation", "a column has its collation in its type"),
+RESERVED_PROPERTIES: tuple[ReservedProperty, ...] = (
+    ReservedProperty("location", "`lake.clone`, `lake.adopt` and `lake.release` say where a table is"),
+    ReservedProperty("owner", "`lake.grant` and `lake.revoke` say who may do what"),
+    ReservedProperty("provider", "every table here is a Delta table: leave it out"),
+    ReservedProperty("external", "`lake.adopt` takes a table in that stays where it is"),
+    ReservedProperty("is_managed_location", _NONE),
+    ReservedProperty("table_type", _NONE),
+    ReservedProperty("collation", "a column has its collation in its type"),
 )
 """``comment`` is reserved too, and can be set: it is the table's description."""
-_BY_NAME = {row.name: row for row in RESERVED}
+_BY_NAME = {row.name: row for row in RESERVED_PROPERTIES}
 
 
-def check(names: Iterable[str]) -> None:
+def check_not_reserved(names: Iterable[str]) -> None:
     """Refuse to give a property one of these names."""
     for row in filter(None, map(_BY_NAME.get, names)):
         raise InvalidRequest(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Place(Enum):
+class ExpressionPlace(Enum):
     """Where a table keeps SQL text."""
 
     CONSTRAINT = "CHECK constraint"
@@ -20,40 +20,40 @@ class Place(Enum):
     DEFAULT = "default"
 
 
-EVERYWHERE = frozenset(Place)
-_ROWS = frozenset({Place.CONSTRAINT, Place.DEFAULT})
-_NEW_ROWS = frozenset({Place.DEFAULT})
+EVERYWHERE = frozenset(ExpressionPlace)
+_ROWS = frozenset({ExpressionPlace.CONSTRAINT, ExpressionPlace.DEFAULT})
+_NEW_ROWS = frozenset({ExpressionPlace.DEFAULT})
 
 
 @dataclass(frozen=True, slots=True)
-class Functions:
+class FunctionGroup:
     """One row: what kind of functions, in which places, and their names."""
 
     kind: str
     names: frozenset[str]
-    places: frozenset[Place] = EVERYWHERE
+    places: frozenset[ExpressionPlace] = EVERYWHERE
 
 
-def _row(kind: str, names: str, places: frozenset[Place] = EVERYWHERE) -> Functions:
-    return Functions(kind, frozenset(names.split()), places)
+def _group(kind: str, names: str, places: frozenset[ExpressionPlace] = EVERYWHERE) -> FunctionGroup:
+    return FunctionGroup(kind, frozenset(names.split()), places)
 
 
-FUNCTIONS: tuple[Functions, ...] = (
-    _row(
+FUNCTION_GROUPS: tuple[FunctionGroup, ...] = (
+    _group(
         "conditions",
         """and or not in between like ilike rlike regexp regexp_like equal_null isnan isnull isnotnull case
         when coalesce if ifnull nanvl nullif nullifzero nvl nvl2 zeroifnull assert_true raise_error
         typeof""",
     ),
-    _row(
+    _group(
         "numbers",
         """abs acos acosh asin asinh atan atan2 atanh bin bround cbrt ceil ceiling conv cos cosh cot csc
         degrees div e exp expm1 factorial floor greatest hex hypot least ln log log10 log1p log2 mod
         negative pi pmod positive pow power radians rint round sec sign signum sin sinh sqrt tan tanh
         try_add try_divide try_mod try_multiply try_subtract unhex width_bucket""",
     ),
-    _row("bits", "bit_count bit_get getbit shiftleft shiftright shiftrightunsigned"),
-    _row(
+    _group("bits", "bit_count bit_get getbit shiftleft shiftright shiftrightunsigned"),
+    _group(
         "texts",
         """ascii base64 bit_length btrim char char_length character_length chr collate collation concat
         concat_ws contains decode elt encode endswith find_in_set format_number format_string initcap
@@ -65,7 +65,7 @@ FUNCTIONS: tuple[Functions, ...] = (
         try_validate_utf8 ucase unbase64 upper validate_utf8 parse_url try_parse_url try_url_decode
         url_decode url_encode""",
     ),
-    _row(
+    _group(
         "dates and times",
         """add_months convert_timezone date_add date_diff date_format date_from_unix_date date_part
         date_sub date_trunc dateadd datediff datepart day dayname dayofmonth dayofweek dayofyear extract
@@ -79,13 +79,13 @@ FUNCTIONS: tuple[Functions, ...] = (
         try_to_time try_to_timestamp unix_date unix_micros unix_millis unix_seconds unix_timestamp
         weekday weekofyear window year""",
     ),
-    _row("hashes", "crc32 hash md5 sha sha1 sha2 xxhash64"),
-    _row(
+    _group("hashes", "crc32 hash md5 sha sha1 sha2 xxhash64"),
+    _group(
         "casts",
         """bigint binary boolean cast date decimal double float int smallint string time timestamp tinyint
         try_cast""",
     ),
-    _row(
+    _group(
         "arrays, maps and structs",
         """array array_append array_compact array_contains array_distinct array_except array_insert
         array_intersect array_join array_max array_min array_position array_prepend array_remove
@@ -95,21 +95,21 @@ FUNCTIONS: tuple[Functions, ...] = (
         sequence size slice sort_array str_to_map struct transform transform_keys transform_values
         try_element_at zip_with""",
     ),
-    _row(
+    _group(
         "JSON, CSV and variants",
         """from_csv from_json get_json_object is_valid_variant is_variant_null json_array_length
         json_object_keys parse_json schema_of_csv schema_of_json schema_of_variant to_csv to_json
         to_variant_object try_parse_json try_variant_get variant_get""",
     ),
-    _row("bitmaps", "bitmap_bit_position bitmap_bucket_number bitmap_count"),
-    _row(
+    _group("bitmaps", "bitmap_bit_position bitmap_bucket_number bitmap_count"),
+    _group(
         "vectors and places",
         """vector_cosine_similarity vector_inner_product vector_l2_distance vector_norm vector_normalize
         st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid""",
     ),
-    _row("the moment, once a query, as Delta allows it", "now"),
-    _row("the moment", "curdate current_date current_time current_timestamp localtimestamp", _ROWS),
-    _row("who writes", "current_user session_user user", _NEW_ROWS),
+    _group("the moment, once a query, as Delta allows it", "now"),
+    _group("the moment", "curdate current_date current_time current_timestamp localtimestamp", _ROWS),
+    _group("who writes", "current_user session_user user", _NEW_ROWS),
 )
 
 WITHOUT_PARENTHESES = frozenset({"current_date", "current_time", "current_timestamp", "localtimestamp"}) | {
@@ -120,9 +120,9 @@ WITHOUT_PARENTHESES = frozenset({"current_date", "current_time", "current_timest
 ``user`` is one of these too. Many tables have such a column, and it tells nothing but who writes.
 """
 
-_PLACES = {name: row.places for row in FUNCTIONS for name in row.names}
+_PLACES = {name: row.places for row in FUNCTION_GROUPS for name in row.names}
 
 
-def is_allowed(name: str, place: Place) -> bool:
+def is_allowed(name: str, place: ExpressionPlace) -> bool:
     """Whether text in this place may call a function of that name, which ignores case."""
     return place in _PLACES.get(name.lower(), frozenset())

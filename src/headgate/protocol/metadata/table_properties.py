@@ -11,13 +11,13 @@ from enum import Enum
 from headgate.errors import InvalidRequest
 from headgate.protocol import property_values
 from headgate.protocol.log import in_commit_timestamps, log_retention
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
-from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
+from headgate.protocol.transaction.isolation import IsolationLevel
 from headgate.spelling import did_you_mean
 
-PREFIX, FEATURE, CONSTRAINT = "delta.", "delta.feature.", "delta.constraints."
+PREFIX, FEATURE_PREFIX, CONSTRAINT_PREFIX = "delta.", "delta.feature.", "delta.constraints."
 MIN_READER, MIN_WRITER = "delta.minReaderVersion", "delta.minWriterVersion"
-STAMPS = in_commit_timestamps.PROPERTIES
+TIMESTAMP_PROPERTIES = in_commit_timestamps.PROPERTIES
 """The properties of in-commit timestamps."""
 
 
@@ -31,7 +31,7 @@ class Setter(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueFormat:
     """What the values of a property look like."""
 
     means: str
@@ -47,7 +47,7 @@ def _is_whole(text: str, *, least: int) -> bool:
 
 def _is_interval(text: str) -> bool:
     try:
-        return log_retention.milliseconds(text) >= 0
+        return log_retention.interval_ms(text) >= 0
     except InvalidRequest:
         return False
 
@@ -57,18 +57,20 @@ def _is_size(text: str) -> bool:
     return number.isdecimal() and int(number) > 0
 
 
-def _one_of(*values: str) -> Kind:
+def _one_of(*values: str) -> ValueFormat:
     lower = {value.lower() for value in values}
-    return Kind(" or ".join(f"`{value}`" for value in values), lambda text: text.lower() in lower)
+    return ValueFormat(" or ".join(f"`{value}`" for value in values), lambda text: text.lower() in lower)
 
 
 FLAG = _one_of("true", "false")
-INTERVAL = Kind("an interval of weeks, days or smaller units, such as `interval 30 days`", _is_interval)
-COUNT = Kind("a whole number from 1", lambda text: _is_whole(text, least=1))
-COLUMNS = Kind("a whole number from 0, or -1 for all", lambda text: _is_whole(text, least=-1))
-SIZE = Kind("a size in bytes, such as `104857600` or `100mb`", _is_size)
+INTERVAL = ValueFormat(
+    "an interval of weeks, days or smaller units, such as `interval 30 days`", _is_interval
+)
+COUNT = ValueFormat("a whole number from 1", lambda text: _is_whole(text, least=1))
+COLUMNS = ValueFormat("a whole number from 0, or -1 for all", lambda text: _is_whole(text, least=-1))
+SIZE = ValueFormat("a size in bytes, such as `104857600` or `100mb`", _is_size)
 CODEC = _one_of("uncompressed", "snappy", "gzip", "lz4_raw", "zstd")
-TEXT = Kind("text", lambda _: True)
+TEXT = ValueFormat("text", lambda _: True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Property:
     """One row."""
 
     name: str
-    kind: Kind
+    kind: ValueFormat
     setter: Setter = Setter.USER
     brings: str | None = None
     """The feature that a table with this property, set to other than its default, needs."""
@@ -124,9 +126,9 @@ PROPERTIES: tuple[Property, ...] = (
     Property(property_values.ROW_TRACKING, FLAG, brings="rowTracking"),
     Property(property_values.TYPE_WIDENING, FLAG, brings="typeWidening"),
     Property(property_values.VARIANT_SHREDDING, FLAG, brings="variantShredding"),
-    Property(ENABLED_AT_MOMENT, COUNT, Setter.CLIENT),
-    Property(ENABLED_AT_VERSION, COUNT, Setter.CLIENT),
-    Property(property_values.ISOLATION_LEVEL, _one_of(Isolation.SERIALIZABLE)),
+    Property(ENABLEMENT_TIMESTAMP, COUNT, Setter.CLIENT),
+    Property(ENABLEMENT_VERSION, COUNT, Setter.CLIENT),
+    Property(property_values.ISOLATION_LEVEL, _one_of(IsolationLevel.SERIALIZABLE)),
     Property(property_values.LOG_RETENTION, INTERVAL),
     Property(property_values.COMPRESSION, CODEC),
     Property("delta.randomizeFilePrefixes", FLAG, obeyed=False),
@@ -143,23 +145,23 @@ PROPERTIES: tuple[Property, ...] = (
 _BY_NAME = {row.name.lower(): row for row in PROPERTIES}
 
 
-def find(name: str) -> Property | None:
+def find_property(name: str) -> Property | None:
     """The row of a property, whose name is looked up ignoring case."""
     return _BY_NAME.get(name.lower())
 
 
-def spelled(name: str, present: Mapping[str, str]) -> str:
+def stored_name(name: str, present: Mapping[str, str]) -> str:
     """The name under which a property is in the log, or would be: Delta's ignore case, others do not."""
     if not name.lower().startswith(PREFIX):
         return name
-    row = find(name)
+    row = find_property(name)
     return row.name if row else next((key for key in present if key.lower() == name.lower()), name)
 
 
-def check(name: str, value: str) -> Property:
+def check_property(name: str, value: str) -> Property:
     """The row of a property that a user sets, after checking that it can be, to this value."""
-    row = find(name)
-    if name.lower().startswith(CONSTRAINT):
+    row = find_property(name)
+    if name.lower().startswith(CONSTRAINT_PREFIX):
         raise InvalidRequest(
             f"the property {name!r} is a constraint, which the rows that are there must be checked against: "
             "use table.add_constraint(name, expression)",

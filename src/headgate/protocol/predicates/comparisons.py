@@ -15,7 +15,13 @@ from datetime import date, datetime, timedelta, timezone, tzinfo
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import partial
 
-from headgate.protocol.predicates.literals import Literal, as_instant, as_wall, day, kind
+from headgate.protocol.predicates.literals import (
+    Literal,
+    as_timestamp,
+    as_timestamp_ntz,
+    literal_kind,
+    parse_date,
+)
 from headgate.protocol.predicates.tree import (
     Always,
     Column,
@@ -25,28 +31,28 @@ from headgate.protocol.predicates.tree import (
     NotNull,
     NotStartsWith,
     Op,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
     Value,
     all_of,
     any_of,
 )
 from headgate.protocol.schema.types import Primitive
 
-HIGHEST = "\U0010ffff"
-BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+MAX_CHARACTER = "\U0010ffff"
+INTEGER_BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 """How wide the types of integers are, from the narrowest on."""
 _LONGEST = (1 << 63) - 1
 _EXACT_IN_DOUBLE = 1 << 53
 _MAX_PRECISION = 38
-BEFORE_POINT = 20
+INTEGRAL_DIGITS = 20
 """How many digits before the point the type of a number may have, as that of a long has.
 
 Spark compares by types, and cuts digits off the column where the two together have too many.
 """
-WIDE = Context(prec=400)
+WIDE_CONTEXT = Context(prec=400)
 """For every double with the digits of every decimal."""
 _DAY = timedelta(days=1)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
@@ -58,7 +64,7 @@ def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) ->
     """``column op literal``, as Spark would coerce the two."""
     if literal is None:
         return Never()
-    unknown = Unknown(f"{'.'.join(column.path)} {op} {literal!r}")
+    unknown = Opaque(f"{'.'.join(column.path)} {op} {literal!r}")
     if not column.plain or not isinstance(column.type, Primitive):
         return unknown
     found: Predicate | None
@@ -77,10 +83,10 @@ def compare(column: Column, op: Op, literal: Literal, session: tzinfo | None) ->
         case "date", _:
             found = _with_day(column, op, literal, session)
         case "timestamp", str() | date():  # a datetime is a date too
-            instant = as_instant(literal, session)
+            instant = as_timestamp(literal, session)
             found = None if instant is None else Compare(column, op, instant)
         case "timestamp_ntz", str() | date():
-            shown = as_wall(literal, session)
+            shown = as_timestamp_ntz(literal, session)
             found = None if shown is None else Compare(column, op, shown)
         case name, int() | Decimal() | float() if name.startswith("decimal"):
             found = _with_decimal(column, op, literal, unknown)
@@ -93,8 +99,8 @@ def compare_day(column: Column, op: Op, literal: Literal, session: tzinfo | None
     """``CAST(column AS DATE) op literal`` of a timestamp column."""
     if literal is None:
         return Never()
-    asked = day(literal) if isinstance(literal, str) else literal
-    unknown = Unknown(f"CAST({'.'.join(column.path)} AS DATE) {op} {literal!r}")
+    asked = parse_date(literal) if isinstance(literal, str) else literal
+    unknown = Opaque(f"CAST({'.'.join(column.path)} AS DATE) {op} {literal!r}")
     if isinstance(asked, datetime) or not isinstance(asked, date):
         return unknown
     # Where clocks are set back over midnight a day comes twice, so days there are not in order.
@@ -120,7 +126,7 @@ def compare_day(column: Column, op: Op, literal: Literal, session: tzinfo | None
 def is_in(column: Column, literals: Sequence[Literal], session: tzinfo | None, *, negated: bool) -> Predicate:
     """``column [NOT] IN (literals)``."""
     if not _are_alike(column, literals):
-        return Unknown(f"{'.'.join(column.path)} IN a list of several types")
+        return Opaque(f"{'.'.join(column.path)} IN a list of several types")
     if negated:
         return all_of(compare(column, Op.NE, literal, session) for literal in literals)
     return one_of(column, (compare(column, Op.EQ, literal, session) for literal in literals))
@@ -143,7 +149,7 @@ def starts_with(column: Column, prefix: Literal, *, negated: bool = False) -> Pr
         return Never()
     usable = column.plain and column.type == Primitive("string")
     if not usable or not isinstance(prefix, str) or not _is_usable(prefix):
-        return Unknown(f"startswith({'.'.join(column.path)}, {prefix!r})")
+        return Opaque(f"startswith({'.'.join(column.path)}, {prefix!r})")
     if not prefix:
         return Never() if negated else NotNull(column)
     return NotStartsWith(column, prefix) if negated else StartsWith(column, prefix)
@@ -153,7 +159,7 @@ def like(column: Column, pattern: Literal, escape: str, *, negated: bool) -> Pre
     """``column [NOT] LIKE pattern``: known for a prefix and a plain text, else as far as its prefix."""
     if pattern is None:
         return Never()
-    unknown = Unknown(f"{'.'.join(column.path)} LIKE {pattern!r}")
+    unknown = Opaque(f"{'.'.join(column.path)} LIKE {pattern!r}")
     if not isinstance(pattern, str) or column.type != Primitive("string"):
         return unknown
     prefix, rest = "", ""
@@ -177,35 +183,35 @@ def like(column: Column, pattern: Literal, escape: str, *, negated: bool) -> Pre
     return starts_with(column, prefix, negated=negated)
 
 
-def truth(column: Column, *, negated: bool) -> Predicate:
+def is_true(column: Column, *, negated: bool) -> Predicate:
     """A boolean column as a condition of its own."""
     return compare(column, Op.EQ, not negated, None)
 
 
-def constant(value: Literal, *, negated: bool) -> Predicate:
+def constant_condition(value: Literal, *, negated: bool) -> Predicate:
     """A literal as a condition."""
     if value is None:
         return Never()
     if not isinstance(value, bool):
-        return Unknown(repr(value))
+        return Opaque(repr(value))
     return Always() if value is not negated else Never()
 
 
-def holds(name: str, number: int) -> bool:
+def fits_integer_type(name: str, number: int) -> bool:
     """Whether a type of integers has this one."""
-    return -(1 << BITS[name] - 1) <= number < 1 << BITS[name] - 1
+    return -(1 << INTEGER_BITS[name] - 1) <= number < 1 << INTEGER_BITS[name] - 1
 
 
 def _with_integer(column: Column, op: Op, literal: Value, name: str) -> Predicate | None:
     match literal:
         case str():
             # Beyond the column's type it is a wider number, null or an error, as the session has it.
-            inside = _WHOLE.fullmatch(literal) and holds(name, int(literal))
+            inside = _WHOLE.fullmatch(literal) and fits_integer_type(name, int(literal))
             return Compare(column, op, int(literal)) if inside else None
         case float():
             known = abs(literal) < _EXACT_IN_DOUBLE  # beyond, several integers are the same double
         case int() | Decimal():
-            known = _fits((literal,), integral=BEFORE_POINT, scale=0)
+            known = _fits((literal,), integral=INTEGRAL_DIGITS, scale=0)
         case _:
             return None
     if not known:
@@ -213,11 +219,11 @@ def _with_integer(column: Column, op: Op, literal: Value, name: str) -> Predicat
     floor = math.floor(literal)
     if (op in (Op.LT, Op.LE) and literal > _LONGEST) or (op in (Op.GT, Op.GE) and literal < ~_LONGEST):
         return None  # Spark takes that for true, of nulls too
-    return _within(column, op, floor, exact=floor == literal, ends=(~_LONGEST, _LONGEST))
+    return _compare_within_type(column, op, floor, exact=floor == literal, ends=(~_LONGEST, _LONGEST))
 
 
 def _with_decimal(
-    column: Column, op: Op, literal: int | Decimal | float, unknown: Unknown
+    column: Column, op: Op, literal: int | Decimal | float, unknown: Opaque
 ) -> Predicate | None:
     if isinstance(literal, float):
         return all_of((_with_rounded(column, op, literal), unknown))
@@ -225,7 +231,7 @@ def _with_decimal(
     if not _fits((literal,), integral=precision - scale, scale=scale):
         return None
     floor = _floor(Decimal(literal), scale)
-    return _within(column, op, floor, exact=floor == literal, ends=_ends(precision, scale))
+    return _compare_within_type(column, op, floor, exact=floor == literal, ends=_ends(precision, scale))
 
 
 def _with_rounded(column: Column, op: Op, number: float) -> Predicate:
@@ -237,7 +243,7 @@ def _with_rounded(column: Column, op: Op, number: float) -> Predicate:
     def beside(op: Op, neighbour: float) -> Predicate:
         exact = Decimal(neighbour)
         floor = _floor(exact, scale)
-        return _within(column, op, floor, exact=floor == exact, ends=_ends(precision, scale))
+        return _compare_within_type(column, op, floor, exact=floor == exact, ends=_ends(precision, scale))
 
     below = beside(Op.GE, math.nextafter(number, -math.inf))
     above = beside(Op.LE, math.nextafter(number, math.inf))
@@ -253,7 +259,7 @@ def _with_rounded(column: Column, op: Op, number: float) -> Predicate:
 
 
 def _floor(number: Decimal, scale: int) -> Decimal:
-    return number.quantize(Decimal(f"1E-{scale}"), ROUND_FLOOR, WIDE)
+    return number.quantize(Decimal(f"1E-{scale}"), ROUND_FLOOR, WIDE_CONTEXT)
 
 
 def _ends(precision: int, scale: int) -> tuple[Decimal, Decimal]:
@@ -271,7 +277,7 @@ def precision_and_scale(column: Column) -> tuple[int, int]:
 
 def _fits(numbers: Iterable[int | Decimal], *, integral: int, scale: int) -> bool:
     """Whether Spark compares a column with all of them exactly, in a decimal wide enough for all."""
-    integral = max(integral, BEFORE_POINT)
+    integral = max(integral, INTEGRAL_DIGITS)
     for number in numbers:
         _, digits, exponent = Decimal(number).as_tuple()
         if not isinstance(exponent, int):
@@ -280,7 +286,7 @@ def _fits(numbers: Iterable[int | Decimal], *, integral: int, scale: int) -> boo
     return integral + scale <= _MAX_PRECISION
 
 
-def _within(
+def _compare_within_type(
     column: Column, op: Op, floor: int | Decimal, *, exact: bool, ends: tuple[int | Decimal, int | Decimal]
 ) -> Predicate:
     """The comparison with a value that may lie beyond the ends of the column's type."""
@@ -289,10 +295,10 @@ def _within(
         return NotNull(column) if op in _OF_WHAT_IS_ABOVE else Never()
     if floor > highest:
         return NotNull(column) if op in _OF_WHAT_IS_BELOW else Never()
-    return _snapped(column, op, floor, exact=exact)
+    return _compare_with_floor(column, op, floor, exact=exact)
 
 
-def _snapped(column: Column, op: Op, floor: int | Decimal | date, *, exact: bool) -> Predicate:
+def _compare_with_floor(column: Column, op: Op, floor: int | Decimal | date, *, exact: bool) -> Predicate:
     """The comparison with a value of which ``floor`` is the next value of the column's type, downwards."""
     if exact:
         return Compare(column, op, floor)
@@ -313,12 +319,12 @@ def _as_double(literal: int | Decimal | float, *, single: bool) -> float | None:
     except OverflowError:
         return None
     # Whether Spark rounds an integer to a float or to a double depends on the session.
-    if single and isinstance(literal, int) and not (is_single(number) and number == literal):
+    if single and isinstance(literal, int) and not (is_exact_float(number) and number == literal):
         return None
     return number if math.isfinite(number) else None
 
 
-def is_single(number: float) -> bool:
+def is_exact_float(number: float) -> bool:
     """Whether a float can be just this number."""
     (rounded,) = struct.unpack("f", struct.pack("f", number))
     return bool(rounded == number)
@@ -326,20 +332,22 @@ def is_single(number: float) -> bool:
 
 def _is_usable(text: str) -> bool:
     # The highest character stands for the end of all strings in upper bounds.
-    return HIGHEST not in text and not any("\ud800" <= char <= "\udfff" for char in text)
+    return MAX_CHARACTER not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _with_day(column: Column, op: Op, literal: Value, session: tzinfo | None) -> Predicate | None:
     match literal:
         case str():
-            asked = day(literal)
+            asked = parse_date(literal)
             return None if asked is None else Compare(column, op, asked)
         case datetime():
-            shown = as_wall(literal, session)
+            shown = as_timestamp_ntz(literal, session)
             if shown is None:
                 return None
             floor = shown.date()
-            return _snapped(column, op, floor, exact=datetime.combine(floor, datetime.min.time()) == shown)
+            return _compare_with_floor(
+                column, op, floor, exact=datetime.combine(floor, datetime.min.time()) == shown
+            )
         case date():
             return Compare(column, op, literal)
         case _:
@@ -348,7 +356,7 @@ def _with_day(column: Column, op: Op, literal: Value, session: tzinfo | None) ->
 
 def _are_alike(column: Column, literals: Sequence[Literal]) -> bool:
     """Whether a list compares like its members would; Spark compares all in one common type."""
-    kinds = {kind(literal) for literal in literals if literal is not None}
+    kinds = {literal_kind(literal) for literal in literals if literal is not None}
     if len(kinds) > 1 or not _fit_together(column, literals):
         return False
     timestamps = (Primitive("timestamp"), Primitive("timestamp_ntz"))
@@ -357,8 +365,8 @@ def _are_alike(column: Column, literals: Sequence[Literal]) -> bool:
 
 def _fit_together(column: Column, literals: Iterable[Literal]) -> bool:
     name = column.type.name if isinstance(column.type, Primitive) else ""
-    if name not in BITS and not name.startswith("decimal"):
+    if name not in INTEGER_BITS and not name.startswith("decimal"):
         return True
-    precision, scale = (BEFORE_POINT, 0) if name in BITS else precision_and_scale(column)
+    precision, scale = (INTEGRAL_DIGITS, 0) if name in INTEGER_BITS else precision_and_scale(column)
     numbers = [literal for literal in literals if isinstance(literal, int | Decimal)]
     return _fits(numbers, integral=precision - scale, scale=scale)

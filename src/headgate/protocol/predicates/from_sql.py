@@ -23,8 +23,8 @@ from headgate.protocol.predicates.tree import (
     IsNull,
     NotNull,
     Op,
+    Opaque,
     Predicate,
-    Unknown,
     all_of,
     any_of,
 )
@@ -44,18 +44,18 @@ def parse(sql: str, schema: Struct, *, time_zone: str = "UTC", alias: str | None
     """
     if not sql.strip():
         raise InvalidRequest("the condition is empty: write one like id = 1, or leave it out")
-    detached = spark_strings.detach(sql)
-    tree = _tree(detached)
+    detached = spark_strings.detach_strings(sql)
+    tree = _parse_tree(detached)
     if tree is None:
-        return Unknown(sql)
+        return Opaque(sql)
     try:
-        return _Reader(schema, literals.zone(time_zone), alias, detached).read(tree)
+        return _Reader(schema, literals.parse_time_zone(time_zone), alias, detached).read(tree)
     except RecursionError:  # a name of a thousand parts
-        return Unknown(sql)
+        return Opaque(sql)
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class JoinSide:
     """One side of a join: its alias, and its columns."""
 
     alias: str
@@ -66,7 +66,7 @@ class Side:
         named = len(parts) > 1 and parts[0].lower() == self.alias.lower()
         return named and self.schema.find(parts[1]) is not None
 
-    def owns(self, parts: tuple[str, ...], other: "Side") -> bool:
+    def owns(self, parts: tuple[str, ...], other: "JoinSide") -> bool:
         """Whether a name is a column of this side and cannot be one of the other; aliases come first."""
         if other.qualifies(parts):
             return False
@@ -83,20 +83,20 @@ class JoinPart:
     """Columns of the first side that must equal a column of the second, by its name there."""
 
 
-def of_join(sql: str, first: Side, second: Side, *, time_zone: str = "UTC") -> JoinPart:
+def parse_join(sql: str, first: JoinSide, second: JoinSide, *, time_zone: str = "UTC") -> JoinPart:
     """What a join condition says of its first side."""
-    detached = spark_strings.detach(sql)
-    tree = _tree(detached)
+    detached = spark_strings.detach_strings(sql)
+    tree = _parse_tree(detached)
     try:
-        return JoinPart(Always()) if tree is None else _of_join(tree, detached, first, second, time_zone)
+        return JoinPart(Always()) if tree is None else _parse_join(tree, detached, first, second, time_zone)
     except RecursionError:
         return JoinPart(Always())
 
 
-def _of_join(
-    tree: exp.Expr, detached: spark_strings.Detached, first: Side, second: Side, time_zone: str
+def _parse_join(
+    tree: exp.Expr, detached: spark_strings.DetachedSql, first: JoinSide, second: JoinSide, time_zone: str
 ) -> JoinPart:
-    reader = _Reader(first.schema, literals.zone(time_zone), first.alias, detached)
+    reader = _Reader(first.schema, literals.parse_time_zone(time_zone), first.alias, detached)
     own: list[Predicate] = []
     equal: list[tuple[Column, tuple[str, ...]]] = []
     bare = tree.unnest()
@@ -105,11 +105,11 @@ def _of_join(
         if all(name is not None and first.owns(name, second) for name in names):
             own.append(reader.read(part))
         elif type(part) is exp.EQ:
-            equal += _equal(part, first, second)
+            equal += _equi_keys(part, first, second)
     return JoinPart(all_of(own), tuple(equal))
 
 
-def _tree(detached: spark_strings.Detached) -> exp.Expr | None:
+def _parse_tree(detached: spark_strings.DetachedSql) -> exp.Expr | None:
     if detached.is_ambiguous or sql_tokens.is_too_deep(detached.sql):
         return None
     try:
@@ -118,13 +118,13 @@ def _tree(detached: spark_strings.Detached) -> exp.Expr | None:
         return None
 
 
-def _equal(part: exp.Expr, first: Side, second: Side) -> list[tuple[Column, tuple[str, ...]]]:
+def _equi_keys(part: exp.Expr, first: JoinSide, second: JoinSide) -> list[tuple[Column, tuple[str, ...]]]:
     left, right = _parts(part.this), _parts(part.expression)
     if left is None or right is None:
         return []
     for mine, theirs in ((left, right), (right, left)):
         if first.owns(mine, second) and second.owns(theirs, first):
-            column = tree.resolve(first.schema, mine, alias=first.alias)
+            column = tree.resolve_column(first.schema, mine, alias=first.alias)
             name = theirs[1:] if second.qualifies(theirs) else theirs
             return [] if column is None else [(column, name)]
     return []
@@ -150,7 +150,7 @@ class _Reader:
     schema: Struct
     zone: tzinfo | None
     alias: str | None
-    detached: spark_strings.Detached
+    detached: spark_strings.DetachedSql
 
     def read(self, node: exp.Expr, *, negated: bool = False) -> Predicate:
         """The rows for which ``node`` is true, or false if ``negated``."""
@@ -158,7 +158,7 @@ class _Reader:
         found: Predicate | None = None
         if node_type in _READERS and _is_bare(node):
             found = _READERS[node_type](self, node, negated)
-        return Unknown(node.sql("spark")) if found is None else found
+        return Opaque(node.sql("spark")) if found is None else found
 
     def _paren(self, node: exp.Expr, negated: bool) -> Predicate:  # noqa: FBT001 - one of a table
         return self.read(node.this, negated=negated)
@@ -171,7 +171,7 @@ class _Reader:
         if isinstance(node, exp.And) is not negated:
             return all_of(parts)
         found = any_of(parts)
-        shared = set(tree.columns(found))
+        shared = set(tree.referenced_columns(found))
         return comparisons.one_of(shared.pop(), parts) if len(shared) == 1 else found
 
     def _comparison(self, node: exp.Expr, negated: bool) -> Predicate | None:  # noqa: FBT001
@@ -203,7 +203,7 @@ class _Reader:
             return NotNull(left) if differs else IsNull(left)
         found = comparisons.compare(left, Op.NE if differs else Op.EQ, right.value, self.zone)
         # A text that is no value of the column's type is null in some sessions, and then no null differs.
-        return any_of((found, IsNull(left))) if differs and not isinstance(found, Unknown) else found
+        return any_of((found, IsNull(left))) if differs and not isinstance(found, Opaque) else found
 
     def _between(self, node: exp.Expr, negated: bool) -> Predicate | None:  # noqa: FBT001
         tested = self._operand(node.this)
@@ -214,7 +214,7 @@ class _Reader:
             else None
             for op, end in ((Op.GE, low), (Op.LE, high))
         )
-        parts = [Unknown(node.sql("spark")) if part is None else part for part in ends]
+        parts = [Opaque(node.sql("spark")) if part is None else part for part in ends]
         return any_of(parts) if negated else all_of(parts)
 
     def _in(self, node: exp.Expr, negated: bool) -> Predicate | None:  # noqa: FBT001
@@ -280,9 +280,9 @@ class _Reader:
     def _alone(self, node: exp.Expr, negated: bool) -> Predicate | None:  # noqa: FBT001
         match self._operand(node):
             case _Constant(value):
-                return comparisons.constant(value, negated=negated)
+                return comparisons.constant_condition(value, negated=negated)
             case Column() as column:
-                return comparisons.truth(column, negated=negated)
+                return comparisons.is_true(column, negated=negated)
             case _:
                 return None
 
@@ -307,7 +307,7 @@ class _Reader:
                         return None
             case exp.Column() | exp.Dot():
                 parts = _parts(node)
-                return None if parts is None else tree.resolve(self.schema, parts, alias=self.alias)
+                return None if parts is None else tree.resolve_column(self.schema, parts, alias=self.alias)
             case exp.Cast() | exp.TsOrDsToDate():
                 return self._cast(node)
             case _:
@@ -325,17 +325,17 @@ class _Reader:
         return _Constant(float(text)) if _DOUBLE.fullmatch(text) else None
 
     def _cast(self, node: exp.Expr) -> _Operand | None:
-        target = sql_casts.target(node)
+        target = sql_casts.cast_target(node)
         if target is None:
             return None
         match self._operand(node.this):
             case _Constant(value):
-                known, result = sql_casts.of_literal(value, target, self.zone)
+                known, result = sql_casts.cast_literal(value, target, self.zone)
                 return _Constant(result) if known else None
             case Column() as column:
-                if sql_casts.keeps_order_of(column.type, target):
+                if sql_casts.preserves_order(column.type, target):
                     return column
-                return _Day(column) if sql_casts.takes_day_of(column.type, target) else None
+                return _Day(column) if sql_casts.is_timestamp_to_date(column.type, target) else None
             case _:
                 return None
 

@@ -22,7 +22,7 @@ _MOMENT = re.compile(
 """Offsets up to 18 hours, as Spark has them: a text with another one is null there, or an error."""
 
 
-def kind(literal: Value) -> str:
+def literal_kind(literal: Value) -> str:
     """Literals of one kind compare alike."""
     match literal:
         case bool():
@@ -39,7 +39,7 @@ def kind(literal: Value) -> str:
             return "day"
 
 
-def zone(name: str) -> tzinfo | None:
+def parse_time_zone(name: str) -> tzinfo | None:
     """The time zone of a Spark session; None if it is not understood."""
     if name.upper() in ("UTC", "GMT", "Z", "ETC/UTC"):
         return UTC
@@ -52,46 +52,46 @@ def zone(name: str) -> tzinfo | None:
         return None
 
 
-def moment(text: str, session: tzinfo | None) -> datetime | None:
+def parse_timestamp(text: str, session: tzinfo | None) -> datetime | None:
     """The instant a timestamp text stands for; None if Spark might read it otherwise."""
-    shown = _read(text)
+    shown = _parse(text)
     if shown is None or shown.tzinfo is not None:
         return shown
-    return _instant(shown, session)
+    return _utc_instant(shown, session)
 
 
-def wall(text: str) -> datetime | None:
+def parse_timestamp_ntz(text: str) -> datetime | None:
     """The timestamp without a zone that a text stands for."""
-    shown = _read(text)
+    shown = _parse(text)
     return None if shown is None or shown.tzinfo is not None else shown
 
 
-def day(text: str) -> date | None:
+def parse_date(text: str) -> date | None:
     """The day a text stands for."""
-    shown = wall(text)
+    shown = parse_timestamp_ntz(text)
     return shown.date() if shown is not None and len(text) == 10 else None
 
 
-def as_instant(literal: str | date, session: tzinfo | None) -> datetime | None:
+def as_timestamp(literal: str | date, session: tzinfo | None) -> datetime | None:
     """The instant a literal becomes beside a timestamp, as UTC without a zone."""
     match literal:
         case str():
-            found = moment(literal, session)
+            found = parse_timestamp(literal, session)
         case datetime():
-            found = literal if literal.tzinfo is not None else _instant(literal, session)
+            found = literal if literal.tzinfo is not None else _utc_instant(literal, session)
         case date():
-            found = _instant(datetime.combine(literal, datetime.min.time()), session)
+            found = _utc_instant(datetime.combine(literal, datetime.min.time()), session)
     try:
         return None if found is None else found.astimezone(UTC).replace(tzinfo=None)
     except OverflowError:
         return None
 
 
-def as_wall(literal: str | date, session: tzinfo | None) -> datetime | None:
+def as_timestamp_ntz(literal: str | date, session: tzinfo | None) -> datetime | None:
     """What the wall shows of a literal that stands beside a timestamp without a zone."""
     match literal:
         case str():
-            return wall(literal)
+            return parse_timestamp_ntz(literal)
         case datetime() if literal.tzinfo is None:
             return literal
         case datetime():
@@ -106,7 +106,7 @@ def as_wall(literal: str | date, session: tzinfo | None) -> datetime | None:
             return datetime.combine(literal, datetime.min.time())
 
 
-def _instant(shown: datetime, session: tzinfo | None) -> datetime | None:
+def _utc_instant(shown: datetime, session: tzinfo | None) -> datetime | None:
     """When the wall shows this; None where time zone databases may disagree."""
     if session is None or (shown.year < 1900 and not isinstance(session, timezone)):
         return None
@@ -118,7 +118,7 @@ def _instant(shown: datetime, session: tzinfo | None) -> datetime | None:
     return instant if exists else None
 
 
-def _read(text: str) -> datetime | None:
+def _parse(text: str) -> datetime | None:
     found = _MOMENT.fullmatch(text)
     if found is None:
         return None

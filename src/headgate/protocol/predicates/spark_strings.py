@@ -23,7 +23,7 @@ _PLACE = "headgate-string-"
 
 
 @dataclass(frozen=True, slots=True)
-class Detached:
+class DetachedSql:
     """A SQL text without its strings."""
 
     sql: str
@@ -48,7 +48,7 @@ class Detached:
         return self.strings[int(number)] if number.isdecimal() else None
 
 
-def detach(sql: str) -> Detached:
+def detach_strings(sql: str) -> DetachedSql:
     """Take out the string literals; comments, names and X'1F' stay as they are."""
     strings: list[str | None] = []
 
@@ -58,7 +58,7 @@ def detach(sql: str) -> Detached:
         strings.append(found["raw"][1:-1] if found["raw"] else unescape(found["string"]))
         return f" '{_PLACE}{len(strings) - 1}' "
 
-    return Detached(_TOKEN.sub(replace, sql), tuple(strings))
+    return DetachedSql(_TOKEN.sub(replace, sql), tuple(strings))
 
 
 def unescape(quoted: str) -> str | None:

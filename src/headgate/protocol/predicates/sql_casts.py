@@ -26,12 +26,12 @@ _TYPES = {
     exp.DType.TIMESTAMPNTZ: "timestamp_ntz",
 }
 _KNOWN = frozenset({"this", "expressions"})
-_INTEGERS = tuple(comparisons.BITS)
+_INTEGERS = tuple(comparisons.INTEGER_BITS)
 _EXACT_IN_FLOAT = 1 << 24
 _NUMBER = re.compile(r"-?(\d++\.?\d*+|\.\d+)", re.ASCII)
 
 
-def target(node: exp.Expr) -> str | None:
+def cast_target(node: exp.Expr) -> str | None:
     """The type a cast makes, by the log's name; None if it is not one of those known here."""
     if isinstance(node, exp.TsOrDsToDate):
         return "date"
@@ -48,7 +48,7 @@ def target(node: exp.Expr) -> str | None:
     return f"decimal({precision},{scale})"
 
 
-def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool, Literal]:
+def cast_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool, Literal]:
     """Whether the cast's result is known, and the result."""
     match name, value:
         case _, None:
@@ -56,7 +56,7 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
         case _, bool():
             return False, None
         case (("byte" | "short" | "integer" | "long"), int()):
-            return comparisons.holds(name, value), value
+            return comparisons.fits_integer_type(name, value), value
         case "double", int() | float() | Decimal():
             return True, float(value)
         case "float", int() | float() | Decimal():
@@ -64,11 +64,11 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
         case "string", str():
             return True, value
         case "date", str():
-            found = literals.day(value)
+            found = literals.parse_date(value)
         case "timestamp", str():
-            found = literals.moment(value, session)
+            found = literals.parse_timestamp(value, session)
         case "timestamp_ntz", str():
-            found = literals.wall(value)
+            found = literals.parse_timestamp_ntz(value)
         case _, int() | Decimal() | str() if name.startswith("decimal"):
             return _as_decimal(value, name)
         case _:
@@ -79,7 +79,7 @@ def of_literal(value: Literal, name: str, session: tzinfo | None) -> tuple[bool,
 def _is_exact_float(value: int | float | Decimal) -> bool:
     number = float(value)
     # From there on Spark may round integers beside it to floats, and several are the same one.
-    return abs(number) < _EXACT_IN_FLOAT and number == value and comparisons.is_single(number)
+    return abs(number) < _EXACT_IN_FLOAT and number == value and comparisons.is_exact_float(number)
 
 
 def _as_decimal(value: int | Decimal | str, name: str) -> tuple[bool, Literal]:
@@ -88,13 +88,13 @@ def _as_decimal(value: int | Decimal | str, name: str) -> tuple[bool, Literal]:
     precision, _, scale = name.removeprefix("decimal(").rstrip(")").partition(",")
     number = Decimal(value)
     before = int(precision) - int(scale)
-    if before > comparisons.BEFORE_POINT or abs(number) >= 10**before:
+    if before > comparisons.INTEGRAL_DIGITS or abs(number) >= 10**before:
         return False, None
-    result = number.quantize(Decimal(f"1E-{scale}"), context=comparisons.WIDE)
+    result = number.quantize(Decimal(f"1E-{scale}"), context=comparisons.WIDE_CONTEXT)
     return result == number, result
 
 
-def keeps_order_of(data_type: DataType, name: str) -> bool:
+def preserves_order(data_type: DataType, name: str) -> bool:
     """Whether a comparison of the cast column is one of the column itself."""
     if not isinstance(data_type, Primitive):
         return False
@@ -103,6 +103,6 @@ def keeps_order_of(data_type: DataType, name: str) -> bool:
     return data_type.name == name or (data_type.name, name) == ("float", "double")
 
 
-def takes_day_of(data_type: DataType, name: str) -> bool:
+def is_timestamp_to_date(data_type: DataType, name: str) -> bool:
     """Whether the cast takes the day of a timestamp."""
     return name == "date" and data_type in (Primitive("timestamp"), Primitive("timestamp_ntz"))

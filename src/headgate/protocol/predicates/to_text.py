@@ -9,10 +9,10 @@ from headgate.protocol.predicates.tree import (
     Never,
     NotNull,
     NotStartsWith,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
     Value,
 )
 
@@ -26,7 +26,7 @@ def render(predicate: Predicate) -> str:
             return "true"
         case Never():
             return "false"
-        case Unknown(text):
+        case Opaque(text):
             return text
         case And(parts):
             return " and ".join(_inner(part) for part in parts)

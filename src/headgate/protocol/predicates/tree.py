@@ -68,7 +68,7 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Opaque:
     """May be true for any row; ``text`` is what was not understood."""
 
     text: str
@@ -135,7 +135,7 @@ class Or:
     parts: tuple["Predicate", ...]
 
 
-Predicate = Always | Never | Unknown | Compare | In | StartsWith | NotStartsWith | IsNull | NotNull | And | Or
+Predicate = Always | Never | Opaque | Compare | In | StartsWith | NotStartsWith | IsNull | NotNull | And | Or
 
 
 def all_of(parts: Iterable[Predicate]) -> Predicate:
@@ -170,19 +170,19 @@ def any_of(parts: Iterable[Predicate]) -> Predicate:
     return Or(tuple(kept)) if len(kept) > 1 else kept[0] if kept else Never()
 
 
-def columns(predicate: Predicate) -> Iterator[Column]:
+def referenced_columns(predicate: Predicate) -> Iterator[Column]:
     """The columns it looks at, those of unknown parts excepted."""
     match predicate:
         case And(parts) | Or(parts):
             for part in parts:
-                yield from columns(part)
-        case Always() | Never() | Unknown():
+                yield from referenced_columns(part)
+        case Always() | Never() | Opaque():
             return
         case _:
             yield predicate.column
 
 
-def resolve(schema: Struct, parts: tuple[str, ...], *, alias: str | None = None) -> Column | None:
+def resolve_column(schema: Struct, parts: tuple[str, ...], *, alias: str | None = None) -> Column | None:
     """The column a name stands for, ignoring case; None for a struct or a part of a list or map.
 
     Raises InvalidRequest if the schema has no such column. ``alias`` is a name of the table itself.
@@ -196,11 +196,11 @@ def resolve(schema: Struct, parts: tuple[str, ...], *, alias: str | None = None)
     for part in parts:
         if not isinstance(inside, Struct):
             if isinstance(inside, Primitive):
-                raise _not_found(parts, tuple(found), Struct(()))
+                raise _not_found_error(parts, tuple(found), Struct(()))
             return None
         field = inside.find(part)
         if field is None:
-            raise _not_found(parts, tuple(found), inside)
+            raise _not_found_error(parts, tuple(found), inside)
         found.append(field.name)
         inside = field.type
         plain = plain and _is_plain(field)
@@ -209,7 +209,7 @@ def resolve(schema: Struct, parts: tuple[str, ...], *, alias: str | None = None)
     return Column(tuple(found), field.type, plain=plain, was_float=_was_float(field))
 
 
-def _not_found(parts: tuple[str, ...], found: tuple[str, ...], inside: Struct) -> InvalidRequest:
+def _not_found_error(parts: tuple[str, ...], found: tuple[str, ...], inside: Struct) -> InvalidRequest:
     asked = ".".join(parts)
     names = {field.name.lower(): field.name for field in inside.fields}
     near = [names[name] for name in get_close_matches(parts[len(found)].lower(), names, cutoff=0.5)]

@@ -17,13 +17,13 @@ from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
-ID = "delta.columnMapping.id"
+COLUMN_ID = "delta.columnMapping.id"
 PHYSICAL_NAME = "delta.columnMapping.physicalName"
 
 Path = tuple[str, ...]
 
 
-class Mode(StrEnum):
+class ColumnMappingMode(StrEnum):
     """How columns are found in a data file."""
 
     NONE = "none"
@@ -31,53 +31,53 @@ class Mode(StrEnum):
     ID = "id"
 
 
-def mode(metadata: Metadata) -> Mode:
+def mapping_mode(metadata: Metadata) -> ColumnMappingMode:
     """The mode of a table."""
     text = property_values.text(metadata, property_values.COLUMN_MAPPING_MODE).lower()
-    if text not in tuple(Mode):
+    if text not in tuple(ColumnMappingMode):
         raise UnsupportedFeature(
             f"the table maps its columns by {text!r}; Headgate knows 'none', 'name' and 'id'",
             features=("columnMapping",), operation="read",
         )  # fmt: skip
-    return Mode(text)
+    return ColumnMappingMode(text)
 
 
-def physical(schema: Struct, by: Mode) -> Struct:
+def physical_schema(schema: Struct, by: ColumnMappingMode) -> Struct:
     """The same columns in the same order under their physical names, without metadata, all nullable."""
     return Struct(
         tuple(Field(physical_name(field, by), _physical_type(field.type, by)) for field in schema.fields)
     )
 
 
-def physical_name(field: Field, by: Mode) -> str:
+def physical_name(field: Field, by: ColumnMappingMode) -> str:
     """The name of a column in statistics, partition values and, unless the mode is id, data files."""
-    if by is Mode.NONE:
+    if by is ColumnMappingMode.NONE:
         return field.name
     name = field.metadata.get(PHYSICAL_NAME)
     if not isinstance(name, str):
-        raise _unmapped(field, PHYSICAL_NAME)
+        raise _unmapped_error(field, PHYSICAL_NAME)
     return name
 
 
 def field_id(field: Field) -> int | None:
     """The id of a column in data files; None if it is none of the table's own."""
-    found = field.metadata.get(ID, "")
+    found = field.metadata.get(COLUMN_ID, "")
     if found is not None and not isinstance(found, int):
-        raise _unmapped(field, ID)
+        raise _unmapped_error(field, COLUMN_ID)
     return found
 
 
-def named_as_it_is(name: str) -> Mapping[str, Any]:
+def mapped_to_own_name(name: str) -> Mapping[str, Any]:
     """The metadata of a column that every mode finds under its own name, as an operation may add one."""
-    return {PHYSICAL_NAME: name, ID: None}
+    return {PHYSICAL_NAME: name, COLUMN_ID: None}
 
 
-def physical_paths(schema: Struct, by: Mode) -> Mapping[Path, Path]:
+def physical_paths(schema: Struct, by: ColumnMappingMode) -> Mapping[Path, Path]:
     """For every column, nested ones too, its path in statistics; nothing where the two are the same."""
-    return {} if by is Mode.NONE else dict(_paths(schema, by, (), ()))
+    return {} if by is ColumnMappingMode.NONE else dict(_paths(schema, by, (), ()))
 
 
-def _paths(schema: Struct, by: Mode, logical: Path, stored: Path) -> Iterator[tuple[Path, Path]]:
+def _paths(schema: Struct, by: ColumnMappingMode, logical: Path, stored: Path) -> Iterator[tuple[Path, Path]]:
     for field in schema.fields:
         ours, theirs = (*logical, field.name), (*stored, physical_name(field, by))
         yield ours, theirs
@@ -85,10 +85,10 @@ def _paths(schema: Struct, by: Mode, logical: Path, stored: Path) -> Iterator[tu
             yield from _paths(field.type, by, ours, theirs)
 
 
-def _physical_type(data_type: DataType, by: Mode) -> DataType:
+def _physical_type(data_type: DataType, by: ColumnMappingMode) -> DataType:
     match data_type:
         case Struct():
-            return physical(data_type, by)
+            return physical_schema(data_type, by)
         case Array(element, _):
             return Array(_physical_type(element, by), contains_null=True)
         case Map(key, value, _):
@@ -97,7 +97,7 @@ def _physical_type(data_type: DataType, by: Mode) -> DataType:
             return data_type
 
 
-def _unmapped(field: Field, key: str) -> CorruptLog:
+def _unmapped_error(field: Field, key: str) -> CorruptLog:
     return CorruptLog(
         f"the table maps its columns, but column {field.name!r} has no {key}",
         code="DELTA_STATE_RECOVER_ERROR",

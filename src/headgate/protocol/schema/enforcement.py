@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headgate.errors import InvalidRequest, SchemaMismatch
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe, levels
+from headgate.protocol.schema.types import (
+    Array,
+    DataType,
+    Field,
+    Map,
+    Primitive,
+    Struct,
+    describe_type,
+    parquet_depth,
+)
 
 _STORABLE = re.compile(
     r"byte|short|integer|long|float|double|decimal\(\d+,\s*\d+\)|string|binary|boolean|date|timestamp(_ntz)?|void"
@@ -19,7 +28,7 @@ _MOST_LEVELS = 98
 """Readers of Parquet take a hundred, with the file itself and the value at the end."""
 
 
-def check_new(schema: Struct, *, mapped: bool = False) -> None:
+def check_new_schema(schema: Struct, *, mapped: bool = False) -> None:
     """Refuse a schema no table may have: no columns, duplicates ignoring case, illegal names or types,
     structs without fields, or columns nested deeper than files can be.
 
@@ -36,7 +45,7 @@ def check_new(schema: Struct, *, mapped: bool = False) -> None:
 def check_depth(columns: Iterable[Field]) -> None:
     """Refuse columns that are nested deeper than data files can be."""
     for column in columns:
-        if levels(column.type) > _MOST_LEVELS:
+        if parquet_depth(column.type) > _MOST_LEVELS:
             raise InvalidRequest(
                 f"column {column.name!r} is nested more than {_MOST_LEVELS} levels deep (lists and maps "
                 "count twice), and data files cannot be: flatten it, or keep what is deeper as a string of "
@@ -45,13 +54,13 @@ def check_depth(columns: Iterable[Field]) -> None:
             )
 
 
-def checked_data(rows: Struct) -> Struct:
+def check_row_schema(rows: Struct) -> Struct:
     """The columns of rows; refused if two differ in case only, or a void one is inside a list or map."""
     _check_data(rows, "")
     return rows
 
 
-def check_present(rows: Struct, table: Struct) -> None:
+def check_required_columns(rows: Struct, table: Struct) -> None:
     """Refuse rows without a column that must have a value, and has no other way to get one."""
     missing = [
         column.name
@@ -68,7 +77,7 @@ def check_present(rows: Struct, table: Struct) -> None:
         )
 
 
-def check_assigned(name: str, found: DataType, wanted: DataType, *, may_lack: bool = False) -> None:
+def check_assignable(name: str, found: DataType, wanted: DataType, *, may_lack: bool = False) -> None:
     """Refuse a value for a column that would lose fields in it; with ``may_lack`` it may have fewer fields.
 
     Of values without parts only whoever casts them can tell.
@@ -82,33 +91,35 @@ def check_assigned(name: str, found: DataType, wanted: DataType, *, may_lack: bo
             if extra or (lacking and not may_lack):
                 told = [f"has {', '.join(map(repr, extra))} beyond"] if extra else []
                 told += [f"lacks {', '.join(map(repr, lacking))} of"] if lacking and not may_lack else []
-                raise _unassignable(name, f"the value {' and '.join(told)} the fields of the column", wanted)
+                raise _unassignable_error(
+                    name, f"the value {' and '.join(told)} the fields of the column", wanted
+                )
             for part in fields:
                 same = wanted.find(part.name)
                 if same is not None:
-                    check_assigned(f"{name}.{part.name}", part.type, same.type, may_lack=may_lack)
+                    check_assignable(f"{name}.{part.name}", part.type, same.type, may_lack=may_lack)
         case Array(element, _), Array(other, _):
-            check_assigned(f"{name}.element", element, other, may_lack=may_lack)
+            check_assignable(f"{name}.element", element, other, may_lack=may_lack)
         case Map(key, value, _), Map(other_key, other_value, _):
-            check_assigned(f"{name}.key", key, other_key, may_lack=may_lack)
-            check_assigned(f"{name}.value", value, other_value, may_lack=may_lack)
+            check_assignable(f"{name}.key", key, other_key, may_lack=may_lack)
+            check_assignable(f"{name}.value", value, other_value, may_lack=may_lack)
         case Primitive(), Primitive(other_name) if other_name != "void":
             return
         case _, Primitive("string"):
             return
         case _:
-            raise _unassignable(name, f"the value is {describe(found)}", wanted)
+            raise _unassignable_error(name, f"the value is {describe_type(found)}", wanted)
 
 
-def _unassignable(name: str, why: str, wanted: DataType) -> InvalidRequest:
+def _unassignable_error(name: str, why: str, wanted: DataType) -> InvalidRequest:
     return InvalidRequest(
-        f"column {name!r} of type {describe(wanted)} cannot be set: {why}; nothing was changed: give a value "
-        "of the column's type",
+        f"column {name!r} of type {describe_type(wanted)} cannot be set: {why}; nothing was changed: give a "
+        "value of the column's type",
         code="DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION",
     )
 
 
-def declared(schema: Struct) -> Struct:
+def replace_char_varchar(schema: Struct) -> Struct:
     """The schema with its columns of type CHAR and VARCHAR as strings that remember what they are."""
     return Struct(
         tuple(

@@ -13,10 +13,10 @@ from headgate.protocol import property_values
 from headgate.protocol.actions import Metadata, Protocol
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 
-WIDENING = ("typeWidening", "typeWidening-preview")
+TYPE_WIDENING_FEATURES = ("typeWidening", "typeWidening-preview")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _ID = re.compile(r"[0-9]{1,18}")
 _DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
@@ -42,37 +42,37 @@ WIDENINGS: tuple[Widening, ...] = (
 )
 
 
-def breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
+def schema_change_breach(before: Metadata, after: Metadata, protocol: Protocol) -> str | None:
     """What in this change the files that are there would contradict; ``protocol`` is the one after it."""
     if _laid_out_by(before) != _laid_out_by(after):
         return (
             f"the partition columns become {list(after.partition_columns)}, and the files are laid out by "
             f"{list(before.partition_columns)}"
         )
-    modes = column_mapping.mode(before), column_mapping.mode(after)
-    if modes[0] != modes[1] and modes != (Mode.NONE, Mode.NAME):
+    modes = column_mapping.mapping_mode(before), column_mapping.mapping_mode(after)
+    if modes[0] != modes[1] and modes != (ColumnMappingMode.NONE, ColumnMappingMode.NAME):
         return f"the column mapping changes from {modes[0]} to {modes[1]}"
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
-    widens = any(protocol.has(name) for name in WIDENING)
-    if why := _tightened(was, now, modes, ""):
+    widens = any(protocol.has(name) for name in TYPE_WIDENING_FEATURES)
+    if why := _nullability_breach(was, now, modes, ""):
         return why
-    if modes[0] is Mode.NONE:
+    if modes[0] is ColumnMappingMode.NONE:
         # A column that is mapped from now on must be found in files that were written without mapping.
-        return _by_name(was, column_mapping.physical(now, modes[1]), "", widens=widens)
+        return _by_name(was, column_mapping.physical_schema(now, modes[1]), "", widens=widens)
     if _max_id(after) < _max_id(before):
         marks = f"from {_max_id(before)} to {_max_id(after)}"
         return f"{property_values.MAX_COLUMN_ID} goes back {marks}, so ids would be given again"
     return _by_id(was, now, before, widens=widens)
 
 
-def unreadable(before: Metadata, after: Metadata) -> str | None:
+def unreadable_column(before: Metadata, after: Metadata) -> str | None:
     """Which column files written as ``before`` says have in a type that is not read as that of ``after``."""
-    modes = column_mapping.mode(before), column_mapping.mode(after)
+    modes = column_mapping.mapping_mode(before), column_mapping.mapping_mode(after)
     was, now = (schema_json.parse(found.schema_string) for found in (before, after))
     return _shared(was, now, "", modes=modes, widens=True)
 
 
-def duplicate(schema: Struct) -> str | None:
+def duplicate_column(schema: Struct) -> str | None:
     """A column that is there twice in its struct, ignoring case as Spark does."""
     for struct, where in _structs(schema, ""):
         seen: set[str] = set()
@@ -83,15 +83,15 @@ def duplicate(schema: Struct) -> str | None:
     return None
 
 
-def hollow(schema: Struct) -> tuple[str, ...]:
+def empty_structs(schema: Struct) -> tuple[str, ...]:
     """The columns that are structs without fields, of which data files can store nothing."""
     return tuple(where[:-1] for struct, where in _structs(schema, "") if where and not struct.fields)
 
 
-def mapping_breach(metadata: Metadata) -> str | None:
+def column_mapping_breach(metadata: Metadata) -> str | None:
     """What is wrong with the ids and physical names of a table that maps its columns."""
-    mode = column_mapping.mode(metadata)
-    if mode is Mode.NONE:
+    mode = column_mapping.mapping_mode(metadata)
+    if mode is ColumnMappingMode.NONE:
         return None
     most = _max_id(metadata)
     ids: dict[object, str] = {}
@@ -100,7 +100,7 @@ def mapping_breach(metadata: Metadata) -> str | None:
         for column in struct.fields:
             path = f"{where}{column.name}"
             number, name = (
-                column.metadata.get(column_mapping.ID),
+                column.metadata.get(column_mapping.COLUMN_ID),
                 column.metadata.get(column_mapping.PHYSICAL_NAME),
             )
             if not isinstance(number, int) or not isinstance(name, str) or not name:
@@ -146,7 +146,9 @@ def _by_id(was: Struct, now: Struct, before: Metadata, *, widens: bool) -> str |
     return None
 
 
-def _shared(was: Struct, now: Struct, where: str, *, modes: tuple[Mode, Mode], widens: bool) -> str | None:
+def _shared(
+    was: Struct, now: Struct, where: str, *, modes: tuple[ColumnMappingMode, ColumnMappingMode], widens: bool
+) -> str | None:
     """Of columns that only one of the two has, files of the other have no value that could be misread."""
     nested = partial(_shared, modes=modes)
     known = {str(_in_files(column, modes[0])).lower(): column for column in was.fields}
@@ -160,18 +162,22 @@ def _shared(was: Struct, now: Struct, where: str, *, modes: tuple[Mode, Mode], w
 
 def _laid_out_by(metadata: Metadata) -> list[object]:
     """The names that the log has for the partition columns."""
-    mode = column_mapping.mode(metadata)
-    columns = schema_json.parse(metadata.schema_string).fields if mode is not Mode.NONE else ()
+    mode = column_mapping.mapping_mode(metadata)
+    columns = schema_json.parse(metadata.schema_string).fields if mode is not ColumnMappingMode.NONE else ()
     known = {column.name: _in_files(column, mode) for column in columns}
     return [known.get(name, name) for name in metadata.partition_columns]
 
 
-def _in_files(column: Field, mode: Mode) -> object:
+def _in_files(column: Field, mode: ColumnMappingMode) -> object:
     """The name that files have for a column."""
-    return column.name if mode is Mode.NONE else column.metadata.get(column_mapping.PHYSICAL_NAME)
+    return (
+        column.name if mode is ColumnMappingMode.NONE else column.metadata.get(column_mapping.PHYSICAL_NAME)
+    )
 
 
-def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: str) -> str | None:
+def _nullability_breach(
+    was: DataType, now: DataType, modes: tuple[ColumnMappingMode, ColumnMappingMode], where: str
+) -> str | None:
     """What must no longer be null, and may be in the rows that are there."""
     match was, now:
         case Struct(), Struct():
@@ -182,17 +188,21 @@ def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: st
                     return (
                         f"the column {path!r} is NOT NULL from now on, which rows that are there may not know"
                     )
-                why = None if before is None else _tightened(before.type, column.type, modes, f"{path}.")
+                why = (
+                    None
+                    if before is None
+                    else _nullability_breach(before.type, column.type, modes, f"{path}.")
+                )
                 if why is not None:
                     return why
         case Array(one, had), Array(other, has):
             if had and not has:
                 return f"the elements of {where.rstrip('.')!r} are NOT NULL from now on"
-            return _tightened(one, other, modes, f"{where}element.")
+            return _nullability_breach(one, other, modes, f"{where}element.")
         case Map(_, value, had), Map(_, other_value, has):
             if had and not has:
                 return f"the values of {where.rstrip('.')!r} are NOT NULL from now on"
-            return _tightened(value, other_value, modes, f"{where}value.")
+            return _nullability_breach(value, other_value, modes, f"{where}value.")
         case _:
             pass
     return None
@@ -200,10 +210,10 @@ def _tightened(was: DataType, now: DataType, modes: tuple[Mode, Mode], where: st
 
 def _mapped(schema: Struct) -> Iterator[tuple[int, tuple[str, Field]]]:
     """Every column that has an id, with where files have it."""
-    files = _structs(column_mapping.physical(schema, Mode.NAME), "")
+    files = _structs(column_mapping.physical_schema(schema, ColumnMappingMode.NAME), "")
     for (struct, _), (stored, where) in zip(_structs(schema, ""), files, strict=True):
         for column, held in zip(struct.fields, stored.fields, strict=True):
-            number = column.metadata.get(column_mapping.ID)
+            number = column.metadata.get(column_mapping.COLUMN_ID)
             if isinstance(number, int):
                 yield number, (f"{where}{held.name}", column)
 
@@ -230,7 +240,7 @@ def _type_breach(was: DataType, now: DataType, path: str, *, widens: bool, neste
         case Primitive("void"), _:
             return None
         case _:
-            return f"the column {path!r} changes from {describe(was)} to {describe(now)}"
+            return f"the column {path!r} changes from {describe_type(was)} to {describe_type(now)}"
 
 
 def is_widening(old: str, new: str) -> bool:

@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 from headgate.protocol.schema import sql_tokens
 
 
-def columns(expression: str) -> frozenset[str] | None:
+def top_level_columns(expression: str) -> frozenset[str] | None:
     """The top-level columns an expression names, in lower case; None if it cannot be told."""
     if sql_tokens.is_too_deep(expression):
         return None

@@ -8,7 +8,7 @@ import msgspec
 from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """How deep types may be nested: whoever walks them goes as deep, and no stack is without end."""
 
 
@@ -17,7 +17,7 @@ def parse(schema_string: str) -> Struct:
     try:
         parsed = _type(msgspec.json.decode(schema_string), 0)
     except RecursionError as exc:
-        raise too_deep() from exc
+        raise too_deep_error() from exc
     except (msgspec.DecodeError, KeyError, TypeError) as exc:
         raise CorruptLog(f"the schema cannot be parsed: {exc!r}", code="DELTA_STATE_RECOVER_ERROR") from exc
     if not isinstance(parsed, Struct):
@@ -25,10 +25,10 @@ def parse(schema_string: str) -> Struct:
     return parsed
 
 
-def too_deep() -> UnsupportedFeature:
+def too_deep_error() -> UnsupportedFeature:
     """The refusal of columns that are nested too deep."""
     return UnsupportedFeature(
-        f"the schema is nested more than {DEEPEST} levels deep, which is more than can be worked with: "
+        f"the schema is nested more than {MAX_DEPTH} levels deep, which is more than can be worked with: "
         "flatten the columns, or keep what is deeper as a string of JSON",
         code="HEADGATE_SCHEMA_TOO_DEEP",
     )
@@ -36,10 +36,10 @@ def too_deep() -> UnsupportedFeature:
 
 def render(schema: Struct) -> str:
     """The ``schemaString`` of these columns; refused if it could not be parsed again."""
-    return msgspec.json.encode(plain(schema)).decode()
+    return msgspec.json.encode(to_json_value(schema)).decode()
 
 
-def plain(schema: Struct) -> Any:
+def to_json_value(schema: Struct) -> Any:
     """The same as plain dicts and lists."""
     return _json(schema, 0)
 
@@ -47,8 +47,8 @@ def plain(schema: Struct) -> Any:
 def _type(node: Any, level: int) -> DataType:
     if isinstance(node, str):
         return Primitive(node)
-    if level > DEEPEST:
-        raise too_deep()
+    if level > MAX_DEPTH:
+        raise too_deep_error()
     inner = level + 1
     match node["type"]:
         case "struct" if not isinstance(node["fields"], list):
@@ -74,8 +74,8 @@ def _field(node: Mapping[str, Any], level: int) -> Field:
 
 
 def _json(data_type: DataType, level: int) -> Any:
-    if level > DEEPEST and not isinstance(data_type, Primitive):
-        raise too_deep()
+    if level > MAX_DEPTH and not isinstance(data_type, Primitive):
+        raise too_deep_error()
     inner = level + 1
     match data_type:
         case Primitive(name):

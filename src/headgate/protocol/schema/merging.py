@@ -16,7 +16,7 @@ from typing import Any
 
 from headgate.errors import SchemaMismatch
 from headgate.protocol.schema import evolution
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 
 TYPE_CHANGES = "delta.typeChanges"
 _SMALL = ("byte", "short", "integer")
@@ -27,7 +27,7 @@ _AS_TEXT = (*_MOMENTS, "boolean")
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class MergeOptions:
     """What a merge may do beyond adding columns."""
 
     widening: bool = False
@@ -38,11 +38,11 @@ class Allowed:
     """The version a change of type is of, which the preview of type widening records."""
 
 
-Pair = Callable[[str, str, Allowed], bool]
+Pair = Callable[[str, str, MergeOptions], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class TypeRule:
     """One row: a pair of types, and which of the two the column has then; neither is an error."""
 
     table: str
@@ -53,27 +53,27 @@ class Rule:
     code: str | None = None
 
 
-def _same(ours: str, theirs: str, _: Allowed) -> bool:
+def _same(ours: str, theirs: str, _: MergeOptions) -> bool:
     return _normal(ours) == _normal(theirs)
 
 
-def _widening(ours: str, theirs: str, allowed: Allowed) -> bool:
+def _widening(ours: str, theirs: str, allowed: MergeOptions) -> bool:
     return allowed.widening and evolution.is_widening(ours, theirs)
 
 
-def _void_column(ours: str, _: str, __: Allowed) -> bool:
+def _void_column(ours: str, _: str, __: MergeOptions) -> bool:
     return ours == "void"
 
 
-def _void_rows(_: str, theirs: str, __: Allowed) -> bool:
+def _void_rows(_: str, theirs: str, __: MergeOptions) -> bool:
     return theirs == "void"
 
 
-def _small_integers(ours: str, theirs: str, _: Allowed) -> bool:
+def _small_integers(ours: str, theirs: str, _: MergeOptions) -> bool:
     return ours in _SMALL and theirs in _SMALL
 
 
-def _castable(ours: str, theirs: str, allowed: Allowed) -> bool:
+def _castable(ours: str, theirs: str, allowed: MergeOptions) -> bool:
     """Whether SQL's store assignment takes the value: within numbers, within moments, anything as text."""
     if not allowed.casts:
         return False
@@ -85,11 +85,11 @@ def _castable(ours: str, theirs: str, allowed: Allowed) -> bool:
     )
 
 
-def _decimals(ours: str, theirs: str, _: Allowed) -> bool:
+def _decimals(ours: str, theirs: str, _: MergeOptions) -> bool:
     return bool(_DECIMAL.fullmatch(ours) and _DECIMAL.fullmatch(theirs))
 
 
-def _otherwise(_: str, __: str, ___: Allowed) -> bool:
+def _otherwise(_: str, __: str, ___: MergeOptions) -> bool:
     return True
 
 
@@ -105,16 +105,17 @@ def _wider(ours: str, theirs: str) -> str:
     return max(ours, theirs, key=_SMALL.index)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("any type", "the same", _same, "the table's", _table),
-    Rule("void", "any type", _void_column, "that of the rows", _rows),
-    Rule("any type", "void", _void_rows, "the table's", _table),
-    Rule("a type", "a wider one, with delta.enableTypeWidening", _widening, "that of the rows", _rows),
-    Rule("a type", "one that SQL's store assignment casts to it, if casts are asked for", _castable,
+RULES: tuple[TypeRule, ...] = (
+    TypeRule("any type", "the same", _same, "the table's", _table),
+    TypeRule("void", "any type", _void_column, "that of the rows", _rows),
+    TypeRule("any type", "void", _void_rows, "the table's", _table),
+    TypeRule("a type", "a wider one, with delta.enableTypeWidening", _widening, "that of the rows", _rows),
+    TypeRule("a type", "one that SQL's store assignment casts to it, if casts are asked for", _castable,
          "the table's", _table),
-    Rule("byte, short, integer", "byte, short, integer", _small_integers, "the wider of the two", _wider),
-    Rule("decimal", "another decimal", _decimals, "refused", None, "DELTA_MERGE_INCOMPATIBLE_DECIMAL_TYPE"),
-    Rule("a type", "another", _otherwise, "refused", None, "DELTA_MERGE_INCOMPATIBLE_DATATYPE"),
+    TypeRule("byte, short, integer", "byte, short, integer", _small_integers, "the wider of the two", _wider),
+    TypeRule("decimal", "another decimal", _decimals, "refused", None,
+         "DELTA_MERGE_INCOMPATIBLE_DECIMAL_TYPE"),
+    TypeRule("a type", "another", _otherwise, "refused", None, "DELTA_MERGE_INCOMPATIBLE_DATATYPE"),
 )  # fmt: skip
 
 
@@ -129,15 +130,15 @@ class Incompatible:
 
 
 @dataclass(slots=True)
-class _Merge:
-    allowed: Allowed
+class _SchemaMerge:
+    allowed: MergeOptions
     problems: list[Incompatible] = field(default_factory=list)
 
     def struct(self, ours: Struct, theirs: Struct, where: str) -> Struct:
         kept = tuple(
             self._field(column, theirs.find(column.name), f"{where}{column.name}") for column in ours.fields
         )
-        added = (_added(column) for column in theirs.fields if ours.find(column.name) is None)
+        added = (_as_added_column(column) for column in theirs.fields if ours.find(column.name) is None)
         return Struct((*kept, *added))
 
     def _field(self, ours: Field, theirs: Field | None, path: str) -> Field:
@@ -179,29 +180,33 @@ class _Merge:
             return self._refused(Primitive(ours), Primitive(theirs), path, rule)
         return Primitive(rule.choose(ours, theirs))
 
-    def _refused(self, ours: DataType, theirs: DataType, path: str, rule: Rule) -> DataType:
+    def _refused(self, ours: DataType, theirs: DataType, path: str, rule: TypeRule) -> DataType:
         self.problems.append(Incompatible(path, ours, theirs, rule.code or RULES[-1].code or ""))
         return ours
 
 
-def merged(table: Struct, rows: Struct, allowed: Allowed = Allowed()) -> Struct:  # noqa: B008 — frozen
+def merge_schemas(table: Struct, rows: Struct, allowed: MergeOptions = MergeOptions()) -> Struct:  # noqa: B008 — frozen
     """The columns of the table once rows with these are in it; refused if types do not go together."""
-    work = _Merge(allowed)
+    work = _SchemaMerge(allowed)
     found = work.struct(table, rows, "")
     if work.problems:
-        casting = not incompatible(table, rows, replace(allowed, casts=True))
-        raise _incompatible(work.problems, table, rows, casting=casting)
+        casting = not incompatible_types(table, rows, replace(allowed, casts=True))
+        raise _incompatible_error(work.problems, table, rows, casting=casting)
     return found
 
 
-def incompatible(table: Struct, rows: Struct, allowed: Allowed = Allowed()) -> tuple[Incompatible, ...]:  # noqa: B008
+def incompatible_types(
+    table: Struct,
+    rows: Struct,
+    allowed: MergeOptions = MergeOptions(),  # noqa: B008
+) -> tuple[Incompatible, ...]:
     """What stands in the way of a merge."""
-    work = _Merge(allowed)
+    work = _SchemaMerge(allowed)
     work.struct(table, rows, "")
     return tuple(work.problems)
 
 
-def added(table: Struct, rows: Struct, where: str = "") -> Iterator[str]:
+def added_columns(table: Struct, rows: Struct, where: str = "") -> Iterator[str]:
     """The paths of the columns that the rows have and the table has not."""
     for column in rows.fields:
         found = table.find(column.name)
@@ -214,7 +219,7 @@ def added(table: Struct, rows: Struct, where: str = "") -> Iterator[str]:
 def _added_within(ours: DataType, theirs: DataType, where: str) -> Iterator[str]:
     match ours, theirs:
         case Struct(), Struct():
-            yield from added(ours, theirs, where)
+            yield from added_columns(ours, theirs, where)
         case Array(element, _), Array(other, _):
             yield from _added_within(element, other, f"{where}element.")
         case Map(key, value, _), Map(other_key, other_value, _):
@@ -224,7 +229,7 @@ def _added_within(ours: DataType, theirs: DataType, where: str) -> Iterator[str]
             return
 
 
-def _added(column: Field) -> Field:
+def _as_added_column(column: Field) -> Field:
     return replace(column, nullable=True)
 
 
@@ -245,12 +250,12 @@ def _changes(before: DataType, after: DataType, path: tuple[str, ...]) -> Iterat
             return
 
 
-def _incompatible(
+def _incompatible_error(
     problems: Sequence[Incompatible], table: Struct, rows: Struct, *, casting: bool
 ) -> SchemaMismatch:
     told = "; ".join(
-        f"column {problem.path!r} is {describe(problem.table)} in the table but {describe(problem.rows)} in "
-        f"the rows ({problem.code})"
+        f"column {problem.path!r} is {describe_type(problem.table)} in the table but "
+        f"{describe_type(problem.rows)} in the rows ({problem.code})"
         for problem in problems
     )
     way = (

@@ -7,7 +7,7 @@ from headgate.protocol.schema.types import Array, DataType, Map, Struct
 Path = tuple[str, ...]
 
 
-def split(schema: Struct, path: Path) -> tuple[Path, Path] | None:
+def split_path(schema: Struct, path: Path) -> tuple[Path, Path] | None:
     """The path of the innermost column, and the parts within its type; None if there is no such column."""
     reached: DataType | None = schema
     columns = 0
@@ -31,16 +31,16 @@ def _part(data_type: DataType | None, name: str) -> DataType | None:
             return None
 
 
-def with_part(data_type: DataType, parts: Path, to: DataType) -> DataType:
+def replace_part(data_type: DataType, parts: Path, to: DataType) -> DataType:
     """The type with another one in the place of a part, which is there."""
     if not parts:
         return to
     match data_type, parts[0].lower():
         case Array(element, _), _:
-            return replace(data_type, element=with_part(element, parts[1:], to))
+            return replace(data_type, element=replace_part(element, parts[1:], to))
         case Map(key, _, _), "key":
-            return replace(data_type, key=with_part(key, parts[1:], to))
+            return replace(data_type, key=replace_part(key, parts[1:], to))
         case Map(_, value, _), _:
-            return replace(data_type, value=with_part(value, parts[1:], to))
+            return replace(data_type, value=replace_part(value, parts[1:], to))
         case _:
             return data_type

@@ -9,14 +9,14 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 from headgate.errors import CorruptLog
-from headgate.protocol.schema.types import DataType, Primitive, describe
+from headgate.protocol.schema.types import DataType, Primitive, describe_type
 
 _EPOCH = datetime(1970, 1, 1)
 _SCALE = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 _BITS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
-def canonical(text: str | None, data_type: DataType) -> str | None:
+def canonical_text(text: str | None, data_type: DataType) -> str | None:
     """The value as text that casts to ``data_type``; None for null, which the log also writes as ''.
 
     A timestamp without a zone is taken as UTC.
@@ -27,12 +27,13 @@ def canonical(text: str | None, data_type: DataType) -> str | None:
         return _parsed(text, data_type)
     except (ValueError, InvalidOperation, OverflowError) as exc:
         raise CorruptLog(
-            f"the partition value {text!r} is no {describe(data_type)}; the writer of the file broke the log",
+            f"the partition value {text!r} is no {describe_type(data_type)}; the writer of the file broke "
+            "the log",
             code="DELTA_STATE_RECOVER_ERROR",
         ) from exc
 
 
-def serialized(text: str | None, data_type: DataType) -> str | None:
+def serialize(text: str | None, data_type: DataType) -> str | None:
     """The value as the log keeps it, given as Spark writes it; a moment comes as microseconds since 1970.
 
     Moments are written with their zone, UTC: without one some readers take that of their session.

@@ -8,8 +8,8 @@ from headgate.errors import CorruptLog
 from headgate.protocol.actions import Metadata
 from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
-from headgate.protocol.schema.types import DataType, describe
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
+from headgate.protocol.schema.types import DataType, describe_type
 
 Values = Mapping[str, str | None]
 
@@ -28,7 +28,7 @@ class Partitioning:
         """Which of these values no reader could make sense of."""
         for name, data_type in self.types.items():
             if not _is_readable(text := values.get(name), data_type):
-                return f"{text!r} for {name}, which is no {describe(data_type)}"
+                return f"{text!r} for {name}, which is no {describe_type(data_type)}"
         return None
 
     def fits(self, values: Values) -> bool:
@@ -36,18 +36,20 @@ class Partitioning:
         return not self.misnamed(values) and self.mistyped(values) is None
 
 
-def of(metadata: Metadata) -> Partitioning:
+def partitioning_of(metadata: Metadata) -> Partitioning:
     """That of a table with this metadata."""
     if not metadata.partition_columns:
         return _NONE
-    return _of(metadata.schema_string, metadata.partition_columns, column_mapping.mode(metadata))
+    return _cached_partitioning(
+        metadata.schema_string, metadata.partition_columns, column_mapping.mapping_mode(metadata)
+    )
 
 
 _NONE = Partitioning({})
 
 
 @lru_cache(maxsize=128)
-def _of(schema_string: str, names: tuple[str, ...], mode: Mode) -> Partitioning:
+def _cached_partitioning(schema_string: str, names: tuple[str, ...], mode: ColumnMappingMode) -> Partitioning:
     schema = schema_json.parse(schema_string)
     columns = [column for column in schema.find_all(names) if column is not None]
     return Partitioning({column_mapping.physical_name(column, mode): column.type for column in columns})
@@ -56,7 +58,7 @@ def _of(schema_string: str, names: tuple[str, ...], mode: Mode) -> Partitioning:
 @lru_cache(maxsize=4096)
 def _is_readable(text: str | None, data_type: DataType) -> bool:
     try:
-        partition_values.canonical(text, data_type)
+        partition_values.canonical_text(text, data_type)
     except CorruptLog:
         return False
     return True

@@ -30,7 +30,7 @@ def of_schema(schema_string: str) -> SchemaContents:
     )
 
 
-def fields_of(schema: Struct) -> Iterator[Field]:
+def all_fields(schema: Struct) -> Iterator[Field]:
     """Every column of a schema, nested ones too."""
     return _fields(schema)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = "word"
@@ -25,21 +25,21 @@ class Kind(Enum):
 class Token:
     """One token, as it is written."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
     @property
     def word(self) -> str:
         """A word in lower case; nothing if it is something else."""
-        return self.text.lower() if self.kind is Kind.WORD else ""
+        return self.text.lower() if self.kind is TokenKind.WORD else ""
 
     @property
     def ends_value(self) -> bool:
         """Whether a value may end with it."""
-        return self.kind is not Kind.OPERATOR or self.text in (")", "]")
+        return self.kind is not TokenKind.OPERATOR or self.text in (")", "]")
 
 
-NONE = Token(Kind.OPERATOR, "")
+NO_TOKEN = Token(TokenKind.OPERATOR, "")
 """What stands before the first and after the last."""
 
 # A name that is not in backticks has no letters but these: there are others of which the upper case is one.
@@ -54,27 +54,30 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _RAW = ("r'", 'r"')  # in which a backslash is one, so that they end elsewhere
-DEEPEST_PARSED = 10
+MAX_PARSED_DEPTH = 10
 """How deep a text may be nested that is given to a parser which tries one thing after another."""
 
 _DEEPER = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
-def split(sql: str) -> Sequence[Token]:
+def tokenize(sql: str) -> Sequence[Token]:
     """The tokens of a text, without the blanks between them."""
     tokens: list[Token] = []
     position = 0
     while position < len(sql):
         found = _TOKEN.match(sql, position)
         if found is None or (sql[position : position + 2].lower() in _RAW and found.lastgroup == "word"):
-            return [*tokens, Token(Kind.ODD, sql[position : position + 1 if found is None else position + 2])]
+            return [
+                *tokens,
+                Token(TokenKind.ODD, sql[position : position + 1 if found is None else position + 2]),
+            ]
         position = found.end()
         if found.lastgroup != "space":
-            tokens.append(Token(Kind(found.lastgroup), found[0]))
+            tokens.append(Token(TokenKind(found.lastgroup), found[0]))
     return tokens
 
 
-def depth(tokens: Sequence[Token]) -> int:
+def nesting_depth(tokens: Sequence[Token]) -> int:
     """How deep parentheses and brackets are nested."""
     deepest = level = 0
     for token in tokens:
@@ -88,9 +91,9 @@ def is_too_deep(sql: str) -> bool:
 
     What cannot be split counts by all its characters.
     """
-    if sql.count("(") + sql.count("[") <= DEEPEST_PARSED:
+    if sql.count("(") + sql.count("[") <= MAX_PARSED_DEPTH:
         return False
-    tokens = split(sql)
-    if tokens[-1].kind is Kind.ODD:
+    tokens = tokenize(sql)
+    if tokens[-1].kind is TokenKind.ODD:
         return True
-    return depth(tokens) > DEEPEST_PARSED
+    return nesting_depth(tokens) > MAX_PARSED_DEPTH

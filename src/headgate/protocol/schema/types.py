@@ -60,27 +60,27 @@ class Struct:
 DataType = Primitive | Array | Map | Struct
 
 
-def leaves(schema: Struct, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], DataType]]:
+def leaf_columns(schema: Struct, prefix: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], DataType]]:
     """Every column that is not a struct, with its path, in schema order."""
     for column in schema.fields:
         path = (*prefix, column.name)
         if isinstance(column.type, Struct):
-            yield from leaves(column.type, path)
+            yield from leaf_columns(column.type, path)
         else:
             yield path, column.type
 
 
-def levels(data_type: DataType) -> int:
+def parquet_depth(data_type: DataType) -> int:
     """How deep a column of this type is nested in a Parquet file, where lists and maps take two levels."""
     match data_type:
         case Primitive():
             return 0
         case Struct(fields):
-            return 1 + max((levels(part.type) for part in fields), default=0)
+            return 1 + max((parquet_depth(part.type) for part in fields), default=0)
         case Array(element, _):
-            return 2 + levels(element)
+            return 2 + parquet_depth(element)
         case Map(key, value, _):
-            return 2 + max(levels(key), levels(value))
+            return 2 + max(parquet_depth(key), parquet_depth(value))
 
 
 def with_structs(data_type: DataType, change: Callable[[Struct], Struct]) -> DataType:
@@ -96,14 +96,14 @@ def with_structs(data_type: DataType, change: Callable[[Struct], Struct]) -> Dat
             return data_type
 
 
-def describe(data_type: DataType) -> str:
+def describe_type(data_type: DataType) -> str:
     """The type as a person would write it."""
     match data_type:
         case Primitive(name):
             return name
         case Array(element, _):
-            return f"array<{describe(element)}>"
+            return f"array<{describe_type(element)}>"
         case Map(key, value, _):
-            return f"map<{describe(key)}, {describe(value)}>"
+            return f"map<{describe_type(key)}, {describe_type(value)}>"
         case Struct(fields):
-            return f"struct<{', '.join(f'{part.name}: {describe(part.type)}' for part in fields)}>"
+            return f"struct<{', '.join(f'{part.name}: {describe_type(part.type)}' for part in fields)}>"

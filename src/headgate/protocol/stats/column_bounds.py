@@ -10,19 +10,19 @@ from dataclasses import dataclass, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol.predicates.comparisons import HIGHEST, precision_and_scale
+from headgate.protocol.predicates.comparisons import MAX_CHARACTER, precision_and_scale
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import Primitive
 from headgate.protocol.stats import file_stats, stats_leaves
-from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.stats_json import StatsLeaf
 from headgate.protocol.stats.stats_leaves import PARSED
 
-SLICE = 8 * 1024
+SLICE_ROWS = 8 * 1024
 """How many files are looked at together: more would only take more memory."""
 
-_FEW = SLICE // 2
-_RECORDS = Leaf("numRecords", ())
+_FEW = SLICE_ROWS // 2
+_RECORDS = StatsLeaf("numRecords", ())
 _MICROS = pa.timestamp("us")
 _MAYBE_CUT = 32
 _ASCII_SURE, _OTHERS_SURE = 31, 15
@@ -35,7 +35,7 @@ _FLOAT_SLACK, _TINY = 1.2e-7, 1e-44
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ColumnBounds:
     """What is known of one column in every file; ``low`` and ``high`` are null where unknown.
 
     ``may_be_null`` is null where nobody has looked.
@@ -49,30 +49,30 @@ class Bounds:
     def __len__(self) -> int:
         return len(self.low)
 
-    def take(self, rows: pa.Array) -> "Bounds":
+    def take(self, rows: pa.Array) -> "ColumnBounds":
         """Those of some files, in the order asked for."""
-        return Bounds(*(getattr(self, part.name).take(rows) for part in fields(self)))
+        return ColumnBounds(*(getattr(self, part.name).take(rows) for part in fields(self)))
 
-    def filter(self, keep: pa.BooleanArray) -> "Bounds":
+    def filter(self, keep: pa.BooleanArray) -> "ColumnBounds":
         """Those of some files."""
-        return Bounds(*(getattr(self, part.name).filter(keep) for part in fields(self)))
+        return ColumnBounds(*(getattr(self, part.name).filter(keep) for part in fields(self)))
 
-    def answers(self, asked: "Asked") -> bool:
+    def answers(self, asked: "BoundsRequest") -> bool:
         """Whether this is enough for somebody who asks so."""
         return not (asked.nulls and self.may_be_null.null_count)
 
 
-def joined(parts: Sequence[Bounds]) -> Bounds:
+def concat_bounds(parts: Sequence[ColumnBounds]) -> ColumnBounds:
     """One after the other, as if the files had been one table."""
     if len(parts) == 1:
         return parts[0]
-    return Bounds(
-        *(pa.concat_arrays([getattr(part, field.name) for part in parts]) for field in fields(Bounds))
+    return ColumnBounds(
+        *(pa.concat_arrays([getattr(part, field.name) for part in parts]) for field in fields(ColumnBounds))
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BoundsRequest:
     """A column that somebody asks about, by its path in the files."""
 
     column: Column
@@ -80,7 +80,7 @@ class Asked:
     """Whether it matters if it may be null; where it does not, nulls need not be counted."""
 
 
-class Reader:
+class BoundsReader:
     """Reads the bounds of some columns out of statistics.
 
     What is counted is not read where only values matter and every file has bounds: one that has
@@ -89,17 +89,17 @@ class Reader:
 
     __slots__ = ("_asked", "_ends", "_leaves", "leaves")
 
-    def __init__(self, asked: Iterable[Asked]) -> None:
+    def __init__(self, asked: Iterable[BoundsRequest]) -> None:
         self._asked = tuple(asked)
         columns = [one.column for one in self._asked]
-        ends = {leaf: _json_type(column) for column in columns for leaf in _ends(column)}
+        ends = {leaf: _json_type(column) for column in columns for leaf in _min_max_leaves(column)}
         counts = {_RECORDS: pa.int64(), **{_null_count(column): pa.int64() for column in columns}}
         self.leaves = (*counts, *ends)
-        self._leaves = stats_leaves.Reader({**counts, **ends})
+        self._leaves = stats_leaves.StatsLeafReader({**counts, **ends})
         enough = ends and all(not one.nulls and _has_bounds(one.column) for one in self._asked)
-        self._ends = stats_leaves.Reader(ends) if enough else None
+        self._ends = stats_leaves.StatsLeafReader(ends) if enough else None
 
-    def read(self, batches: Iterable[pa.Table]) -> tuple[Bounds, ...]:
+    def read(self, batches: Iterable[pa.Table]) -> tuple[ColumnBounds, ...]:
         """For each column what is known of it in the files of all batches, in their order.
 
         Of a batch nothing is kept but the bounds.
@@ -109,75 +109,77 @@ class Reader:
             if batch.num_rows < _FEW:
                 found.append(self._bounds(batch))
                 continue
-            known = _from_ends(ends.read(batch), self._asked) if ends is not None else None
+            known = _bounds_from_min_max(ends.read(batch), self._asked) if ends is not None else None
             if known is None:  # where one file has no bounds, others are likely to have none
                 known, ends = self._bounds(batch), None
             found.append(known)
         if not found:
             none = pa.table({"stats": pa.nulls(0, pa.string())})
             found.append(self._bounds(none))
-        return tuple(joined(parts) for parts in zip(*found, strict=True))
+        return tuple(concat_bounds(parts) for parts in zip(*found, strict=True))
 
-    def _bounds(self, batch: pa.Table) -> tuple[Bounds, ...]:
+    def _bounds(self, batch: pa.Table) -> tuple[ColumnBounds, ...]:
         found = self._leaves.read(batch)
-        records = _counted(found[_RECORDS])
+        records = _known_counts(found[_RECORDS])
         known = []
         for asked in self._asked:
-            low, high = _low_and_high(found, asked.column)
-            nulls = _counted(found[_null_count(asked.column)])
-            known.append(Bounds(low, high, *_presence(nulls, records)))
+            low, high = _min_and_max(found, asked.column)
+            nulls = _known_counts(found[_null_count(asked.column)])
+            known.append(ColumnBounds(low, high, *_null_presence(nulls, records)))
         return tuple(known)
 
 
-def _from_ends(found: Mapping[Leaf, pa.Array], asked: Iterable[Asked]) -> tuple[Bounds, ...] | None:
+def _bounds_from_min_max(
+    found: Mapping[StatsLeaf, pa.Array], asked: Iterable[BoundsRequest]
+) -> tuple[ColumnBounds, ...] | None:
     """What the bounds alone say of columns; None if some file has none."""
     known = []
     for column in (one.column for one in asked):
-        low, high = _low_and_high(found, column)
+        low, high = _min_and_max(found, column)
         if low.null_count or high.null_count:
             return None
         sure = pa.repeat(value=True, size=len(low))
-        known.append(Bounds(low, high, pa.nulls(len(low), pa.bool_()), may_have_value=sure))
+        known.append(ColumnBounds(low, high, pa.nulls(len(low), pa.bool_()), may_have_value=sure))
     return tuple(known)
 
 
-def _low_and_high(found: Mapping[Leaf, pa.Array], column: Column) -> tuple[pa.Array, pa.Array]:
+def _min_and_max(found: Mapping[StatsLeaf, pa.Array], column: Column) -> tuple[pa.Array, pa.Array]:
     if not _has_bounds(column):
-        none = pa.nulls(len(found[_null_count(column)]), _domain(column))
+        none = pa.nulls(len(found[_null_count(column)]), _comparable_type(column))
         return none, none
-    low, high = (_typed(found[leaf], column) for leaf in _ends(column))
+    low, high = (_to_comparable_type(found[leaf], column) for leaf in _min_max_leaves(column))
     return _lower(low, column), _upper(high, column)
 
 
-def of_files(files: pa.Table, asked: Iterable[Asked]) -> tuple[Bounds, ...]:
+def bounds_from_stats(files: pa.Table, asked: Iterable[BoundsRequest]) -> tuple[ColumnBounds, ...]:
     """What the statistics of a table of files say of some columns."""
     statistics = files.select([name for name in ("stats", PARSED) if name in files.column_names])
-    starts = range(0, files.num_rows, SLICE)
-    return Reader(asked).read(statistics.slice(start, SLICE) for start in starts)
+    starts = range(0, files.num_rows, SLICE_ROWS)
+    return BoundsReader(asked).read(statistics.slice(start, SLICE_ROWS) for start in starts)
 
 
-def of_partition(texts: pa.Array, column: Column) -> Bounds:
+def bounds_from_partition_values(texts: pa.Array, column: Column) -> ColumnBounds:
     """What the values of a partition column say of it, which is all."""
     found = texts.dictionary_encode()
-    canonical = [partition_values.canonical(text, column.type) for text in found.dictionary.to_pylist()]
+    canonical = [partition_values.canonical_text(text, column.type) for text in found.dictionary.to_pylist()]
     absent = pc.is_null(pa.array(canonical, pa.string()).take(found.indices))
-    distinct = _exact(pa.array(canonical, pa.string()), column)
+    distinct = _exact_partition_values(pa.array(canonical, pa.string()), column)
     values = distinct.take(found.indices)
     # NaN is above all numbers, and Arrow would say it is above none.
     high = _without_nan(values)
-    return Bounds(values, high, may_be_null=absent, may_have_value=pc.invert(absent))
+    return ColumnBounds(values, high, may_be_null=absent, may_have_value=pc.invert(absent))
 
 
-def _ends(column: Column) -> tuple[Leaf, ...]:
+def _min_max_leaves(column: Column) -> tuple[StatsLeaf, ...]:
     sections = ("minValues", "maxValues") if _has_bounds(column) else ()
-    return tuple(Leaf(section, column.path) for section in sections)
+    return tuple(StatsLeaf(section, column.path) for section in sections)
 
 
-def _null_count(column: Column) -> Leaf:
-    return Leaf("nullCount", column.path)
+def _null_count(column: Column) -> StatsLeaf:
+    return StatsLeaf("nullCount", column.path)
 
 
-def _presence(nulls: pa.Array, records: pa.Array) -> tuple[pa.BooleanArray, pa.BooleanArray]:
+def _null_presence(nulls: pa.Array, records: pa.Array) -> tuple[pa.BooleanArray, pa.BooleanArray]:
     # Under a deletion vector only "none" and "all" can be relied on, and only these are asked for
     # (spec: per-file-statistics).
     return (
@@ -186,7 +188,7 @@ def _presence(nulls: pa.Array, records: pa.Array) -> tuple[pa.BooleanArray, pa.B
     )
 
 
-def _counted(values: pa.Array) -> pa.Array:
+def _known_counts(values: pa.Array) -> pa.Array:
     """How many; null where nobody knows, which some say with a number below zero."""
     numbers = _try_cast(values, pa.int64())
     return pc.if_else(pc.less(numbers, 0), pa.scalar(None, pa.int64()), numbers)
@@ -196,7 +198,7 @@ def _has_bounds(column: Column) -> bool:
     return file_stats.has_bounds(column.type) or column.type == Primitive("boolean")
 
 
-def _domain(column: Column) -> pa.DataType:
+def _comparable_type(column: Column) -> pa.DataType:
     """The Arrow type in which values of the column are compared."""
     match column.type:
         case Primitive("boolean"):
@@ -223,40 +225,40 @@ def _json_type(column: Column) -> pa.DataType:
         case Primitive("date" | "timestamp" | "timestamp_ntz"):
             return pa.string()
         case _:
-            return _domain(column)
+            return _comparable_type(column)
 
 
-def _exact(texts: pa.Array, column: Column) -> pa.Array:
+def _exact_partition_values(texts: pa.Array, column: Column) -> pa.Array:
     """Partition values, in a type that has all of their digits."""
     if _is_decimal(column):
         return _try_cast(texts, pa.decimal128(*precision_and_scale(column)))
-    return _typed(texts, column)
+    return _to_comparable_type(texts, column)
 
 
 def _is_decimal(column: Column) -> bool:
     return isinstance(column.type, Primitive) and column.type.name.startswith("decimal")
 
 
-def _typed(raw: pa.Array, column: Column) -> pa.Array:
+def _to_comparable_type(raw: pa.Array, column: Column) -> pa.Array:
     """Values as JSON or a checkpoint has them, in the type they are compared in."""
     if pa.types.is_decimal(raw.type):
         raw = raw.cast(pa.string())  # the next double is found by way of the digits only
     if not pa.types.is_string(raw.type):
-        return _try_cast(raw, _domain(column))
+        return _try_cast(raw, _comparable_type(column))
     match column.type:
         case Primitive("boolean"):
             return _try_cast(_try_cast(raw, pa.bool_()), pa.int8())
         case Primitive("float"):
             return _try_cast(_try_cast(raw, pa.float32()), pa.float64())
         case Primitive("timestamp"):
-            return _parsed(raw, _INSTANT, pa.timestamp("us", "UTC")).cast(_MICROS)
+            return _parse_texts(raw, _INSTANT, pa.timestamp("us", "UTC")).cast(_MICROS)
         case Primitive("timestamp_ntz"):
-            return _parsed(pc.utf8_rtrim(raw, "Z"), _WALL, _MICROS)
+            return _parse_texts(pc.utf8_rtrim(raw, "Z"), _WALL, _MICROS)
         case _:
-            return _try_cast(raw, _domain(column))
+            return _try_cast(raw, _comparable_type(column))
 
 
-def _parsed(texts: pa.Array, pattern: str, target: pa.DataType) -> pa.Array:
+def _parse_texts(texts: pa.Array, pattern: str, target: pa.DataType) -> pa.Array:
     try:
         return texts.cast(target)
     except pa.ArrowInvalid:
@@ -319,7 +321,7 @@ def _upper_text(values: pa.Array) -> pa.Array:
         return values
     head = pc.utf8_slice_codeunits(values, 0, _ASCII_SURE)
     sure = pc.if_else(pc.string_is_ascii(head), head, pc.utf8_slice_codeunits(values, 0, _OTHERS_SURE))
-    return pc.if_else(long, pc.binary_join_element_wise(sure, HIGHEST, ""), values)
+    return pc.if_else(long, pc.binary_join_element_wise(sure, MAX_CHARACTER, ""), values)
 
 
 def _without_nan(values: pa.Array) -> pa.Array:

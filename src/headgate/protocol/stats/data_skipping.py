@@ -29,38 +29,38 @@ from headgate.protocol.predicates.tree import (
     NotNull,
     NotStartsWith,
     Op,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
     Value,
 )
-from headgate.protocol.stats.column_bounds import Asked, Bounds
+from headgate.protocol.stats.column_bounds import BoundsRequest, ColumnBounds
 from headgate.protocol.stats.file_bounds import FileBounds
 
 _FEW = 16
 
 
-def keep(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
+def keep_mask(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
     """For each of the files whether to read it."""
-    bounds.load(_asked(predicate))
+    bounds.load(_bounds_requests(predicate))
     return _may_match(predicate, bounds)
 
 
-def _asked(predicate: Predicate) -> Iterator[Asked]:
+def _bounds_requests(predicate: Predicate) -> Iterator[BoundsRequest]:
     match predicate:
         case And(parts) | Or(parts):
             for part in parts:
-                yield from _asked(part)
+                yield from _bounds_requests(part)
         case IsNull(column):
-            yield Asked(column)
+            yield BoundsRequest(column)
         case _:
-            yield from (Asked(column, nulls=False) for column in tree.columns(predicate))
+            yield from (BoundsRequest(column, nulls=False) for column in tree.referenced_columns(predicate))
 
 
 def _may_match(predicate: Predicate, bounds: FileBounds) -> pa.BooleanArray:
     match predicate:
-        case Always() | Unknown():
+        case Always() | Opaque():
             return pa.repeat(value=True, size=bounds.files.num_rows)
         case Never():
             return pa.repeat(value=False, size=bounds.files.num_rows)
@@ -74,7 +74,7 @@ def _may_match(predicate: Predicate, bounds: FileBounds) -> pa.BooleanArray:
             return bounds.of(column, nulls=False).may_have_value
         case Compare(column, op, value):
             found = bounds.of(column, nulls=False)
-            return pc.and_(found.may_have_value, _compared(found, op, value))
+            return pc.and_(found.may_have_value, _may_compare(found, op, value))
         case In(column, values):
             found = bounds.of(column, nulls=False)
             few = len(values) <= _FEW
@@ -90,7 +90,7 @@ def _may_match(predicate: Predicate, bounds: FileBounds) -> pa.BooleanArray:
             return pc.and_(found.may_have_value, _unless_true(reduce(pc.and_kleene, ends)))
 
 
-def _compared(found: Bounds, op: Op, value: Value) -> pa.BooleanArray:
+def _may_compare(found: ColumnBounds, op: Op, value: Value) -> pa.BooleanArray:
     low, high = found.low, found.high
     match op:
         case Op.LT:
@@ -102,7 +102,7 @@ def _compared(found: Bounds, op: Op, value: Value) -> pa.BooleanArray:
         case Op.GE:
             return _unless_false(pc.greater_equal(high, _scalar(value, high)))
         case Op.EQ:
-            return pc.and_(_compared(found, Op.LE, value), _compared(found, Op.GE, value))
+            return pc.and_(_may_compare(found, Op.LE, value), _may_compare(found, Op.GE, value))
         case Op.NE:
             ends = (pc.equal(end, _scalar(value, end)) for end in (low, high))
             return _unless_true(reduce(pc.and_kleene, ends))
@@ -122,11 +122,11 @@ def _unless_true(known: pa.BooleanArray) -> pa.BooleanArray:
     return pc.fill_null(pc.invert(known), fill_value=True)
 
 
-def _is_one_of(found: Bounds, values: tuple[Value, ...]) -> pa.BooleanArray:
-    return reduce(pc.or_, (_compared(found, Op.EQ, value) for value in values))
+def _is_one_of(found: ColumnBounds, values: tuple[Value, ...]) -> pa.BooleanArray:
+    return reduce(pc.or_, (_may_compare(found, Op.EQ, value) for value in values))
 
 
-def _hits(found: Bounds, values: tuple[Value, ...]) -> pa.BooleanArray:
+def _hits(found: ColumnBounds, values: tuple[Value, ...]) -> pa.BooleanArray:
     """Whether the first value that is not below a file is not above it either.
 
     One sort of the lower bounds among the values finds that value for all files at once.
@@ -139,5 +139,5 @@ def _hits(found: Bounds, values: tuple[Value, ...]) -> pa.BooleanArray:
     following = pc.fill_null_backward(pc.if_else(is_value, mixed.take(order), pa.scalar(None, mixed.type)))
     nearest = following.take(pc.sort_indices(order).slice(0, count))
     reached = pc.and_kleene(pc.is_valid(nearest), pc.less_equal(nearest, found.high))
-    below = _compared(found, Op.GE, values[0])
+    below = _may_compare(found, Op.GE, values[0])
     return pc.if_else(pc.is_null(found.low), below, _unless_false(reached))

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.stats import column_bounds
-from headgate.protocol.stats.column_bounds import Asked, Bounds
+from headgate.protocol.stats.column_bounds import BoundsRequest, ColumnBounds
 
 Path = tuple[str, ...]
-Statistics = Callable[[Sequence[Asked]], Sequence[Bounds]]
+Statistics = Callable[[Sequence[BoundsRequest]], Sequence[ColumnBounds]]
 """What is known of some columns, by their paths in the files, in every file."""
 _NULLS = attrgetter("nulls")
 
@@ -41,22 +41,22 @@ class FileBounds:
         self.files = files
         self._partitioned = frozenset(name.lower() for name in partition_columns)
         self._physical = physical or {}
-        self._statistics = statistics or partial(column_bounds.of_files, files)
-        self._known: dict[Path, Bounds] = {}
+        self._statistics = statistics or partial(column_bounds.bounds_from_stats, files)
+        self._known: dict[Path, ColumnBounds] = {}
         self._lock = threading.Lock()
 
-    def of(self, column: Column, *, nulls: bool = True) -> Bounds:
+    def of(self, column: Column, *, nulls: bool = True) -> ColumnBounds:
         """The bounds of one column; whether it may be null is known only if ``nulls`` are asked for."""
-        self.load((Asked(column, nulls),))
+        self.load((BoundsRequest(column, nulls),))
         return self._known[self._in_files(column).path]
 
-    def load(self, wanted: Iterable[Asked]) -> None:
+    def load(self, wanted: Iterable[BoundsRequest]) -> None:
         """Read several columns at once, which costs about as much as one."""
         stored = []
         for asked in wanted:
             found = self._in_files(asked.column)
             if not self.is_partition(asked.column):
-                stored.append(Asked(found, asked.nulls))
+                stored.append(BoundsRequest(found, asked.nulls))
             elif found.path not in self._known:
                 self._known[found.path] = self._of_partition(found)
         self._of_stats(stored)
@@ -74,7 +74,7 @@ class FileBounds:
         """Whether the column is one that the table is partitioned by."""
         return len(column.path) == 1 and column.path[0].lower() in self._partitioned
 
-    def _of_stats(self, wanted: Sequence[Asked]) -> list[Bounds]:
+    def _of_stats(self, wanted: Sequence[BoundsRequest]) -> list[ColumnBounds]:
         if not all(map(self._is_known, wanted)):
             with self._lock:  # who comes second finds what the first has read
                 # Last those with nulls, which answer the others too.
@@ -85,13 +85,13 @@ class FileBounds:
                     self._known.update(zip(missing, found, strict=True))
         return [self._known[asked.column.path] for asked in wanted]
 
-    def _is_known(self, asked: Asked) -> bool:
+    def _is_known(self, asked: BoundsRequest) -> bool:
         known = self._known.get(asked.column.path)
         return known is not None and known.answers(asked)
 
     def _in_files(self, column: Column) -> Column:
         return replace(column, path=self._physical.get(column.path, column.path))
 
-    def _of_partition(self, column: Column) -> Bounds:
+    def _of_partition(self, column: Column) -> ColumnBounds:
         texts = pc.map_lookup(self.files["partition_values"], pa.scalar(column.path[-1]), "first")
-        return column_bounds.of_partition(texts.combine_chunks(), column)
+        return column_bounds.bounds_from_partition_values(texts.combine_chunks(), column)

@@ -16,8 +16,8 @@ import msgspec
 from headgate.protocol.schema.types import DataType, Primitive
 from headgate.protocol.stats import record_counts
 
-MAX_STRING = 32
-INDEXED_COLUMNS = 32
+STRING_PREFIX_LENGTH = 32
+DEFAULT_INDEXED_COLUMNS = 32
 _ENCODER = msgspec.json.Encoder()
 _HIGHEST = "\U0010ffff"
 _EPOCH = datetime(1970, 1, 1)
@@ -53,10 +53,10 @@ def render(rows: int, columns: Iterable[ColumnStats]) -> str:
     for column in columns:
         bounds = _bounds(column)
         if bounds is not None:
-            _place(minimums, column.path, bounds[0])
-            _place(maximums, column.path, bounds[1])
+            _set_nested(minimums, column.path, bounds[0])
+            _set_nested(maximums, column.path, bounds[1])
         if column.nulls is not None:
-            _place(nulls, column.path, column.nulls)
+            _set_nested(nulls, column.path, column.nulls)
     parts = {"numRecords": rows, "minValues": minimums, "maxValues": maximums, "nullCount": nulls}
     return _ENCODER.encode(parts).decode()
 
@@ -71,7 +71,7 @@ def _bounds(column: ColumnStats) -> tuple[Any, Any] | None:
 def _lower(value: Any) -> Any:
     match value:
         case str():
-            return value[:MAX_STRING]
+            return value[:STRING_PREFIX_LENGTH]
         case datetime():
             return _timestamp(value, up=False)
         case date():
@@ -98,7 +98,7 @@ def _upper(value: Any) -> Any:
 
 
 def _upper_text(value: str) -> str:
-    cut = MAX_STRING
+    cut = STRING_PREFIX_LENGTH
     while cut < len(value) and value[cut] == _HIGHEST:
         cut += 1
     # Nothing that starts with the cut text and goes on with a lower character sorts after this.
@@ -115,7 +115,7 @@ def _timestamp(value: datetime, *, up: bool) -> str | None:
     return f"{shown}Z" if value.tzinfo is not None else shown
 
 
-def _place(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+def _set_nested(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     for part in path[:-1]:
         target = target.setdefault(part, {})
     target[path[-1]] = value
@@ -123,4 +123,4 @@ def _place(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 def row_count(stats: str | None) -> int | None:
     """How many rows a ``stats`` string says a file has; None if it cannot be read."""
-    return record_counts.said(stats).num_records
+    return record_counts.parse_counts(stats).num_records

@@ -11,25 +11,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol.predicates.tree import Always, And, Compare, In, IsNull, NotNull, Op, Or, Predicate
-from headgate.protocol.stats.column_bounds import Bounds
+from headgate.protocol.stats.column_bounds import ColumnBounds
 from headgate.protocol.stats.file_bounds import FileBounds
 
 
-def certain(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
+def full_match_mask(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
     """For each of the files whether every row of it is selected."""
     match predicate:
         case Always():
             return pa.repeat(value=True, size=bounds.files.num_rows)
         case And(parts):
-            return reduce(pc.and_, (certain(bounds, part) for part in parts))
+            return reduce(pc.and_, (full_match_mask(bounds, part) for part in parts))
         case Or(parts):
-            return reduce(pc.or_, (certain(bounds, part) for part in parts))
+            return reduce(pc.or_, (full_match_mask(bounds, part) for part in parts))
         case Compare(column, op, value):
             found = bounds.of(column)
-            return _sure(pc.and_kleene(_no_nulls(found), _compared(found, op, value)))
+            return _sure(pc.and_kleene(_no_nulls(found), _always_compares(found, op, value)))
         case In(column, values):
             found = bounds.of(column)
-            one = reduce(pc.or_kleene, (_compared(found, Op.EQ, value) for value in values))
+            one = reduce(pc.or_kleene, (_always_compares(found, Op.EQ, value) for value in values))
             return _sure(pc.and_kleene(_no_nulls(found), one))
         case NotNull(column):
             return _no_nulls(bounds.of(column))
@@ -39,7 +39,7 @@ def certain(bounds: FileBounds, predicate: Predicate) -> pa.BooleanArray:
             return pa.repeat(value=False, size=bounds.files.num_rows)
 
 
-def _compared(found: Bounds, op: Op, value: object) -> pa.BooleanArray:
+def _always_compares(found: ColumnBounds, op: Op, value: object) -> pa.BooleanArray:
     low, high = found.low, found.high
     # A NaN is above every number, and not every writer's bounds say that there is one.
     if pa.types.is_floating(low.type):
@@ -60,7 +60,7 @@ def _compared(found: Bounds, op: Op, value: object) -> pa.BooleanArray:
             return pc.or_kleene(pc.less(high, beside), pc.greater(low, beside))
 
 
-def _no_nulls(found: Bounds) -> pa.BooleanArray:
+def _no_nulls(found: ColumnBounds) -> pa.BooleanArray:
     return _sure(pc.invert(found.may_be_null))
 
 

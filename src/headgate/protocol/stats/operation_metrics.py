@@ -19,13 +19,13 @@ class Metric:
     """Another metric that says the same in more detail."""
 
 
-ROWS: tuple[Metric, ...] = (
+ROW_METRICS: tuple[Metric, ...] = (
     Metric("written", ("numOutputRows",), unless="numTargetRowsInserted"),
     Metric("inserted", ("numTargetRowsInserted",)),
     Metric("updated", ("numUpdatedRows", "numTargetRowsUpdated")),
     Metric("deleted", ("numDeletedRows", "numTargetRowsDeleted")),
 )
-FILES: tuple[Metric, ...] = (
+FILE_METRICS: tuple[Metric, ...] = (
     Metric("added", ("numAddedFiles", "numTargetFilesAdded", "numFiles")),
     Metric("converted", ("numConvertedFiles",)),
     Metric("restored", ("numRestoredFiles",)),
@@ -38,20 +38,20 @@ FILES: tuple[Metric, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class MetricCount:
     """So many rows or files, and what became of them."""
 
     verb: str
     number: int
 
 
-def counts(metrics: Mapping[str, Any], rows: Sequence[Metric]) -> tuple[Count, ...]:
+def metric_counts(metrics: Mapping[str, Any], rows: Sequence[Metric]) -> tuple[MetricCount, ...]:
     """What a commit counted, in the order of the rows; () if it says nothing of them.
 
     A count of nothing is left out beside others.
     """
     found = [
-        Count(row.verb, number)
+        MetricCount(row.verb, number)
         for row in rows
         if row.unless not in metrics and (number := _first(metrics, row.names)) is not None
     ]

@@ -11,7 +11,7 @@ _Rows = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
 """More than any file has, and few enough that the sum of a million files can be held."""
 
 
-class Counts(msgspec.Struct, frozen=True, rename="camel"):
+class RecordCounts(msgspec.Struct, frozen=True, rename="camel"):
     """What statistics say of a file as a whole."""
 
     num_records: _Number | None = None
@@ -20,7 +20,7 @@ class Counts(msgspec.Struct, frozen=True, rename="camel"):
     """Whether its bounds are those of the rows that are not deleted."""
 
 
-class _Whole(msgspec.Struct, frozen=True, rename="camel"):
+class _FullStats(msgspec.Struct, frozen=True, rename="camel"):
     """Statistics as far as readers agree on what they look like."""
 
     num_records: _Rows | None = None
@@ -30,17 +30,17 @@ class _Whole(msgspec.Struct, frozen=True, rename="camel"):
     null_count: dict[str, Any] | None = None
 
 
-_DECODER = msgspec.json.Decoder(Counts)
-_WHOLE = msgspec.json.Decoder(_Whole)
-_NONE = Counts()
+_DECODER = msgspec.json.Decoder(RecordCounts)
+_WHOLE = msgspec.json.Decoder(_FullStats)
+_NONE = RecordCounts()
 
 
-def of(add: AddFile) -> Counts:
+def counts_of_file(add: AddFile) -> RecordCounts:
     """What is said of a file; see ``said``."""
-    return said(add.stats)
+    return parse_counts(add.stats)
 
 
-def said(stats: str | None) -> Counts:
+def parse_counts(stats: str | None) -> RecordCounts:
     """What is said; nothing where there are no statistics, or none that can be read."""
     if not stats:
         return _NONE
@@ -50,7 +50,7 @@ def said(stats: str | None) -> Counts:
         return _NONE
 
 
-def unreadable(stats: str | None) -> str | None:
+def stats_problem(stats: str | None) -> str | None:
     """Why some reader would stumble over these statistics; None if none does."""
     if stats is None:
         return None

@@ -23,7 +23,7 @@ _EMPTY = "{}"
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class StatsLeaf:
     """A value in the statistics of a file: ``minValues``, then the path of a column."""
 
     section: str
@@ -34,21 +34,21 @@ class Leaf:
         return (self.section, *self.path)
 
 
-class Reader:
+class StatsJsonReader:
     """Reads some leaves, each in the type asked for; null where one is not there or does not fit."""
 
     __slots__ = ("_decoder", "_leaves", "_places", "_row")
 
-    def __init__(self, leaves: Mapping[Leaf, pa.DataType]) -> None:
+    def __init__(self, leaves: Mapping[StatsLeaf, pa.DataType]) -> None:
         self._leaves = leaves
-        self._places: dict[Leaf, str] = {}
+        self._places: dict[StatsLeaf, str] = {}
         tree: dict[str, Any] = {}
         for leaf in leaves:
             _put(tree, leaf.keys, leaf)
         self._row = self._struct(tree, "")
         self._decoder = msgspec.json.Decoder(self._row)
 
-    def read(self, texts: pa.Array) -> dict[Leaf, pa.Array]:
+    def read(self, texts: pa.Array) -> dict[StatsLeaf, pa.Array]:
         """Each leaf in every text."""
         filled = texts.fill_null(_EMPTY) if texts.null_count else texts
         rows = self._at_once(filled)
@@ -63,7 +63,7 @@ class Reader:
         """The class of objects with these keys, whatever they are, and where each leaf is in it."""
         fields: list[tuple[str, Any, Any]] = []
         for name, node in ((f"f{number}", node) for number, node in enumerate(tree.values())):
-            if isinstance(node, Leaf):
+            if isinstance(node, StatsLeaf):
                 self._places[node] = prefix + name
                 fields.append((name, _kind(self._leaves[node]) | None, None))
             else:

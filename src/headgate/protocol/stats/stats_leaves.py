@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol.stats import stats_json
-from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.stats_json import StatsLeaf
 
 PARSED = "stats_parsed"
 """An optional column of files: statistics that a checkpoint has as columns of their own."""
 
 
-class Reader:
+class StatsLeafReader:
     """Reads some leaves out of the statistics of files.
 
     JSON comes in the type asked for, parsed statistics in the type they have if all of the files
@@ -30,11 +30,11 @@ class Reader:
 
     __slots__ = ("_json", "_leaves")
 
-    def __init__(self, leaves: Mapping[Leaf, pa.DataType]) -> None:
+    def __init__(self, leaves: Mapping[StatsLeaf, pa.DataType]) -> None:
         self._leaves = leaves
-        self._json = stats_json.Reader(leaves)
+        self._json = stats_json.StatsJsonReader(leaves)
 
-    def read(self, files: pa.Table) -> dict[Leaf, pa.Array]:
+    def read(self, files: pa.Table) -> dict[StatsLeaf, pa.Array]:
         """Each leaf in every file."""
         parsed = self._parsed(files)
         texts = files["stats"].combine_chunks().cast(pa.string())
@@ -52,7 +52,7 @@ class Reader:
             for leaf, data_type in self._leaves.items()
         }
 
-    def _parsed(self, files: pa.Table) -> dict[Leaf, pa.Array]:
+    def _parsed(self, files: pa.Table) -> dict[StatsLeaf, pa.Array]:
         if PARSED not in files.column_names:
             return {}
         column = files[PARSED].combine_chunks()

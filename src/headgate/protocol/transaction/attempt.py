@@ -17,24 +17,24 @@ from headgate.protocol.actions import (
     Protocol,
     RemoveFile,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.domains.rules import Handlers
-from headgate.protocol.log.in_commit_timestamps import has_stamps
+from headgate.protocol.log.in_commit_timestamps import has_in_commit_timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates.tree import Predicate
 from headgate.protocol.transaction import isolation
-from headgate.protocol.transaction.isolation import Isolation
-from headgate.protocol.transaction.row_access import RowWork
+from headgate.protocol.transaction.isolation import IsolationLevel
+from headgate.protocol.transaction.row_access import TouchedRows
 
-BACKFILL = "ROW TRACKING BACKFILL"
-UNBACKFILL = "ROW TRACKING UNBACKFILL"
+ROW_ID_BACKFILL = "ROW TRACKING BACKFILL"
+ROW_ID_UNBACKFILL = "ROW TRACKING UNBACKFILL"
 CLONE = "CLONE"
 RESTORE = "RESTORE"
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class ReadSet:
     """What a transaction looked at before deciding what to write."""
 
     predicates: tuple[Predicate, ...] = ()
@@ -48,9 +48,9 @@ class Reads:
     domains: bool = False
     """Whether it looked up metadata domains."""
 
-    def and_also(self, other: "Reads") -> "Reads":
+    def and_also(self, other: "ReadSet") -> "ReadSet":
         """Both together."""
-        return Reads(
+        return ReadSet(
             (*self.predicates, *other.predicates),
             self.files | other.files,
             self.whole_table or other.whole_table,
@@ -64,7 +64,7 @@ class Reads:
         return not (self.whole_table or self.predicates or self.files)
 
 
-BLIND = Reads()
+BLIND = ReadSet()
 
 
 @dataclass(frozen=True)  # without slots: what is derived is worked out once
@@ -76,7 +76,7 @@ class Attempt:
     follows: State
     """The table just before this version."""
     operation: str
-    reads: Reads
+    reads: ReadSet
     actions: tuple[Action, ...]
     timestamp: EpochMillis
     """The moment of the commit; before any in-commit timestamp is due, that of the writer's clock."""
@@ -90,7 +90,7 @@ class Attempt:
     tags: Mapping[str, str] = field(default_factory=dict)
     handlers: Callable[[], Handlers] = field(default=dict, compare=False)
     """Who merges a metadata domain that both sides of a race wrote."""
-    rows: RowWork | None = field(default=None, compare=False)
+    rows: TouchedRows | None = field(default=None, compare=False)
     """Which rows it is about, if it can say so."""
 
     @property
@@ -101,7 +101,7 @@ class Attempt:
     @cached_property
     def writes(self) -> Commit:
         """Its actions, sorted by kind; without a commitInfo."""
-        return sort(self.target, self.actions)
+        return commit_from_actions(self.target, self.actions)
 
     @property
     def protocol(self) -> Protocol:
@@ -121,26 +121,26 @@ class Attempt:
         )
 
     @cached_property
-    def isolation(self) -> Isolation:
+    def isolation(self) -> IsolationLevel:
         """Its isolation level."""
         if self.is_strict:
-            return Isolation.SERIALIZABLE
-        return isolation.choose(self.metadata, self.actions, changes_data=self.changes_data)
+            return IsolationLevel.SERIALIZABLE
+        return isolation.choose_level(self.metadata, self.actions, changes_data=self.changes_data)
 
     @property
     def is_stamped(self) -> bool:
         """Whether it has an in-commit timestamp."""
-        return has_stamps(self.metadata)
+        return has_in_commit_timestamps(self.metadata)
 
     @property
     def enables_stamps(self) -> bool:
         """Whether it is the commit that switches in-commit timestamps on."""
-        return self.is_stamped and not has_stamps(self.follows.metadata)
+        return self.is_stamped and not has_in_commit_timestamps(self.follows.metadata)
 
     @property
     def may_be_left_out(self) -> bool:
         """Whether committing it would tell nobody anything."""
-        return not self.actions and self.isolation is not Isolation.WRITE_SERIALIZABLE
+        return not self.actions and self.isolation is not IsolationLevel.WRITE_SERIALIZABLE
 
     def with_actions(self, actions: tuple[Action, ...]) -> "Attempt":
         """The same with other actions; itself if they are the same."""
@@ -153,6 +153,6 @@ class Attempt:
         )
 
 
-def is_backfill(info: CommitInfo | None) -> bool:
+def is_row_id_backfill(info: CommitInfo | None) -> bool:
     """Whether a commit gives or takes row ids of files that have rows already."""
-    return info is not None and info.operation in (BACKFILL, UNBACKFILL)
+    return info is not None and info.operation in (ROW_ID_BACKFILL, ROW_ID_UNBACKFILL)

@@ -14,7 +14,7 @@ _DIGITS = 32
 _AFTER = ("/", "-")  # not a colon: what begins with a scheme is elsewhere
 
 
-def mark(table_id: str, txn_id: TxnId) -> str:
+def transaction_prefix(table_id: str, txn_id: TxnId) -> str:
     """How the paths begin that only this transaction of the table can add."""
     return hashlib.sha256(f"{table_id}\n{txn_id}".encode()).hexdigest()[:_DIGITS]
 

@@ -5,10 +5,10 @@ from enum import StrEnum
 
 from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddCdcFile, AddFile, DomainMetadata, Metadata, RemoveFile
-from headgate.protocol.domains.rules import ROW_TRACKING
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 
 
-class Isolation(StrEnum):
+class IsolationLevel(StrEnum):
     """The levels, by the names that commitInfo has for them."""
 
     SERIALIZABLE = "Serializable"
@@ -19,16 +19,16 @@ class Isolation(StrEnum):
     """For commits that change no rows: what others add does not concern them."""
 
 
-def choose(metadata: Metadata, actions: Iterable[Action], *, changes_data: bool) -> Isolation:
+def choose_level(metadata: Metadata, actions: Iterable[Action], *, changes_data: bool) -> IsolationLevel:
     """The level of a commit with these actions, of an operation that does or does not change data.
 
     WriteSerializable is honoured where a log asks for it, though Headgate never writes that property.
     """
     asked = property_values.text(metadata, property_values.ISOLATION_LEVEL).lower()
-    relaxed = asked == Isolation.WRITE_SERIALIZABLE.lower()
+    relaxed = asked == IsolationLevel.WRITE_SERIALIZABLE.lower()
     if not (relaxed and changes_data) and all(map(_leaves_rows_alone, actions)):
-        return Isolation.SNAPSHOT
-    return Isolation.WRITE_SERIALIZABLE if relaxed else Isolation.SERIALIZABLE
+        return IsolationLevel.SNAPSHOT
+    return IsolationLevel.WRITE_SERIALIZABLE if relaxed else IsolationLevel.SERIALIZABLE
 
 
 def _leaves_rows_alone(action: Action) -> bool:
@@ -38,6 +38,6 @@ def _leaves_rows_alone(action: Action) -> bool:
         case AddCdcFile():
             return True
         case DomainMetadata(domain=name):
-            return name == ROW_TRACKING
+            return name == ROW_TRACKING_DOMAIN
         case _:
             return False

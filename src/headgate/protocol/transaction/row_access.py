@@ -32,7 +32,7 @@ class RowAccess(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RowWork:
+class TouchedRows:
     """The rows a change decided on, all found in the version it read."""
 
     access: RowAccess

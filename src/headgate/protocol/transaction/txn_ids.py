@@ -13,7 +13,7 @@ from headgate.protocol.actions import Commit, TxnId, Version
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class ProposedTxn:
     """A transaction, the version it is proposed as, and whether its txnId was given by the caller.
 
     Who gives txnIds may run the same operation again, so an earlier run of it may be a later version.
@@ -31,17 +31,17 @@ class Proposed:
         found = [winner.version for winner in winners if winner.info and winner.info.txn_id == self.txn_id]
         for version in found:
             if len(found) > 1 and version != self.target:
-                raise elsewhere(self, version, is_target_too=self.target in found)
+                raise txn_at_other_version_error(self, version, is_target_too=self.target in found)
             self.check(version)
         return found[0] if found else None
 
     def check(self, version: Version) -> None:
         """That it can be this version, if somebody says that it is."""
         if version != self.target and not self.is_given:
-            raise elsewhere(self, version)
+            raise txn_at_other_version_error(self, version)
 
 
-def alone(txn_id: TxnId, version: Version) -> CorruptLog:
+def txn_without_group_error(txn_id: TxnId, version: Version) -> CorruptLog:
     """The error for a transaction that is a version of its table without the group it belongs to."""
     return CorruptLog(
         f"version {version} has the txnId {txn_id} of a transaction over several tables, and the catalog has "
@@ -51,7 +51,9 @@ def alone(txn_id: TxnId, version: Version) -> CorruptLog:
     )  # fmt: skip
 
 
-def elsewhere(proposed: Proposed, version: Version, *, is_target_too: bool = False) -> CorruptLog:
+def txn_at_other_version_error(
+    proposed: ProposedTxn, version: Version, *, is_target_too: bool = False
+) -> CorruptLog:
     """The error for a transaction that is found at a version it was not proposed as."""
     txn_id, target = proposed.txn_id, proposed.target
     twice = f"version {target} has it, too" if is_target_too else f"it was proposed as version {target}"

@@ -34,14 +34,14 @@ def _assignments(value: Any) -> object:
     return value
 
 
-def _instead_of_rows(value: Any) -> str:
+def _rows_hint(value: Any) -> str:
     made = "rows, 'id BIGINT, name STRING'" if isinstance(value, list | tuple) else "rows"
     return f"make one with spark.createDataFrame({made}), which takes lists, pandas and Arrow"
 
 
 KINDS: tuple[ArgumentKind, ...] = (
     *arguments.KINDS,
-    ArgumentKind(frozenset({DataFrame}), "a DataFrame of Spark", instance_of(DataFrame), _instead_of_rows),
+    ArgumentKind(frozenset({DataFrame}), "a DataFrame of Spark", instance_of(DataFrame), _rows_hint),
     ArgumentKind(
         frozenset({DataFrame, StructType, str}),
         "the columns of a table",

@@ -10,20 +10,20 @@ from headgate.calls import boundary
 from headgate.errors import FileDamaged, HeadgateError, ObjectNotFound
 from headgate.table.read import file_paths
 
-Meaning = Callable[[Exception], HeadgateError | None]
+ErrorTranslator = Callable[[Exception], HeadgateError | None]
 """The error behind a failed job, or None if it failed for another reason."""
 
 _UNREADABLE = re.compile(r"FAILED_READ_FILE\.(\w+)\] Encountered error while reading file (\S+?)\.?\s")
-_GONE = "FILE_NOT_EXIST"
+_FILE_MISSING = "FILE_NOT_EXIST"
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
-_LATELY = 1_000
-_scanned: OrderedDict[str, None] = OrderedDict()
+_MAX_LOCATIONS = 1_000
+_recent_locations: OrderedDict[str, None] = OrderedDict()
 """Where the tables are that were read lately, the last one at the end."""
-_noting = Lock()
+_lock = Lock()
 
 
 @contextmanager
-def told(*meanings: Meaning) -> Iterator[None]:
+def translated_errors(*meanings: ErrorTranslator) -> Iterator[None]:
     """Raise what a failed job means, the first that is found; else its own failure."""
     try:
         yield
@@ -43,33 +43,33 @@ def named_errors() -> Iterator[None]:
     What Headgate itself runs on Spark does so anyway; this is for your own actions on frames that read
     tables: ``with headgate.named_errors(): table.read().collect()``.
     """
-    with boundary.briefly_told(), told(unreadable):
+    with boundary.short_tracebacks(), translated_errors(unreadable_file):
         yield
 
 
-def text(failure: Exception) -> str:
+def failure_text(failure: Exception) -> str:
     """All that a failure says; some versions of Spark tell the cause only in the stack trace."""
     return f"{failure} {getattr(failure, '_stackTrace', '')}"
 
 
-def scanned(location: str) -> None:
+def remember_location(location: str) -> None:
     """Rows of the table at this place are read."""
-    with _noting:
-        _scanned[location] = None
-        _scanned.move_to_end(location)
-        if len(_scanned) > _LATELY:
-            _scanned.popitem(last=False)
+    with _lock:
+        _recent_locations[location] = None
+        _recent_locations.move_to_end(location)
+        if len(_recent_locations) > _MAX_LOCATIONS:
+            _recent_locations.popitem(last=False)
 
 
-def unreadable(failure: Exception) -> ObjectNotFound | FileDamaged | None:
+def unreadable_file(failure: Exception) -> ObjectNotFound | FileDamaged | None:
     """The data file behind a job that could not read one, or None if it failed for another reason."""
-    said = text(failure)
+    said = failure_text(failure)
     found = _UNREADABLE.search(said)
     if found is None:
         return None
     kind, place = found.groups()
-    path, of = _named(place)
-    if kind == _GONE:
+    path, of = _path_in_table(place)
+    if kind == _FILE_MISSING:
         return ObjectNotFound(
             f"the data file {path}{of} is not there, though the version that is read has it: it was deleted "
             "without regard to the log, or by a VACUUM with too short a retention. Put it back from a backup "
@@ -86,12 +86,12 @@ def unreadable(failure: Exception) -> ObjectNotFound | FileDamaged | None:
     )  # fmt: skip
 
 
-def _named(place: str) -> tuple[str, str]:
+def _path_in_table(place: str) -> tuple[str, str]:
     """A file as the log of its table names it, and which table that is, if one was read that has it."""
-    with _noting:
-        known = list(reversed(_scanned))
+    with _lock:
+        known = list(reversed(_recent_locations))
     for location in known:
-        path = file_paths.from_table(location, place)
+        path = file_paths.log_path(location, place)
         if path != place:
             return path, f" of the table at {location}"
     return place, ""

@@ -17,7 +17,7 @@ _ZONE = "spark.sql.session.timeZone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def millis(moment: datetime | str, spark: SparkSession | None = None) -> EpochMillis:
+def to_epoch_millis(moment: datetime | str, spark: SparkSession | None = None) -> EpochMillis:
     """A moment as the log counts it; of the active session, if none is given."""
     found = _parsed(moment, spark) if isinstance(moment, str) else moment
     # Python takes a datetime without a zone for one of this process.
@@ -35,7 +35,7 @@ def _parsed(text: str, spark: SparkSession | None) -> datetime:
     if parsed.tzinfo is not None or session is None:  # a new session would be in the zone of this process
         return parsed
     name = session.conf.get(_ZONE) or ""
-    zone = literals.zone(name)
+    zone = literals.parse_time_zone(name)
     if zone is None:
         raise InvalidRequest(
             f"{text!r} has no time zone, and that of the session, {_ZONE}={name!r}, is not known to Python: "

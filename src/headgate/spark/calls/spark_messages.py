@@ -13,16 +13,16 @@ _OWN = re.compile(r"(,\s*)?`__headgate\w*`(?:\.`\w+`)?")
 _UNRESOLVED, _OF_STREAMS = "UNRESOLVED_COLUMN", "STREAMING"
 
 
-def in_words(failure: PySparkException) -> str:
+def plain_message(failure: PySparkException) -> str:
     """The first line of what Spark says, without code, SQLSTATE, plan and columns that only Headgate has."""
     line = next((line for line in str(failure).splitlines() if line.strip()), "")
     said = _PLACE.sub(r" (line \1, position \2)", _STATE.sub("", _CODE.sub("", line.strip())))
     return _OWN.sub("", said).replace("[, ", "[").strip().rstrip(".")
 
 
-def misunderstood(failure: AnalysisException) -> InvalidRequest | None:
+def invalid_expression(failure: AnalysisException) -> InvalidRequest | None:
     """The error for an expression that Spark cannot parse or resolve; None if it is about a stream."""
-    code = condition(failure)
+    code = error_condition(failure)
     if code.startswith(_OF_STREAMS):
         return None
     if isinstance(failure, ParseException):
@@ -32,10 +32,10 @@ def misunderstood(failure: AnalysisException) -> InvalidRequest | None:
     else:
         way = "correct the expression, or what the rows are made of"
     return InvalidRequest(
-        f"Spark does not understand what was given: {in_words(failure)}; {way}", code=code or None
+        f"Spark does not understand what was given: {plain_message(failure)}; {way}", code=code or None
     )
 
 
-def condition(failure: PySparkException) -> str:
+def error_condition(failure: PySparkException) -> str:
     """Spark's own code for it, such as UNRESOLVED_COLUMN.WITH_SUGGESTION; empty if it has none."""
     return failure.getCondition() or ""

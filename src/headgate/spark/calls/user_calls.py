@@ -5,16 +5,16 @@ An expression that Spark cannot parse or resolve leaves as an error of Headgate,
 
 from pyspark.errors import AnalysisException
 
-from headgate.calls.boundary import UNKNOWN, Boundary, Subject
+from headgate.calls.boundary import UNKNOWN_SUBJECT, Boundary, CallSubject
 from headgate.errors import HeadgateError
 from headgate.spark.calls import spark_messages
 from headgate.spark.calls.arguments import KINDS
 
-__all__ = ["SPARK", "UNKNOWN", "Subject", "user_call", "user_calls"]
+__all__ = ["SPARK", "UNKNOWN_SUBJECT", "CallSubject", "user_call", "user_calls"]
 
 
 def _meaning(failure: Exception) -> HeadgateError | None:
-    return spark_messages.misunderstood(failure) if isinstance(failure, AnalysisException) else None
+    return spark_messages.invalid_expression(failure) if isinstance(failure, AnalysisException) else None
 
 
 SPARK = Boundary(KINDS, _meaning)

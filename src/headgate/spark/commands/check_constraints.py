@@ -10,9 +10,9 @@ from headgate.errors import ConstraintViolated, InvalidRequest
 from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Version
 from headgate.protocol.metadata import stored_expressions
-from headgate.protocol.metadata.sql_functions import Place
-from headgate.protocol.metadata.table_properties import CONSTRAINT
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.metadata.sql_functions import ExpressionPlace
+from headgate.protocol.metadata.table_properties import CONSTRAINT_PREFIX
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.calls import errors, spark_messages
 from headgate.spark.rules import stored_sql
 from headgate.spark.scan import scan
@@ -23,7 +23,7 @@ from headgate.table.transaction import Change, Operation
 _SHOWN = 5
 
 
-@errors.told(errors.unreadable)
+@errors.translated_errors(errors.unreadable_file)
 def add(spark: SparkSession, table: OpenedTable, name: str, expression: str) -> Version:
     """Demand of every row, those that are there included, that ``expression`` is true.
 
@@ -32,23 +32,23 @@ def add(spark: SparkSession, table: OpenedTable, name: str, expression: str) -> 
     if not name or "." in name or not name.isprintable():
         raise InvalidRequest(f"{name!r} is not a name for a constraint: use letters, digits and underscores")
     base = table.snapshot()
-    present = _named(base.state.metadata, name)
+    present = _existing_constraint(base.state.metadata, name)
     if present is not None:
         raise InvalidRequest(
             f"there is already a constraint {name!r} ({present[1]}): drop it first, or choose another name",
             code="DELTA_CONSTRAINT_ALREADY_EXISTS",
         )
-    stored_expressions.check(expression, Place.CONSTRAINT, name)
+    stored_expressions.check_expression(expression, ExpressionPlace.CONSTRAINT, name)
     _check_rows(scan.read(spark, table, base), name, expression)
-    properties = {**base.state.metadata.configuration, CONSTRAINT + name.lower(): expression}
+    properties = {**base.state.metadata.configuration, CONSTRAINT_PREFIX + name.lower(): expression}
     operation = Operation("ADD CONSTRAINT", {"name": name, "expr": expression})
-    return _commit(table, base, operation, properties, reads=Reads(whole_table=True))
+    return _commit(table, base, operation, properties, reads=ReadSet(whole_table=True))
 
 
 def drop(table: OpenedTable, name: str, *, if_exists: bool = False) -> Version:
     """Demand it no longer; the version from which on rows may be otherwise."""
     base = table.snapshot()
-    present = _named(base.state.metadata, name)
+    present = _existing_constraint(base.state.metadata, name)
     if present is None:
         if if_exists:
             return base.version
@@ -59,11 +59,11 @@ def drop(table: OpenedTable, name: str, *, if_exists: bool = False) -> Version:
     key, expression = present
     properties = {other: value for other, value in base.state.metadata.configuration.items() if other != key}
     operation = Operation("DROP CONSTRAINT", {"name": name, "expr": expression})
-    return _commit(table, base, operation, properties, reads=Reads())
+    return _commit(table, base, operation, properties, reads=ReadSet())
 
 
-def _named(metadata: Metadata, name: str) -> tuple[str, str] | None:
-    wanted = (CONSTRAINT + name).lower()
+def _existing_constraint(metadata: Metadata, name: str) -> tuple[str, str] | None:
+    wanted = (CONSTRAINT_PREFIX + name).lower()
     return next((item for item in metadata.configuration.items() if item[0].lower() == wanted), None)
 
 
@@ -72,7 +72,7 @@ def _check_rows(rows: DataFrame, name: str, expression: str) -> None:
         found = rows.select(F.expr(expression)).schema[0].dataType
     except PySparkException as exc:
         raise InvalidRequest(
-            f"{expression!r} is not a condition on the table's columns: {spark_messages.in_words(exc)}; "
+            f"{expression!r} is not a condition on the table's columns: {spark_messages.plain_message(exc)}; "
             "correct it"
         ) from exc
     if not isinstance(found, BooleanType):
@@ -93,10 +93,10 @@ def _check_rows(rows: DataFrame, name: str, expression: str) -> None:
 
 
 def _commit(
-    table: OpenedTable, base: Snapshot, operation: Operation, properties: dict[str, str], *, reads: Reads
+    table: OpenedTable, base: Snapshot, operation: Operation, properties: dict[str, str], *, reads: ReadSet
 ) -> Version:
     metadata = msgspec.structs.replace(base.state.metadata, configuration=properties)
-    protocol = protocol_upgrade.of_changed_table(base.state.protocol, metadata)
+    protocol = protocol_upgrade.protocol_for_changed_table(base.state.protocol, metadata)
     table_features.check_writable(protocol, metadata)
     actions: tuple[Action, ...] = (metadata,)
     if protocol != base.state.protocol:

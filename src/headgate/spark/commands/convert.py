@@ -14,35 +14,35 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from headgate.catalog.ports.coordinator import FindOwner
+from headgate.catalog.ports.coordinator import FindCoordinator
 from headgate.clock import World
 from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partition_values
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 from headgate.spark.parquet import file_schema, footers
 from headgate.spark.session import new_table, schema
-from headgate.storage.fsync import settle
+from headgate.storage.fsync import sync_files
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.alter import coordination, create
-from headgate.table.alter.create import Contents
+from headgate.table.alter.create import InitialRows
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.transaction import Operation
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
-_OTHERS = {
+_OTHER_FORMATS = {
     "_spark_metadata/": "a folder that a Spark stream writes to, whose own log says which files count",
     ".hoodie/": "a Hudi table",
 }
-_MOMENTS = (Primitive("timestamp"), Primitive("timestamp_ntz"))
+_TIMESTAMP_TYPES = (Primitive("timestamp"), Primitive("timestamp_ntz"))
 _READERS = 8
 _WIDTHS = ("byte", "short", "integer")
 """Types that parquet keeps alike, so that files of the one can be read as the other."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ParquetFile:
     """A file of the folder."""
 
     item: ObjectMeta
@@ -59,7 +59,7 @@ def convert(
     partition_schema: DataFrame | StructType | str | None,
     *,
     world: World,
-    find: FindOwner | None = None,
+    find: FindCoordinator | None = None,
 ) -> bool:
     """Make the folder a Delta table; False if it is one.
 
@@ -68,20 +68,22 @@ def convert(
     """
     if _is_table(store):
         return False
-    given = None if partition_schema is None else schema.nullable(schema.definition(partition_schema))
+    given = None if partition_schema is None else schema.as_nullable(schema.table_schema(partition_schema))
     found = _files(store, place)
-    columns = _merged(found)
+    columns = _merge_schemas(found)
     partitioned = _partition_columns(found, columns, given)
-    adds = tuple(_add(file, partitioned) for file in found)
-    settle(place, (file.item.path for file in found))
+    adds = tuple(_add_action(file, partitioned) for file in found)
+    sync_files(place, (file.item.path for file in found))
     names = tuple(field.name for field in partitioned)
     definition = new_table.define(Struct((*columns.fields, *partitioned)), partition_by=names)
     if find is None:
-        opening = create.begin(definition, managed=False, world=world)
+        opening = create.initial_state(definition, managed=False, world=world)
     else:
-        opening = coordination.begin(definition, place, store, find, world)
-    create.place(
-        store, create.content(opening, Contents(_operation(found, names), adds), world=world), managed=False
+        opening = coordination.initial_state_by_path(definition, place, store, find, world)
+    create.write_first_commit(
+        store,
+        create.first_commit_content(opening, InitialRows(_operation(found, names), adds), world=world),
+        managed=False,
     )
     return True
 
@@ -94,9 +96,9 @@ def _is_table(store: Store) -> bool:
     return True
 
 
-def _files(store: Store, place: str) -> Sequence[_Found]:
+def _files(store: Store, place: str) -> Sequence[_ParquetFile]:
     listed = list(store.list_from(""))
-    for folder, what in _OTHERS.items():
+    for folder, what in _OTHER_FORMATS.items():
         if any(item.path.startswith(folder) for item in listed):
             raise InvalidRequest(f"{place!r} is {what}: it cannot be converted by looking at its files")
     wanted = [item for item in listed if not _is_hidden(item.path)]
@@ -114,7 +116,9 @@ def _files(store: Store, place: str) -> Sequence[_Found]:
             f"{foreign[0]!r} is one of them: move them elsewhere, or give them a name that begins with _",
             code="DELTA_CONVERT_NON_PARQUET_TABLE",
         )
-    return [_found(item, footer) for item, footer in zip(wanted, read, strict=True) if footer is not None]
+    return [
+        _parquet_file(item, footer) for item, footer in zip(wanted, read, strict=True) if footer is not None
+    ]
 
 
 def _is_hidden(path: str) -> bool:
@@ -122,28 +126,28 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in path.split("/"))
 
 
-def _found(item: ObjectMeta, footer: pq.FileMetaData) -> _Found:
+def _parquet_file(item: ObjectMeta, footer: pq.FileMetaData) -> _ParquetFile:
     folders = (part.partition("=") for part in item.path.split("/")[:-1] if "=" in part)
-    return _Found(
+    return _ParquetFile(
         item,
         tuple((unquote(name), value) for name, _, value in folders),
-        file_schema.columns(footer, item.path),
+        file_schema.footer_schema(footer, item.path),
         footer.num_rows,
-        footers.render_stats(footer, file_schema.with_trusted_bounds(footer, item.path)),
+        footers.render_stats(footer, file_schema.footer_schema_with_bounds(footer, item.path)),
     )
 
 
-def _merged(found: Sequence[_Found]) -> Struct:
+def _merge_schemas(found: Sequence[_ParquetFile]) -> Struct:
     """The columns of all files, in the order in which the first files have them."""
     different = {schema_json.render(file.columns): file for file in reversed(found)}
     first, *others = sorted(different.values(), key=lambda file: file.item.path)
     merged = first.columns
     for file in others:
-        merged = _together(merged, file.columns, file.item.path)
+        merged = _merge_structs(merged, file.columns, file.item.path)
     return merged
 
 
-def _together(ours: Struct, theirs: Struct, path: str, where: str = "") -> Struct:
+def _merge_structs(ours: Struct, theirs: Struct, path: str, where: str = "") -> Struct:
     fields = {field.name: field for field in ours.fields}
     for field in theirs.fields:
         known = ours.find(field.name)
@@ -153,32 +157,32 @@ def _together(ours: Struct, theirs: Struct, path: str, where: str = "") -> Struc
                 "names of columns are compared ignoring case: write it anew with one name",
                 code="DELTA_FAILED_TO_MERGE_FIELDS",
             )
-        fields[field.name] = field if known is None else _one(known, field, path, where)
+        fields[field.name] = field if known is None else _merge_fields(known, field, path, where)
     return Struct(tuple(fields.values()))
 
 
-def _one(ours: Field, theirs: Field, path: str, where: str) -> Field:
+def _merge_fields(ours: Field, theirs: Field, path: str, where: str) -> Field:
     name = f"{where}{ours.name}"
-    merged = _type(ours.type, theirs.type, path, f"{name}.")
+    merged = _merge_types(ours.type, theirs.type, path, f"{name}.")
     if merged is None:
         raise SchemaMismatch(
-            f"the column {name!r} is {describe(theirs.type)} in {path!r} and {describe(ours.type)} in other "
-            "files, which is not the same to all clients: write these files anew with one type",
+            f"the column {name!r} is {describe_type(theirs.type)} in {path!r} and {describe_type(ours.type)} "
+            "in other files, which is not the same to all clients: write these files anew with one type",
             code="DELTA_FAILED_TO_MERGE_FIELDS",
         )
     return Field(ours.name, merged)
 
 
-def _type(ours: DataType, theirs: DataType, path: str, where: str) -> DataType | None:
+def _merge_types(ours: DataType, theirs: DataType, path: str, where: str) -> DataType | None:
     """A type that both can be read as; None if there is none that is safe."""
     match ours, theirs:
         case Struct(), Struct():
-            return _together(ours, theirs, path, where)
+            return _merge_structs(ours, theirs, path, where)
         case Array(one), Array(other):
-            element = _type(one, other, path, f"{where}element.")
+            element = _merge_types(one, other, path, f"{where}element.")
             return None if element is None else Array(element, contains_null=True)
         case Map(key, value), Map(other_key, other_value):
-            both = _type(key, other_key, path, where), _type(value, other_value, path, where)
+            both = _merge_types(key, other_key, path, where), _merge_types(value, other_value, path, where)
             return None if None in both else _map(*both)
         case Primitive(one), Primitive(other) if one in _WIDTHS and other in _WIDTHS:
             return max(ours, theirs, key=lambda found: _WIDTHS.index(found.name))
@@ -190,7 +194,9 @@ def _map(key: DataType | None, value: DataType | None) -> Map | None:
     return None if key is None or value is None else Map(key, value, value_contains_null=True)
 
 
-def _partition_columns(found: Sequence[_Found], columns: Struct, given: Struct | None) -> tuple[Field, ...]:
+def _partition_columns(
+    found: Sequence[_ParquetFile], columns: Struct, given: Struct | None
+) -> tuple[Field, ...]:
     """The columns that the folders tell, with the types that were given."""
     names = [name for name, _ in found[0].folders]
     for file in found:
@@ -218,11 +224,13 @@ def _partition_columns(found: Sequence[_Found], columns: Struct, given: Struct |
     return given.fields
 
 
-def _add(file: _Found, partitioned: Iterable[Field]) -> AddFile:
+def _add_action(file: _ParquetFile, partitioned: Iterable[Field]) -> AddFile:
     texts = dict(file.folders)
     return AddFile(
         path=quote(file.item.path, safe="/="),
-        partition_values={field.name: _value(texts[field.name], field, file) for field in partitioned},
+        partition_values={
+            field.name: _partition_value(texts[field.name], field, file) for field in partitioned
+        },
         size=file.item.size,
         modification_time=EpochMillis(file.item.modified_ms),
         data_change=True,
@@ -230,23 +238,23 @@ def _add(file: _Found, partitioned: Iterable[Field]) -> AddFile:
     )
 
 
-def _value(text: str, field: Field, file: _Found) -> str | None:
+def _partition_value(text: str, field: Field, file: _ParquetFile) -> str | None:
     value = None if text in ("", _NULL) else unquote(text)
     try:
-        canonical = partition_values.canonical(value, field.type)
-        if canonical is None or field.type not in _MOMENTS:
+        canonical = partition_values.canonical_text(value, field.type)
+        if canonical is None or field.type not in _TIMESTAMP_TYPES:
             return canonical
         moment = datetime.fromisoformat(canonical.removesuffix("Z")).isoformat(timespec="microseconds")
         return f"{moment}Z" if canonical.endswith("Z") else moment.replace("T", " ")
     except CorruptLog as exc:
         raise InvalidRequest(
             f"{file.item.path!r} is in a folder for {field.name} = {value!r}, which is no "
-            f"{describe(field.type)}: give partition_schema another type",
+            f"{describe_type(field.type)}: give partition_schema another type",
             code="DELTA_PARTITION_COLUMN_CAST_FAILED",
         ) from exc
 
 
-def _operation(found: Sequence[_Found], partitioned: Sequence[str]) -> Operation:
+def _operation(found: Sequence[_ParquetFile], partitioned: Sequence[str]) -> Operation:
     parameters: Mapping[str, str] = {
         "numFiles": str(len(found)),
         "partitionedBy": "[" + ",".join(f'"{name}"' for name in partitioned) + "]",

@@ -59,7 +59,7 @@ def frame(
         "properties": list(metadata.configuration.items()),
         "minReaderVersion": protocol.min_reader_version,
         "minWriterVersion": protocol.min_writer_version,
-        "tableFeatures": sorted(table_features.supported(protocol)),
+        "tableFeatures": sorted(table_features.supported_features(protocol)),
     }
     return spark.createDataFrame(pa.Table.from_pylist([row], COLUMNS))
 
@@ -72,13 +72,13 @@ def _modified(table: OpenedTable, snapshot: Snapshot, committed: EpochMillis) ->
     if snapshot.state.protocol.is_catalog_managed:
         return committed
     try:
-        return table.store.head(file_names.published(snapshot.version)).modified_ms
+        return table.store.head(file_names.published_path(snapshot.version)).modified_ms
     except ObjectNotFound:
         return committed
 
 
 def _totals(spark: SparkSession, table: OpenedTable, snapshot: Snapshot) -> tuple[int, int]:
-    if cluster_replay.is_beyond(table, snapshot):
+    if cluster_replay.is_needed(table, snapshot):
         return cluster_replay.totals(spark, table, snapshot.version)
     files = snapshot.files.without_stats
     return files.num_rows, pc.sum(files["size"]).as_py() or 0

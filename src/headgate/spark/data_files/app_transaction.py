@@ -4,11 +4,11 @@ from headgate.clock import World
 from headgate.protocol.actions import AppTransaction, EpochMillis
 from headgate.table.read.snapshot import Snapshot
 
-Batch = tuple[str, int]
+AppBatch = tuple[str, int]
 """The application, and the number of its batch; later batches have greater numbers."""
 
 
-def is_done(base: Snapshot, batch: Batch | None) -> bool:
+def is_committed(base: Snapshot, batch: AppBatch | None) -> bool:
     """Whether this batch, or a later one, is in the table."""
     if batch is None:
         return False
@@ -17,7 +17,7 @@ def is_done(base: Snapshot, batch: Batch | None) -> bool:
     return found is not None and found.version >= number
 
 
-def actions(world: World, batch: Batch | None) -> tuple[AppTransaction, ...]:
+def actions(world: World, batch: AppBatch | None) -> tuple[AppTransaction, ...]:
     """What a commit says of the batch it has; nothing if it is of none."""
     if batch is None:
         return ()

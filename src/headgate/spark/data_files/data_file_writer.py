@@ -21,27 +21,27 @@ from headgate.protocol.actions import AddCdcFile, AddFile, EpochMillis, Metadata
 from headgate.protocol.features import identity_columns
 from headgate.protocol.schema.column_mapping import Path
 from headgate.protocol.schema.types import Field, Primitive
-from headgate.protocol.stats.indexed_columns import physical_paths
+from headgate.protocol.stats.indexed_columns import indexed_paths
 from headgate.spark.calls import errors
 from headgate.spark.data_files import partition_folders, physical_columns
-from headgate.spark.data_files.physical_columns import Arranged
+from headgate.spark.data_files.physical_columns import PhysicalRows
 from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import footers, parquet_options
 from headgate.spark.rules import checks
 from headgate.spark.rules import identity_columns as spark_identity
-from headgate.spark.rules.checks import Rule
+from headgate.spark.rules.checks import RowConstraint
 from headgate.spark.session import hadoop_paths, kind, observation
 from headgate.spark.session import schema as spark_schema
-from headgate.storage.fsync import settle, settling
+from headgate.storage.fsync import sync_files, sync_while_writing
 from headgate.storage.locate import is_local
 from headgate.storage.store import ObjectMeta, Store
-from headgate.table.location import Place
+from headgate.table.location import TableLocation
 
 _MARK_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
 _SUCCESS = ("_SUCCESS", "._SUCCESS.crc")
 _OPTIONS = {
     # Spark's default, INT96, has no bounds in the footer.
-    parquet_options.TIMESTAMPS: parquet_options.MICROS,
+    parquet_options.TIMESTAMP_TYPE: parquet_options.MICROS,
     "spark.sql.variant.inferShreddingSchema": "false",
     _MARK_SUCCESS: "false",
     # With 2, files of a task that failed while it finished would be among those of the others.
@@ -49,12 +49,12 @@ _OPTIONS = {
 }
 _FOOTER_READERS = 8
 _ROWS = "rows"
-CHANGES = "_change_data"
+CDC_FOLDER = "_change_data"
 CHANGE_TYPE = Field("_change_type", Primitive("string"))
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DataFileOptions:
     """How files are written."""
 
     max_records: int | None = None
@@ -65,15 +65,15 @@ class Options:
     """Whether the rows are new to the table; False for those that are only put elsewhere."""
     optimize: bool = False
     """Whether to shuffle the rows first, so that there are few files of a good size."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RowConstraint, ...] = ()
     """What the rows must be beyond what the table demands of them."""
 
 
-PLAIN = Options()
+DEFAULT_OPTIONS = DataFileOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """The files of one transaction, not yet committed."""
 
     folder: str
@@ -96,7 +96,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _WrittenFile:
     """A file that was just written, as its footer and its folder describe it."""
 
     path: str
@@ -106,16 +106,16 @@ class _File:
     footer: pq.FileMetaData
 
 
-@call_sites.untold
+@call_sites.without_call_sites
 def write_files(
     df: DataFrame,
-    table: Place,
+    table: TableLocation,
     metadata: Metadata,
     *,
     clustering: Iterable[Path] = (),
-    options: Options = PLAIN,
+    options: DataFileOptions = DEFAULT_OPTIONS,
     extra: Sequence[Field] = (),
-) -> Written:
+) -> WrittenFiles:
     """Write the rows of ``df`` as new files of ``table`` under ``metadata``; nothing is committed.
 
     ``df`` has the table's columns by their own (logical) names, in any order and case, and of fitting
@@ -131,10 +131,10 @@ def write_files(
     folder = table.new_folder()
     if options.optimize and identity_columns.PREFIX in metadata.schema_string:
         # Values are given behind every shuffle, so that a task which is run again gives the same.
-        df, options = _balanced(df, metadata), replace(options, optimize=False)
-    arranged = physical_columns.arrange(df, metadata, extra=extra, rules=options.rules)
-    found = _written(table, arranged, folder.name, options)
-    indexed = physical_paths(metadata, clustering)
+        df, options = _rebalance(df, metadata), replace(options, optimize=False)
+    arranged = physical_columns.to_physical(df, metadata, extra=extra, rules=options.rules)
+    found = _write_and_list(table, arranged, folder.name, options)
+    indexed = indexed_paths(metadata, clustering)
     adds = tuple(
         AddFile(
             path=quote(file.path, safe="/="),
@@ -146,22 +146,24 @@ def write_files(
         )
         for file in found
     )
-    stored = hadoop_paths.pattern(hadoop_paths.folder(table.location, folder.name))
-    farthest = spark_identity.farthest(
+    stored = hadoop_paths.escape_glob(hadoop_paths.folder(table.location, folder.name))
+    farthest = spark_identity.farthest_values(
         [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
     )
     rows = sum(file.footer.num_rows for file in found)
-    return Written(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
+    return WrittenFiles(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
 
 
-def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: Options = PLAIN) -> Written:
+def write_cdc_files(
+    df: DataFrame, table: TableLocation, metadata: Metadata, *, options: DataFileOptions = DEFAULT_OPTIONS
+) -> WrittenFiles:
     """Write the rows of ``df`` as files of the change data feed; nothing is committed.
 
     ``df`` has the table's columns, as for ``write_files``, and ``_change_type``. No rule is checked.
     """
-    folder = f"{CHANGES}/{table.world.uuid()}"
-    arranged = physical_columns.arrange(df, metadata, extra=(CHANGE_TYPE,), checked=False)
-    found = _written(table, arranged, folder, options)
+    folder = f"{CDC_FOLDER}/{table.world.uuid()}"
+    arranged = physical_columns.to_physical(df, metadata, extra=(CHANGE_TYPE,), checked=False)
+    found = _write_and_list(table, arranged, folder, options)
     changes = tuple(
         AddCdcFile(
             path=quote(file.path, safe="/="),
@@ -171,15 +173,15 @@ def write_changes(df: DataFrame, table: Place, metadata: Metadata, *, options: O
         )
         for file in found
     )
-    return Written(folder, (), sum(file.footer.num_rows for file in found), changes)
+    return WrittenFiles(folder, (), sum(file.footer.num_rows for file in found), changes)
 
 
-def written_as(parts: Iterable[Written]) -> TxnId | None:
+def txn_id_of_files(parts: Iterable[WrittenFiles]) -> TxnId | None:
     """The transaction for which the files of these parts were written."""
     return next((part.txn_id for part in parts if part.txn_id is not None), None)
 
 
-def discard(store: Store, written: Written) -> None:
+def discard(store: Store, written: WrittenFiles) -> None:
     """Delete files that are proven to belong to no commit."""
     # Leftovers cost space only, and the failure that led here must be the one that is told.
     with suppress(StorageError):
@@ -187,33 +189,40 @@ def discard(store: Store, written: Written) -> None:
             store.delete(item.path)
 
 
-def _balanced(df: DataFrame, metadata: Metadata) -> DataFrame:
-    present = spark_schema.present(df)
+def _rebalance(df: DataFrame, metadata: Metadata) -> DataFrame:
+    present = spark_schema.schema_without_void(df)
     found = (present.find(name) for name in metadata.partition_columns)
     return df.hint("rebalance", *(spark_schema.column(column.name) for column in found if column is not None))
 
 
-def _written(table: Place, arranged: Arranged, folder: str, options: Options) -> list[_File]:
+def _write_and_list(
+    table: TableLocation, arranged: PhysicalRows, folder: str, options: DataFileOptions
+) -> list[_WrittenFile]:
     """The files with rows that Spark makes of these in a new folder, durable."""
     elsewhere = is_local(table.location) and kind.has_executors(arranged.rows.sparkSession)
     counted = Observation() if elsewhere else None
-    violation = partial(checks.violation, given=arranged.rules)
-    with errors.told(violation, spark_identity.violation), settling(table.location, folder):
+    violation = partial(checks.constraint_violation, given=arranged.rules)
+    with (
+        errors.translated_errors(violation, spark_identity.values_exhausted),
+        sync_while_writing(table.location, folder),
+    ):
         _write_parquet(arranged, hadoop_paths.folder(table.location, folder), options, counted)
     listed = list(table.store.list_from(f"{folder}/"))
     if kind.is_connect(arranged.rows):
-        _check_shared(table, listed)
-    items = [item for item in listed if _is_data(item)]
+        _check_visible_here(table, listed)
+    items = [item for item in listed if _is_data_file(item)]
     with ThreadPoolExecutor(_FOOTER_READERS) as pool:
-        described = list(pool.map(lambda item: _described(table.store, item, arranged), items))
+        described = list(pool.map(lambda item: _describe_file(table.store, item, arranged), items))
     files = [file for file in described if file is not None]
     if counted is not None:
-        _check_whole(table, files, observation.told(counted, arranged.rows).get(_ROWS, 0))
-    settle(table.location, (file.path for file in files))
+        _check_row_count(table, files, observation.observed_metrics(counted, arranged.rows).get(_ROWS, 0))
+    sync_files(table.location, (file.path for file in files))
     return files
 
 
-def _write_parquet(arranged: Arranged, folder: str, options: Options, counted: Observation | None) -> None:
+def _write_parquet(
+    arranged: PhysicalRows, folder: str, options: DataFileOptions, counted: Observation | None
+) -> None:
     rows = arranged.rows
     folders = [column.folder for column in arranged.partitioned_by]
     if options.optimize:
@@ -229,7 +238,7 @@ def _write_parquet(arranged: Arranged, folder: str, options: Options, counted: O
         rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(folder)
 
 
-def _check_shared(table: Place, listed: Sequence[ObjectMeta]) -> None:
+def _check_visible_here(table: TableLocation, listed: Sequence[ObjectMeta]) -> None:
     """That what a Spark Connect server has written is here: if nothing else, the mark of its success."""
     if not listed:
         raise InvalidRequest(
@@ -241,7 +250,7 @@ def _check_shared(table: Place, listed: Sequence[ObjectMeta]) -> None:
             table.store.delete(item.path)
 
 
-def _check_whole(table: Place, found: Sequence[_File], rows: int) -> None:
+def _check_row_count(table: TableLocation, found: Sequence[_WrittenFile], rows: int) -> None:
     """That what executors have written is here: Spark asks only whether they could write."""
     here = sum(file.footer.num_rows for file in found)
     if here < rows:
@@ -252,12 +261,12 @@ def _check_whole(table: Place, found: Sequence[_File], rows: int) -> None:
         )
 
 
-def _is_data(item: ObjectMeta) -> bool:
+def _is_data_file(item: ObjectMeta) -> bool:
     name = item.path.rpartition("/")[2]
     return name.endswith(".parquet") and not name.startswith((".", "_"))
 
 
-def _described(store: Store, item: ObjectMeta, arranged: Arranged) -> _File | None:
+def _describe_file(store: Store, item: ObjectMeta, arranged: PhysicalRows) -> _WrittenFile | None:
     footer = footers.read(store, item.path)
     if footer is None:
         raise StorageUnavailable(
@@ -270,5 +279,5 @@ def _described(store: Store, item: ObjectMeta, arranged: Arranged) -> _File | No
         store.delete(item.path)
         store.delete(f"{folder}/.{name}.crc")
         return None
-    values = partition_folders.values(item.path, arranged.partitioned_by)
-    return _File(item.path, item.size, item.modified_ms, values, footer)
+    values = partition_folders.values_from_path(item.path, arranged.partitioned_by)
+    return _WrittenFile(item.path, item.size, item.modified_ms, values, footer)

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.table.transaction import Operation
 
-OPERATION = "STREAMING UPDATE"
+STREAMING_UPDATE = "STREAMING UPDATE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Epoch:
     number: int
     output_mode: str
 
-    def operation(self, written: Written, *, removed: int = 0) -> Operation:
+    def operation(self, written: WrittenFiles, *, removed: int = 0) -> Operation:
         """What the commit of this batch says of itself, in Delta's names."""
         parameters = {
             "outputMode": self.output_mode.capitalize(),
@@ -29,4 +29,4 @@ class Epoch:
             "numOutputRows": str(written.rows),
             "numOutputBytes": str(sum(add.size for add in written.adds)),
         }
-        return Operation(OPERATION, parameters, metrics)
+        return Operation(STREAMING_UPDATE, parameters, metrics)

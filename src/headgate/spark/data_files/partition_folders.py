@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.schema import partition_values
-from headgate.protocol.schema.types import DataType, Primitive, describe
+from headgate.protocol.schema.types import DataType, Primitive, describe_type
 from headgate.spark.session import internal_names
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -35,7 +35,7 @@ class PartitionColumn:
     """How its folders are named, before the ``=``."""
 
 
-def text(column: Column, data_type: DataType) -> Column:
+def folder_text(column: Column, data_type: DataType) -> Column:
     """The value as the text that its folder is named after."""
     match data_type:
         case Primitive("timestamp"):
@@ -60,7 +60,7 @@ def folder_name(position: int, name: str, stored: Collection[str], *, mapped: bo
     return name if plain else f"{internal_names.free_prefix('partition', stored, '-')}{position}"
 
 
-def values(path: str, columns: Sequence[PartitionColumn]) -> Mapping[str, str | None]:
+def values_from_path(path: str, columns: Sequence[PartitionColumn]) -> Mapping[str, str | None]:
     """The partition values, by physical names, of the file at ``path``."""
     if not columns:
         return {}
@@ -90,15 +90,15 @@ def _decoded(value: bytes, column: PartitionColumn) -> str | None:
         return value.decode() or None
     except UnicodeDecodeError as exc:
         raise InvalidRequest(
-            f"the {describe(column.type)} partition column {column.name!r} has a value that is not UTF-8, "
-            "which a log of JSON cannot keep; nothing was committed: partition by another column",
+            f"the {describe_type(column.type)} partition column {column.name!r} has a value that is not "
+            "UTF-8, which a log of JSON cannot keep; nothing was committed: partition by another column",
             code="DELTA_UNSUPPORTED_DATA_TYPES",
         ) from exc
 
 
 def _serialized(text: str, column: PartitionColumn) -> str | None:
     try:
-        return partition_values.serialized(text, column.type)
+        return partition_values.serialize(text, column.type)
     except (ValueError, OverflowError) as exc:
         raise InvalidRequest(
             f"the partition column {column.name!r} has the value {text!r}, and partition values can be in "

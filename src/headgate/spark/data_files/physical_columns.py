@@ -18,14 +18,14 @@ from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.data_files import fit_schema, partition_folders
 from headgate.spark.data_files.partition_folders import PartitionColumn
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import char_varchar, checks, stored_sql
 from headgate.spark.rules import identity_columns as spark_identity
-from headgate.spark.rules.checks import Rule
+from headgate.spark.rules.checks import RowConstraint
 from headgate.spark.session import schema as spark_schema
 
 _FIELD_ID = "parquet.field.id"
@@ -33,33 +33,33 @@ _VOID = Primitive("void")
 
 
 @dataclass(frozen=True, slots=True)
-class Arranged:
+class PhysicalRows:
     """Rows ready to be written, and how they are."""
 
     rows: DataFrame
     stored: Struct
     """The columns of the files, in their order and under their names."""
     partitioned_by: tuple[PartitionColumn, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[RowConstraint, ...]
 
 
-def arrange(
+def to_physical(
     df: DataFrame,
     metadata: Metadata,
     *,
     extra: Sequence[Field] = (),
-    rules: Sequence[Rule] = (),
+    rules: Sequence[RowConstraint] = (),
     checked: bool = True,
-) -> Arranged:
+) -> PhysicalRows:
     """The rows of ``df``, whose columns fit those of the table, as its files store them.
 
     The table's rules, if ``checked``, and those given are enforced. Columns of ``df`` with exactly the
     names of ``extra`` are stored too, under these names.
     """
     schema = schema_json.parse(metadata.schema_string)
-    logical = _logical(df, schema, extra)
-    rules = (*(checks.rules(schema, metadata) if checked else ()), *rules)
-    mode = column_mapping.mode(metadata)
+    logical = _with_table_columns(df, schema, extra)
+    rules = (*(checks.row_constraints(schema, metadata) if checked else ()), *rules)
+    mode = column_mapping.mapping_mode(metadata)
     partitioned = _partition_columns(schema, metadata, mode)
     folders = {column.name for column in partitioned}
     written = [field for field in without_void(schema).fields if field.name not in folders]
@@ -68,15 +68,15 @@ def arrange(
     chosen += [spark_schema.column(field.name) for field in extra]
     if rules:
         name = written[0].name
-        chosen[0] = _stored_column(
-            written[0], mode, checks.enforced(spark_schema.column(name), rules, schema)
-        )
+        chosen[0] = _stored_column(written[0], mode, checks.enforce(spark_schema.column(name), rules, schema))
     chosen += [
-        partition_folders.text(_plain(column.name, column.type), column.type).alias(column.folder)
+        partition_folders.folder_text(_without_collation(column.name, column.type), column.type).alias(
+            column.folder
+        )
         for column in partitioned
     ]
-    stored = Struct((*(_stored(field, mode) for field in written), *extra))
-    return Arranged(logical.select(*chosen), stored, partitioned, rules)
+    stored = Struct((*(_stored_field(field, mode) for field in written), *extra))
+    return PhysicalRows(logical.select(*chosen), stored, partitioned, rules)
 
 
 def _check_stored(written: Sequence[Field]) -> None:
@@ -112,37 +112,41 @@ def without_void(schema: Struct) -> Struct:
     )
 
 
-def _logical(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame:
-    incoming = spark_schema.present(df)
-    wanted = without_void(spark_schema.nullable(schema))
+def _with_table_columns(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame:
+    incoming = spark_schema.schema_without_void(df)
+    wanted = without_void(spark_schema.as_nullable(schema))
     kept = [spark_schema.column(field.name) for field in extra]
-    chosen = [given(field, incoming) for field in wanted.fields]
+    chosen = [incoming_or_default(field, incoming) for field in wanted.fields]
     voids = [F.lit(None).alias(field.name) for field in schema.fields if field.type == _VOID]
     absent = {
-        name: of for name, of in identity_columns.columns(wanted).items() if incoming.find(name) is None
+        name: of
+        for name, of in identity_columns.columns_of_schema(wanted).items()
+        if incoming.find(name) is None
     }
-    rows = spark_identity.filled(df.select(*chosen, *voids, *kept), absent)
+    rows = spark_identity.fill_identity(df.select(*chosen, *voids, *kept), absent)
     computed = {
-        field.name: stored_sql.generated(field).cast(logical_columns.spark_type(field.type))
+        field.name: stored_sql.generation_expression(field).cast(logical_columns.spark_type(field.type))
         for field in wanted.fields
         if GENERATED in field.metadata and incoming.find(field.name) is None
     }
     return rows.withColumns(computed) if computed else rows
 
 
-def given(field: Field, incoming: Struct) -> Column:
+def incoming_or_default(field: Field, incoming: Struct) -> Column:
     """A column of the table as it will be stored, from rows with these columns, which may not have it."""
     found = incoming.find(field.name)
     if found is not None:
-        fitted = fit_schema.fitted(spark_schema.column(found.name), found.type, field.type)
-        return char_varchar.compared(char_varchar.stored(fitted, field), field)
+        fitted = fit_schema.fit_column(spark_schema.column(found.name), found.type, field.type)
+        return char_varchar.with_declared_type(char_varchar.pad_and_check_length(fitted, field), field)
     if DEFAULT in field.metadata:
-        default = stored_sql.default(field).cast(logical_columns.spark_type(field.type))
-        return char_varchar.compared(char_varchar.stored(default, field), field)
-    return char_varchar.compared(F.lit(None).cast(logical_columns.spark_type(field.type)), field)
+        default = stored_sql.default_expression(field).cast(logical_columns.spark_type(field.type))
+        return char_varchar.with_declared_type(char_varchar.pad_and_check_length(default, field), field)
+    return char_varchar.with_declared_type(F.lit(None).cast(logical_columns.spark_type(field.type)), field)
 
 
-def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[PartitionColumn, ...]:
+def _partition_columns(
+    schema: Struct, metadata: Metadata, mode: ColumnMappingMode
+) -> tuple[PartitionColumn, ...]:
     found = [(schema.find(name), name) for name in metadata.partition_columns]
     stored = [column_mapping.physical_name(field, mode) for field in schema.fields]
     return tuple(
@@ -150,42 +154,44 @@ def _partition_columns(schema: Struct, metadata: Metadata, mode: Mode) -> tuple[
             field.name,
             physical := column_mapping.physical_name(field, mode),
             field.type,
-            partition_folders.folder_name(position, physical, stored, mapped=mode is not Mode.NONE),
+            partition_folders.folder_name(
+                position, physical, stored, mapped=mode is not ColumnMappingMode.NONE
+            ),
         )
         for position, (field, _) in enumerate(found)
         if field is not None
     )
 
 
-def _plain(name: str, data_type: DataType) -> Column:
+def _without_collation(name: str, data_type: DataType) -> Column:
     """The column without how its texts compare, which is not for files to say."""
     return spark_schema.column(name).cast(logical_columns.spark_type(data_type))
 
 
-def _stored_column(field: Field, mode: Mode, column: Column | None = None) -> Column:
+def _stored_column(field: Field, mode: ColumnMappingMode, column: Column | None = None) -> Column:
     if column is None:
-        told = char_varchar.DECLARED in field.metadata
-        column = _plain(field.name, field.type) if told else spark_schema.column(field.name)
-    if mode is Mode.NONE:
+        told = char_varchar.TYPE_STRING_KEY in field.metadata
+        column = _without_collation(field.name, field.type) if told else spark_schema.column(field.name)
+    if mode is ColumnMappingMode.NONE:
         return column.alias(field.name)
-    stored = _stored(field, mode)
+    stored = _stored_field(field, mode)
     return column.cast(logical_columns.spark_type(stored.type)).alias(
         stored.name, metadata=dict(stored.metadata)
     )
 
 
-def _stored(field: Field, mode: Mode) -> Field:
+def _stored_field(field: Field, mode: ColumnMappingMode) -> Field:
     identity: Mapping[str, Any] = {}
-    if mode is not Mode.NONE and (number := column_mapping.field_id(field)) is not None:
+    if mode is not ColumnMappingMode.NONE and (number := column_mapping.field_id(field)) is not None:
         identity = {_FIELD_ID: number}
     name = column_mapping.physical_name(field, mode)
     return Field(name, _stored_type(field.type, mode), metadata=identity)
 
 
-def _stored_type(data_type: DataType, mode: Mode) -> DataType:
+def _stored_type(data_type: DataType, mode: ColumnMappingMode) -> DataType:
     match data_type:
         case Struct(fields):
-            return Struct(tuple(_stored(field, mode) for field in fields))
+            return Struct(tuple(_stored_field(field, mode) for field in fields))
         case Array(element, _):
             return Array(_stored_type(element, mode), contains_null=True)
         case Map(key, value, _):

@@ -8,7 +8,7 @@ from pyspark.sql import Column, SparkSession
 
 from headgate.errors import InvalidRequest
 from headgate.protocol import property_values
-from headgate.protocol.domains.rules import SINCE_ALONE, DomainSettings
+from headgate.protocol.domains.rules import SINCE_WITHOUT_DOMAINS, DomainSettings
 from headgate.spark.calls import arguments
 from headgate.spark.data_files import data_file_writer, option_rows
 from headgate.spark.data_files.epoch_metrics import Epoch
@@ -18,7 +18,7 @@ AUTO_MERGE = "spark.databricks.delta.schema.autoMerge.enabled"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 
 
-class Asked(TypedDict, total=False):
+class WriteKwargs(TypedDict, total=False):
     """The keyword arguments of writes, so that editors and type checkers know them."""
 
     merge_schema: bool
@@ -96,8 +96,8 @@ class WriteOptions:
         return replace(self, **meaningless)
 
     @property
-    def files(self) -> data_file_writer.Options:
-        return data_file_writer.Options(
+    def files(self) -> data_file_writer.DataFileOptions:
+        return data_file_writer.DataFileOptions(
             max_records=self.max_records_per_file,
             compression=self.compression,
             data_change=self.data_change,
@@ -115,13 +115,13 @@ class WriteOptions:
         return self.user_metadata if self.user_metadata is not None else spark.conf.get(USER_METADATA, None)
 
 
-def of(asked: Asked) -> WriteOptions:
+def from_kwargs(asked: WriteKwargs) -> WriteOptions:
     """The options of these keyword arguments."""
-    known = arguments.take_options(asked, Asked, "a write")
+    known = arguments.take_options(asked, WriteKwargs, "a write")
     return WriteOptions(**known)
 
 
-def parse(options: Mapping[str, str], *, besides: Collection[str] = ()) -> WriteOptions:
+def from_writer_options(options: Mapping[str, str], *, besides: Collection[str] = ()) -> WriteOptions:
     """The options of a DataFrame writer, by Delta's names in any case; unknown ones are refused.
 
     Those that the caller looks at itself are named by ``besides``.
@@ -133,7 +133,7 @@ _WRITES = (WriteKind.APPEND, WriteKind.OVERWRITE, WriteKind.CREATE)
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class WriteContradiction:
     """One row: options that cannot be meant together, and what is said of them."""
 
     holds: Callable[[WriteOptions], bool]
@@ -178,37 +178,37 @@ def _since_without_domains(asked: WriteOptions) -> bool:
     return asked.since is not None and not asked.domains
 
 
-CONTRADICTIONS: tuple[Contradiction, ...] = (
-    Contradiction(_unknown_mode, "the partition overwrite mode is static or dynamic: correct it"),
-    Contradiction(
+CONTRADICTIONS: tuple[WriteContradiction, ...] = (
+    WriteContradiction(_unknown_mode, "the partition overwrite mode is static or dynamic: correct it"),
+    WriteContradiction(
         _schema_of_some_partitions,
         "overwriteSchema replaces the whole table, and a dynamic partition overwrite only some partitions: "
         "leave out one of the two",
         "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE",
     ),
-    Contradiction(
+    WriteContradiction(
         _partitions_said_twice,
         "replaceWhere, replaceUsing and replaceOn say which rows are replaced, and so does a dynamic "
         "partition overwrite: leave out one of the two",
         "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE",
     ),
-    Contradiction(
+    WriteContradiction(
         _rows_said_twice,
         "replaceWhere, replaceUsing and replaceOn say in different ways which rows are replaced: give one",
     ),
-    Contradiction(
+    WriteContradiction(
         _matches_and_more,
         "replaceUsing and replaceOn change rows of the table as it is: leave overwriteSchema and dataChange "
         "out",
     ),
-    Contradiction(
+    WriteContradiction(
         _kept_nulls_without_partitions,
         "null partitions can be kept by a dynamic partition overwrite only: ask for that too",
     ),
-    Contradiction(
+    WriteContradiction(
         _negative_transaction,
         "the version of an application's transaction is a number from 0 on: correct it",
     ),
-    Contradiction(_no_rows_per_file, "maxRecordsPerFile is a number from 1 on: correct it"),
-    Contradiction(_since_without_domains, SINCE_ALONE),
+    WriteContradiction(_no_rows_per_file, "maxRecordsPerFile is a number from 1 on: correct it"),
+    WriteContradiction(_since_without_domains, SINCE_WITHOUT_DOMAINS),
 )

@@ -21,50 +21,56 @@ from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.rules import stored_sql
 
-Values = Mapping[str, Column | str]
+Assignments = Mapping[str, Column | str]
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^.`]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Set:
+class _Assignment:
     """One assignment, to a column or to a part of one."""
 
     path: tuple[str, ...]
     value: Column
 
 
-def updated(schema: Struct, values: Values, *, alias: str = "") -> Mapping[str, Column]:
+def updated_columns(schema: Struct, values: Assignments, *, alias: str = "") -> Mapping[str, Column]:
     """The columns of an updated row, from those of the row as it was, perhaps called ``alias``."""
-    given = _assigned(schema, values, alias)
+    given = _resolve_assignments(schema, values, alias)
     for field in schema.fields:
-        if _of(given, field):
+        if _assignments_within(given, field):
             identity_columns.check_not_updated(field)
     return {
-        field.name: _updated(field, _column(alias, field.name), _of(given, field))
+        field.name: _updated_column(field, _column(alias, field.name), _assignments_within(given, field))
         for field in schema.fields
-        if GENERATED not in field.metadata or _of(given, field)
+        if GENERATED not in field.metadata or _assignments_within(given, field)
     }
 
 
-def inserted(schema: Struct, values: Values, *, alias: str = "", number: str) -> Mapping[str, Column]:
+def inserted_columns(
+    schema: Struct, values: Assignments, *, alias: str = "", number: str
+) -> Mapping[str, Column]:
     """The columns of a new row: given ones, and those that have a default; the others are left out.
 
     Rows for a table with identity columns must be numbered, in the column ``number``.
     """
-    given = _assigned(schema, values, alias)
+    given = _resolve_assignments(schema, values, alias)
     new: dict[str, Column] = {}
     for field in schema.fields:
-        if own := _of(given, field):
-            identity_columns.check_not_given(field)
-            new[field.name] = _updated(field, F.lit(None).cast(logical_columns.spark_type(field.type)), own)
+        if own := _assignments_within(given, field):
+            identity_columns.check_no_explicit_insert(field)
+            new[field.name] = _updated_column(
+                field, F.lit(None).cast(logical_columns.spark_type(field.type)), own
+            )
         elif identity_columns.is_identity(field):
-            new[field.name] = spark_identity.value(field.name, identity_columns.of(field), number)
+            new[field.name] = spark_identity.identity_value(
+                field.name, identity_columns.identity_spec(field), number
+            )
         elif DEFAULT in field.metadata:
-            new[field.name] = stored_sql.default(field)
+            new[field.name] = stored_sql.default_expression(field)
     return new
 
 
-def typed(rows: DataFrame, schema: Struct) -> DataFrame:
+def with_types_for_nulls(rows: DataFrame, schema: Struct) -> DataFrame:
     """``rows`` with the table's types for columns that are null in every one of them."""
     bare = [field.name for field in rows.schema.fields if isinstance(field.dataType, NullType)]
     known = {field.name: field.type for field in schema.fields}
@@ -74,19 +80,21 @@ def typed(rows: DataFrame, schema: Struct) -> DataFrame:
     return rows.withColumns(nulls) if nulls else rows
 
 
-def expression(value: Column | str) -> Column:
+def to_column(value: Column | str) -> Column:
     """A value as Spark computes it; text is SQL."""
     return F.expr(value) if isinstance(value, str) else value
 
 
-def parts_of(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """The parts of a name, which may be quoted with backticks."""
     found = [(quoted or plain).replace("``", "`").strip() for quoted, plain in _PART.findall(name)]
     return tuple(found) or (name,)
 
 
-def _assigned(schema: Struct, values: Values, alias: str) -> Sequence[_Set]:
-    given = [_Set(_resolved(schema, name, alias), expression(value)) for name, value in values.items()]
+def _resolve_assignments(schema: Struct, values: Assignments, alias: str) -> Sequence[_Assignment]:
+    given = [
+        _Assignment(_resolve_path(schema, name, alias), to_column(value)) for name, value in values.items()
+    ]
     for place, one in enumerate(given):
         for other in given[place + 1 :]:
             shorter = min(len(one.path), len(other.path))
@@ -99,16 +107,16 @@ def _assigned(schema: Struct, values: Values, alias: str) -> Sequence[_Set]:
     return given
 
 
-def _resolved(schema: Struct, name: str, alias: str) -> tuple[str, ...]:
+def _resolve_path(schema: Struct, name: str, alias: str) -> tuple[str, ...]:
     """The path of a column or field, as the schema spells it."""
-    parts = parts_of(name)
+    parts = split_name(name)
     if len(parts) > 1 and alias and parts[0].lower() == alias.lower() and schema.find(parts[1]) is not None:
         parts = parts[1:]
     found, inside = [], schema
     for depth, part in enumerate(parts):
         field = inside.find(part)
         if field is None:
-            tree.resolve(schema, parts)  # says which columns there are
+            tree.resolve_column(schema, parts)  # says which columns there are
             raise InvalidRequest(f"there is no column {name!r}", code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA")
         found.append(field.name)
         if depth + 1 < len(parts):
@@ -122,11 +130,11 @@ def _resolved(schema: Struct, name: str, alias: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of(given: Iterable[_Set], field: Field) -> list[_Set]:
-    return [_Set(one.path[1:], one.value) for one in given if one.path[0] == field.name]
+def _assignments_within(given: Iterable[_Assignment], field: Field) -> list[_Assignment]:
+    return [_Assignment(one.path[1:], one.value) for one in given if one.path[0] == field.name]
 
 
-def _updated(field: Field, column: Column, given: Sequence[_Set]) -> Column:
+def _updated_column(field: Field, column: Column, given: Sequence[_Assignment]) -> Column:
     if not given:
         return column
     whole = next((one for one in given if not one.path), None)
@@ -137,7 +145,9 @@ def _updated(field: Field, column: Column, given: Sequence[_Set]) -> Column:
     # A struct that is null becomes one, with nulls for its other fields.
     return F.struct(
         *(
-            _updated(part, column.getField(part.name), _of(given, part)).alias(part.name)
+            _updated_column(part, column.getField(part.name), _assignments_within(given, part)).alias(
+                part.name
+            )
             for part in field.type.fields
         )
     )

@@ -14,7 +14,7 @@ import msgspec
 from headgate.errors import StorageError
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
+from headgate.protocol.log.deletion_vectors import DeletedRows, StoredVector
 from headgate.protocol.stats import record_counts
 from headgate.spark.scan import apply_deletion_vectors
 from headgate.table.opened_table import OpenedTable
@@ -22,7 +22,7 @@ from headgate.table.opened_table import OpenedTable
 _NONE = DeletedRows.of(())
 
 
-class VectorFiles:
+class DeletionVectorWriter:
     """Writes vectors for one commit, and remembers where."""
 
     def __init__(self, table: OpenedTable) -> None:
@@ -33,16 +33,16 @@ class VectorFiles:
         """The descriptors of vectors that hide these rows, file by file; they can be read at once."""
         if not rows:
             return ()
-        content, stored = deletion_vectors.stored(rows, UUID(self._table.world.uuid()))
-        place = deletion_vectors.where(stored[0])
-        if isinstance(place, Stored):
+        content, stored = deletion_vectors.encode_file(rows, UUID(self._table.world.uuid()))
+        place = deletion_vectors.vector_location(stored[0])
+        if isinstance(place, StoredVector):
             self._written.append(place.path)
             self._table.store.put(place.path, content)
         return stored
 
     def hidden(self, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
         """The rows that each of these vectors hides."""
-        return apply_deletion_vectors.fetch(self._table.store, self._table.location, wanted)
+        return apply_deletion_vectors.fetch_deleted_rows(self._table.store, self._table.location, wanted)
 
     def hide(self, rows: DeletedRows) -> DeletionVector:
         """The descriptor of a vector that hides these rows."""
@@ -55,7 +55,7 @@ class VectorFiles:
                 self._table.store.delete(path)
 
 
-def hidden_rows(writer: VectorFiles, files: Sequence[AddFile]) -> Mapping[str, DeletedRows]:
+def deleted_rows_by_path(writer: DeletionVectorWriter, files: Sequence[AddFile]) -> Mapping[str, DeletedRows]:
     """By path, the rows that the files' own vectors hide."""
     with_vectors = [file for file in files if file.deletion_vector is not None]
     wanted = [file.deletion_vector for file in with_vectors if file.deletion_vector is not None]
@@ -64,8 +64,8 @@ def hidden_rows(writer: VectorFiles, files: Sequence[AddFile]) -> Mapping[str, D
     return found
 
 
-def readded(
-    writer: VectorFiles, files: Iterable[tuple[AddFile, DeletedRows]], *, data_change: bool = True
+def adds_with_vectors(
+    writer: DeletionVectorWriter, files: Iterable[tuple[AddFile, DeletedRows]], *, data_change: bool = True
 ) -> list[AddFile]:
     """The files once more, each with a vector that hides all of these rows."""
     pairs = list(files)

@@ -9,12 +9,12 @@ from pyspark.sql import Column
 from headgate.catalog.ports.maintenance import Permission
 from headgate.clock import World
 from headgate.protocol.actions import AddFile
-from headgate.spark.dml.rewrite import Done
+from headgate.spark.dml.rewrite import RewriteOutput
 from headgate.spark.predicates import from_column, sql_forms
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class OperationResult:
     """What became of a statement."""
 
     version: int
@@ -25,7 +25,7 @@ class Result:
     """By whose word files were rearranged; None for statements that change rows."""
 
 
-class Watch:
+class Stopwatch:
     """How long a statement takes, and which part of it."""
 
     def __init__(self, world: World) -> None:
@@ -46,7 +46,7 @@ class Watch:
         }
 
 
-def of_files(done: Done) -> dict[str, int]:
+def file_metrics(done: RewriteOutput) -> dict[str, int]:
     """How many files, bytes, copied rows and vectors, as DELETE and UPDATE call them."""
     plan = done.plan
     removed = [*plan.removed, *(file for file, _ in plan.rewritten)]
@@ -64,22 +64,22 @@ def of_files(done: Done) -> dict[str, int]:
     }
 
 
-def told(metrics: Mapping[str, int]) -> dict[str, str]:
+def as_strings(metrics: Mapping[str, int]) -> dict[str, str]:
     """Metrics as commits have them."""
     return {name: str(value) for name, value in metrics.items()}
 
 
-def text(condition: Column | str) -> str:
+def condition_text(condition: Column | str) -> str:
     """A condition as history shows it."""
     if isinstance(condition, str):
         return condition
-    found = from_column.render(condition)
+    found = from_column.to_sql(condition)
     return str(condition) if found is None or sql_forms.UNKNOWN in found else found
 
 
-def predicate(condition: Column | str | None) -> str:
+def predicate_parameter(condition: Column | str | None) -> str:
     """The parameter that says which rows a statement was about."""
-    return msgspec.json.encode([] if condition is None else [text(condition)]).decode()
+    return msgspec.json.encode([] if condition is None else [condition_text(condition)]).decode()
 
 
 def _bytes(files: Sequence[AddFile]) -> int:

@@ -15,17 +15,17 @@ from pyspark.sql import functions as F
 from headgate.protocol import property_values
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark.dml import matched_rows
-from headgate.spark.dml.matched_rows import Found
-from headgate.spark.dml.target_scan import Target
+from headgate.spark.dml.matched_rows import MatchedRows
+from headgate.spark.dml.target_scan import DmlTarget
 from headgate.spark.session import local_checkpoint
 from headgate.spark.session import schema as spark_schema
 
-Matching = Callable[[DataFrame], DataFrame]
+RowMatcher = Callable[[DataFrame], DataFrame]
 """Given rows of the target, those that a statement is about."""
-_NONE = Found()
+_NONE = MatchedRows()
 
 
-class Kind(IntEnum):
+class EditKind(IntEnum):
     """What becomes of a row."""
 
     UPDATED = 0
@@ -37,9 +37,9 @@ class Kind(IntEnum):
     DELETED_WITHOUT_SOURCE = 5
 
 
-UPDATES = (Kind.UPDATED, Kind.UPDATED_WITHOUT_SOURCE)
-DELETES = (Kind.DELETED, Kind.DELETED_WITHOUT_SOURCE)
-INSERTS = (Kind.INSERTED,)
+UPDATES = (EditKind.UPDATED, EditKind.UPDATED_WITHOUT_SOURCE)
+DELETES = (EditKind.DELETED, EditKind.DELETED_WITHOUT_SOURCE)
+INSERTS = (EditKind.INSERTED,)
 CHANGES = (*UPDATES, *DELETES)
 
 
@@ -47,14 +47,14 @@ CHANGES = (*UPDATES, *DELETES)
 class Edits:
     """The edits of a statement, carried out on no file yet."""
 
-    found: Mapping[int, Found] = field(default_factory=dict)
+    found: Mapping[int, MatchedRows] = field(default_factory=dict)
     rows: DataFrame | None = None
     """The edits themselves, computed once; None if all of them are deletions that nobody records."""
 
-    def count(self, *kinds: Kind) -> int:
+    def count(self, *kinds: EditKind) -> int:
         """How many rows of these kinds there are; rows of files count once."""
         return sum(
-            found.count if kind is Kind.INSERTED else found.distinct
+            found.count if kind is EditKind.INSERTED else found.distinct
             for kind in kinds
             if (found := self.found.get(kind)) is not None
         )
@@ -63,7 +63,7 @@ class Edits:
         """The rows of a file that do not stay as they are."""
         return DeletedRows.of(()) if not self.found else _united(self.of(kind, position) for kind in CHANGES)
 
-    def of(self, kind: Kind, position: int) -> DeletedRows:
+    def of(self, kind: EditKind, position: int) -> DeletedRows:
         """The rows of a file of one kind."""
         return self.found.get(kind, _NONE).of(position)
 
@@ -73,44 +73,50 @@ class Edits:
         return sorted({place for kind in CHANGES for place in self.found.get(kind, _NONE).rows})
 
 
-def gather(target: Target, rows: DataFrame, *, keep: bool) -> Edits:
+def collect_edits(target: DmlTarget, rows: DataFrame, *, keep: bool) -> Edits:
     """The edits of ``rows``, some of the target's, which are computed once; ``keep`` them if their values
     will be needed."""
     most = target.most_rows()
     if not keep:
         return Edits(matched_rows.collect(rows, target.own, at_most=most))
     # Without its lineage: were rows computed again, they might be others than those that were counted.
-    kept = local_checkpoint.keep(rows)
+    kept = local_checkpoint.checkpoint_rows(rows)
     return Edits(matched_rows.collect(kept, target.own, at_most=most), kept)
 
 
-def deletions(target: Target, matching: Matching) -> Edits:
+def deletions(target: DmlTarget, matching: RowMatcher) -> Edits:
     """That the matching rows of the target go."""
     if not target.files.num_rows:
         return Edits()
     feed = target.has(property_values.CHANGE_DATA_FEED)
-    kept = columns(target, F.lit(int(Kind.DELETED)), {})
+    kept = edit_columns(target, F.lit(int(EditKind.DELETED)), {})
     if feed:
-        kept.append(before(target))
-    return gather(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
+        kept.append(preimage(target))
+    return collect_edits(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
-def columns(target: Target, kind: Column, values: Mapping[str, Column], *, alias: str = "") -> list[Column]:
+def edit_columns(
+    target: DmlTarget, kind: Column, values: Mapping[str, Column], *, alias: str = ""
+) -> list[Column]:
     """The columns of edits, given rows of the target, perhaps called ``alias``."""
     own = target.own
-    place = [_named(alias, own.position), _named(alias, own.index), kind.cast("int").alias(own.kind)]
+    place = [
+        _qualified_column(alias, own.position),
+        _qualified_column(alias, own.index),
+        kind.cast("int").alias(own.kind),
+    ]
     new = [column.alias(name) for name, column in values.items()]
     if target.tracked:
-        new.append(_named(alias, own.row_id))
+        new.append(_qualified_column(alias, own.row_id))
     return place + new
 
 
-def before(target: Target, *, alias: str = "") -> Column:
+def preimage(target: DmlTarget, *, alias: str = "") -> Column:
     """A row of the target as it was."""
-    return F.struct(*(_named(alias, name) for name in target.names)).alias(target.own.before)
+    return F.struct(*(_qualified_column(alias, name) for name in target.names)).alias(target.own.before)
 
 
-def _named(alias: str, name: str) -> Column:
+def _qualified_column(alias: str, name: str) -> Column:
     return F.col(f"{alias}.`{name.replace('`', '``')}`") if alias else spark_schema.column(name)
 
 

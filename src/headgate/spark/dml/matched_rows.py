@@ -39,7 +39,7 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MatchedRows:
     """The rows of one kind."""
 
     count: int = 0
@@ -57,11 +57,11 @@ class Found:
         return self.rows.get(position, _NONE)
 
 
-def collect(rows: DataFrame, own: InternalNames, *, at_most: int | None = None) -> Mapping[int, Found]:
+def collect(rows: DataFrame, own: InternalNames, *, at_most: int | None = None) -> Mapping[int, MatchedRows]:
     """The rows of each kind, given rows with position, index and kind; ``at_most`` so many, if known."""
     if at_most is not None and at_most <= _MOST_PLACES:
-        return _of_places(_places(rows, own).toArrow())
-    return _of_words(_words(rows, own).toArrow())
+        return _from_positions(_places(rows, own).toArrow())
+    return _from_words(_words(rows, own).toArrow())
 
 
 def _places(rows: DataFrame, own: InternalNames) -> DataFrame:
@@ -79,7 +79,7 @@ def _words(rows: DataFrame, own: InternalNames) -> DataFrame:
     )
 
 
-def _of_places(found: pa.Table) -> Mapping[int, Found]:
+def _from_positions(found: pa.Table) -> Mapping[int, MatchedRows]:
     # The rows of a task are in order, and a stable sort makes use of that.
     kinds, places = _numbers(found, _KIND), _numbers(found, _PLACE)
     result = {}
@@ -87,19 +87,19 @@ def _of_places(found: pa.Table) -> Mapping[int, Found]:
         some = np.sort(places[kinds == kind], kind="stable")
         in_files = some[np.searchsorted(some, 0) :]
         indexes = in_files & ((1 << _INDEX_BITS) - 1)
-        result[int(kind)] = Found(
+        result[int(kind)] = MatchedRows(
             len(some),
             {file: _rows(indexes[part]) for file, part in _runs(in_files >> _INDEX_BITS)},
         )
     return result
 
 
-def _of_words(found: pa.Table) -> Mapping[int, Found]:
+def _from_words(found: pa.Table) -> Mapping[int, MatchedRows]:
     found = found.sort_by([(_KIND, "ascending"), (_FILE, "ascending")])
     files, words, bits, counts = (_numbers(found, name) for name in (_FILE, _WORD, _BITS, _COUNT))
     result = {}
     for kind, of_kind in _runs(_numbers(found, _KIND)):
-        result[kind] = Found(
+        result[kind] = MatchedRows(
             int(counts[of_kind].sum()),
             {
                 file: _rows(_indexes(words[of_kind][part], bits[of_kind][part]))

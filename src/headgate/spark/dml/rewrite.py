@@ -37,28 +37,28 @@ from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Struct
-from headgate.protocol.transaction.attempt import Reads
-from headgate.protocol.transaction.row_access import RowWork
+from headgate.protocol.transaction.attempt import ReadSet
+from headgate.protocol.transaction.row_access import TouchedRows
 from headgate.spark.data_files import data_file_writer, fit_schema
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.dml import cdc_files, deletion_vector_files, target_scan
-from headgate.spark.dml.deletion_vector_files import VectorFiles
-from headgate.spark.dml.edits import UPDATES, Edits, Kind, Matching
-from headgate.spark.dml.target_scan import Target
+from headgate.spark.dml.deletion_vector_files import DeletionVectorWriter
+from headgate.spark.dml.edits import UPDATES, EditKind, Edits, RowMatcher
+from headgate.spark.dml.target_scan import DmlTarget
 from headgate.spark.parquet import row_counts
 from headgate.spark.session import schema as spark_schema
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 from headgate.table.transaction import Change, Operation
 
-MOST_HIDDEN = 0.5
+MAX_DELETED_FRACTION = 0.5
 """With a larger share of its rows hidden a file is rewritten: readers would skip more than they read."""
 _ROWS_PER_FILE = 500_000
 """How many rows are worth a task, and so a file, of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RewritePlan:
     """What happens to each file, by position; no file is in two of these."""
 
     removed: Sequence[AddFile] = ()
@@ -77,22 +77,22 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class RewriteOutput:
     """What was written for a statement, and counted on the way; not yet committed."""
 
-    plan: Plan
+    plan: RewritePlan
     actions: tuple[Action, ...]
     adds: tuple[AddFile, ...]
     changes: tuple[AddCdcFile, ...]
     copied: int
-    folders: tuple[Written, ...]
-    vectors: VectorFiles
+    folders: tuple[WrittenFiles, ...]
+    vectors: DeletionVectorWriter
 
 
-class Judge:
+class RowConflictAccess:
     """What a lost race must know of a statement's rows: the ``RowAccess`` of its change."""
 
-    def __init__(self, target: Target, matching: Matching, writer: VectorFiles) -> None:
+    def __init__(self, target: DmlTarget, matching: RowMatcher, writer: DeletionVectorWriter) -> None:
         self._target = target
         self._matching = matching
         self._writer = writer
@@ -110,26 +110,26 @@ class Judge:
         some = self._target.may_select(adds)
         if not some:
             return False
-        rows = self._target.rows_of(table_of(some), wanted=self._target.predicate)
+        rows = self._target.rows_of(adds_as_table(some), wanted=self._target.predicate)
         return not self._matching(rows).isEmpty()
 
     def counted(self, file: AddFile) -> int | None:
         """How many rows the file has, deleted ones too, by its own footer."""
-        return row_counts.of_files(self._target.table, [file])[file.path]
+        return row_counts.row_counts(self._target.table, [file])[file.path]
 
 
-def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
+def plan_rewrite(target: DmlTarget, edits: Edits, removed: Sequence[AddFile] = ()) -> RewritePlan:
     """What to do with each file, those of ``removed`` being known to lose all rows."""
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths[position] for position in edits.positions)
     hides = target.has(property_values.DELETION_VECTORS)
-    old = deletion_vector_files.hidden_rows(VectorFiles(target.table), list(adds.values()))
+    old = deletion_vector_files.deleted_rows_by_path(DeletionVectorWriter(target.table), list(adds.values()))
     changed = {paths[position]: edits.changed(position) for position in edits.positions}
-    emptied = _emptied(target, [(add, changed[path], old[path]) for path, add in adds.items()])
+    emptied = _fully_deleted(target, [(add, changed[path], old[path]) for path, add in adds.items()])
     gone, hidden, rewritten = list(removed), [], []
     for position in edits.positions:
         add, rows = adds[paths[position]], changed[paths[position]]
-        left = target_scan.live_rows(add)
+        left = target_scan.live_row_count(add)
         united = DeletedRows(old[add.path].rows | rows.rows)
         if add.path in emptied:
             gone.append(add)
@@ -137,8 +137,8 @@ def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
             hidden.append((add, united))
         else:
             rewritten.append((add, united))
-    seen = edits.found.get(Kind.SEEN)
-    return Plan(
+    seen = edits.found.get(EditKind.SEEN)
+    return RewritePlan(
         gone,
         hidden,
         rewritten,
@@ -147,27 +147,31 @@ def plan(target: Target, edits: Edits, removed: Sequence[AddFile] = ()) -> Plan:
     )
 
 
-def _emptied(target: Target, files: Sequence[tuple[AddFile, DeletedRows, DeletedRows]]) -> frozenset[str]:
+def _fully_deleted(
+    target: DmlTarget, files: Sequence[tuple[AddFile, DeletedRows, DeletedRows]]
+) -> frozenset[str]:
     """Those of the files that lose all the rows they had left, by their statistics and their footers too.
 
     Each comes with the rows it loses, and with those it had lost before.
     """
-    said = [file for file, rows, _ in files if target_scan.live_rows(file) == rows.cardinality]
-    found = row_counts.of_files(target.table, said)
+    said = [file for file, rows, _ in files if target_scan.live_row_count(file) == rows.cardinality]
+    found = row_counts.row_counts(target.table, said)
     lost = {file.path: DeletedRows(rows.rows | before.rows) for file, rows, before in files}
     return frozenset(path for path, count in found.items() if lost[path].are_all(count))
 
 
 def _are_few(rows: DeletedRows, of: int) -> bool:
-    return rows.cardinality <= of * MOST_HIDDEN
+    return rows.cardinality <= of * MAX_DELETED_FRACTION
 
 
-def carry_out(target: Target, edits: Edits, decided: Plan, metadata: Metadata | None = None) -> Done:
+def write_rewrite(
+    target: DmlTarget, edits: Edits, decided: RewritePlan, metadata: Metadata | None = None
+) -> RewriteOutput:
     """Write everything a commit needs; under ``metadata``, if the statement changes that too.
 
     If writing fails, what was written before is deleted: nobody knows of it.
     """
-    writer, folders = VectorFiles(target.table), []
+    writer, folders = DeletionVectorWriter(target.table), []
     now = EpochMillis(target.table.world.now_ms())
     under = metadata or target.metadata
     try:
@@ -181,19 +185,23 @@ def carry_out(target: Target, edits: Edits, decided: Plan, metadata: Metadata | 
             )
         if cdc_files.are_needed(target, edits, decided.hidden or decided.rewritten):
             folders.append(cdc_files.write(target, edits, under))
-        hidden = deletion_vector_files.readded(writer, decided.hidden)
+        hidden = deletion_vector_files.adds_with_vectors(writer, decided.hidden)
     except Exception:
         _discard(target, writer, folders)
         raise
     adds = tuple(add for written in folders for add in written.adds)
     changes = tuple(change for written in folders for change in written.changes)
-    removes = [target_scan.removal(file, now) for file in decided.touched]
-    new = edits.count(*UPDATES, Kind.INSERTED)
+    removes = [target_scan.remove_action(file, now) for file in decided.touched]
+    new = edits.count(*UPDATES, EditKind.INSERTED)
     copied = sum(written.rows for written in folders if not written.changes) - new if adds else 0
-    return Done(decided, (*removes, *hidden, *adds, *changes), adds, changes, copied, tuple(folders), writer)
+    return RewriteOutput(
+        decided, (*removes, *hidden, *adds, *changes), adds, changes, copied, tuple(folders), writer
+    )
 
 
-def commit(target: Target, done: Done, operation: Operation, matching: Matching, *more: Action) -> int:
+def commit(
+    target: DmlTarget, done: RewriteOutput, operation: Operation, matching: RowMatcher, *more: Action
+) -> int:
     """Commit what was written; the version it became, or the one that was read if there is nothing to say.
 
     What there is ``more`` to say, as of domains, is a version even if no row changes.
@@ -203,15 +211,17 @@ def commit(target: Target, done: Done, operation: Operation, matching: Matching,
         target.table.scanned(target.base, target.predicate, target.files["path"].to_pylist)
         return target.base.version
     paths = frozenset({file.path for file in done.plan.touched} | done.plan.seen.keys())
-    reads = Reads(predicates=(target.predicate,), files=paths, app_ids=_app_ids(more))
+    reads = ReadSet(predicates=(target.predicate,), files=paths, app_ids=_app_ids(more))
     change = Change(
         operation,
         (*more, *done.actions),
         reads=reads.and_also(target.reads),
-        rows=RowWork(Judge(target, matching, done.vectors), done.plan.changed, done.plan.seen),
+        rows=TouchedRows(
+            RowConflictAccess(target, matching, done.vectors), done.plan.changed, done.plan.seen
+        ),
         user_metadata=WriteOptions().said(target.spark),
         skip_if_empty=True,
-        written_as=data_file_writer.written_as(done.folders),
+        written_as=data_file_writer.txn_id_of_files(done.folders),
     )
     try:
         return target.table.commit(change, base=target.base)
@@ -226,41 +236,41 @@ def _app_ids(actions: Sequence[Action]) -> frozenset[str]:
     return frozenset(action.app_id for action in actions if isinstance(action, AppTransaction))
 
 
-def _discard(target: Target, writer: VectorFiles, folders: Sequence[Written]) -> None:
+def _discard(target: DmlTarget, writer: DeletionVectorWriter, folders: Sequence[WrittenFiles]) -> None:
     for written in folders:
         data_file_writer.discard(target.table.store, written)
     writer.discard()
 
 
-def _rows_to_write(target: Target, edits: Edits, decided: Plan, schema: Struct) -> DataFrame | None:
-    new = edits.count(*UPDATES, Kind.INSERTED)
+def _rows_to_write(target: DmlTarget, edits: Edits, decided: RewritePlan, schema: Struct) -> DataFrame | None:
+    new = edits.count(*UPDATES, EditKind.INSERTED)
     parts = []
     if new and edits.rows is not None:
-        kinds = F.col(target.own.kind).isin(*map(int, (*UPDATES, Kind.INSERTED)))
+        kinds = F.col(target.own.kind).isin(*map(int, (*UPDATES, EditKind.INSERTED)))
         parts.append(edits.rows.where(kinds).select(*_new_columns(target, edits.rows)))
     if decided.rewritten:
         kept = [
             msgspec.structs.replace(
-                file, deletion_vector=deletion_vectors.inline(rows) if rows.cardinality else None
+                file, deletion_vector=deletion_vectors.encode_inline(rows) if rows.cardinality else None
             )
             for file, rows in decided.rewritten
         ]
-        parts.append(target.rows_of(table_of(kept)).select(*copied_columns(target)))
+        parts.append(target.rows_of(adds_as_table(kept)).select(*copied_columns(target)))
     if not parts:
         return None
     if len(parts) > 1:
-        parts = [fit_schema.typed(part, schema) for part in parts]
+        parts = [fit_schema.cast_to_table_types(part, schema) for part in parts]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    known = [target_scan.live_rows(file) for file, _ in decided.rewritten]
+    known = [target_scan.live_row_count(file) for file, _ in decided.rewritten]
     if None in known:
         return rows
     total = new + sum(count for count in known if count is not None)
     return rows.coalesce(max(1, -(-total // _ROWS_PER_FILE)))
 
 
-def _new_columns(target: Target, rows: DataFrame) -> list[Column]:
+def _new_columns(target: DmlTarget, rows: DataFrame) -> list[Column]:
     """Those of new and updated rows; an updated row keeps its id and is of the version to be."""
-    chosen = cdc_files.values(target, rows)
+    chosen = cdc_files.table_columns(target, rows)
     if target.tracked:
         own_id, version = target.tracked
         chosen.append(F.col(target.own.row_id).alias(own_id.name))
@@ -268,7 +278,7 @@ def _new_columns(target: Target, rows: DataFrame) -> list[Column]:
     return chosen
 
 
-def copied_columns(target: Target) -> list[Column]:
+def copied_columns(target: DmlTarget) -> list[Column]:
     """Those of rows that only move to another file, and so keep their ids and versions."""
     chosen = [spark_schema.column(name) for name in target.names]
     if target.tracked:

@@ -16,30 +16,30 @@ from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping, full_matches, record_counts
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.protocol.transaction.attempt import BLIND, Reads
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.scan import cluster_replay, scan
 from headgate.spark.session import internal_names
 from headgate.spark.session.internal_names import InternalNames
 from headgate.table.alter import full_file_actions
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 from headgate.table.read.snapshot import Snapshot
 
 _COUNTED_FILES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class DmlTarget:
     """A snapshot of the table, and of its files those that may have rows which ``predicate`` selects."""
 
     spark: SparkSession
     table: OpenedTable
     base: Snapshot
-    columns: Columns
+    columns: ScanColumns
     predicate: Predicate
     bounds: FileBounds
-    reads: Reads = BLIND
+    reads: ReadSet = BLIND
     """What else was read of the table."""
 
     @property
@@ -56,10 +56,10 @@ class Target:
         """The names of what is said of rows beside the table's columns."""
         return self.columns.own
 
-    def beside(self, source: Struct) -> "Target":
+    def beside(self, source: Struct) -> "DmlTarget":
         """The same, with names of our own that are free beside these columns too."""
         return replace(
-            self, columns=replace(self.columns, named=internal_names.beside(self.columns.schema, source))
+            self, columns=replace(self.columns, named=internal_names.free_names(self.columns.schema, source))
         )
 
     @property
@@ -78,9 +78,9 @@ class Target:
 
     def wholly(self) -> pa.BooleanArray:
         """For each file whether all of its rows are known to be selected."""
-        return full_matches.certain(self.bounds, self.predicate)
+        return full_matches.full_match_mask(self.bounds, self.predicate)
 
-    def without(self, left_out: pa.BooleanArray) -> "Target":
+    def without(self, left_out: pa.BooleanArray) -> "DmlTarget":
         """The same without some files."""
         return replace(self, bounds=self.bounds.only(pc.invert(left_out)))
 
@@ -93,10 +93,10 @@ class Target:
 
     def most_rows(self) -> int | None:
         """How many rows the files have together, if that is known and does not take long to find out."""
-        if self.files.num_rows > _COUNTED_FILES or cluster_replay.is_beyond(self.table, self.base):
+        if self.files.num_rows > _COUNTED_FILES or cluster_replay.is_needed(self.table, self.base):
             return None
-        found = _of_columns(self.base, frozenset(self.files["path"].to_pylist())).values()
-        known = [count for count in map(live_rows, found) if count is not None]
+        found = _adds_from_columns(self.base, frozenset(self.files["path"].to_pylist())).values()
+        known = [count for count in map(live_row_count, found) if count is not None]
         return sum(known) if len(known) == self.files.num_rows else None
 
     def rows_of(
@@ -110,8 +110,8 @@ class Target:
         """Those of some files that may have a row which the predicate selects."""
         physical = column_mapping.physical_paths(self.columns.schema, self.columns.mode)
         partitioned = self.metadata.partition_columns
-        bounds = FileBounds(table_of(adds), partition_columns=partitioned, physical=physical)
-        kept = data_skipping.keep(bounds, self.predicate).to_pylist()
+        bounds = FileBounds(adds_as_table(adds), partition_columns=partitioned, physical=physical)
+        kept = data_skipping.keep_mask(bounds, self.predicate).to_pylist()
         return [add for add, keeps in zip(adds, kept, strict=True) if keeps]
 
     def adds(self, paths: Iterable[str]) -> Mapping[str, AddFile]:
@@ -119,25 +119,27 @@ class Target:
         wanted = frozenset(paths)
         if not wanted:
             return {}
-        found = {} if cluster_replay.is_beyond(self.table, self.base) else _of_columns(self.base, wanted)
+        found = (
+            {} if cluster_replay.is_needed(self.table, self.base) else _adds_from_columns(self.base, wanted)
+        )
         told = wanted <= found.keys() and all(add.stats is not None for add in found.values())
         # The live files do not say everything: tags and who clustered a file are in the log only.
         if not told or self.base.state.protocol.has("clustering"):
-            found = {**found, **full_file_actions.named(self.table, self.base, wanted)}
+            found = {**found, **full_file_actions.adds_by_path(self.table, self.base, wanted)}
         return found
 
 
-def find(spark: SparkSession, table: OpenedTable, base: Snapshot, predicate: Predicate) -> Target:
+def find_target(spark: SparkSession, table: OpenedTable, base: Snapshot, predicate: Predicate) -> DmlTarget:
     """The target of a statement about rows that ``predicate`` selects."""
     metadata = base.state.metadata
     table_features.check_writable(base.state.protocol, metadata)
     tracked = property_values.flag(metadata, property_values.ROW_TRACKING)
-    columns = scan.columns_of(metadata, row_ids=tracked)
-    _, bounds = scan.selected(spark, table, base, columns, predicate)
-    return Target(spark, table, base, columns, predicate, bounds())
+    columns = scan.scan_columns(metadata, row_ids=tracked)
+    _, bounds = scan.select_files(spark, table, base, columns, predicate)
+    return DmlTarget(spark, table, base, columns, predicate, bounds())
 
 
-def check_removable(base: Snapshot, statement: str) -> None:
+def check_not_append_only(base: Snapshot, statement: str) -> None:
     """Refuse a statement that changes rows of a table to which rows are only added."""
     if property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
@@ -147,14 +149,14 @@ def check_removable(base: Snapshot, statement: str) -> None:
         )
 
 
-def live_rows(add: AddFile) -> int | None:
+def live_row_count(add: AddFile) -> int | None:
     """How many rows of a file are not deleted, if its statistics tell."""
-    records = record_counts.of(add).num_records
+    records = record_counts.counts_of_file(add).num_records
     hidden = 0 if add.deletion_vector is None else add.deletion_vector.cardinality
     return None if records is None else records - hidden
 
 
-def removal(add: AddFile, now: EpochMillis) -> RemoveFile:
+def remove_action(add: AddFile, now: EpochMillis) -> RemoveFile:
     """The action that takes a file away."""
     return RemoveFile(
         path=add.path,
@@ -170,13 +172,13 @@ def removal(add: AddFile, now: EpochMillis) -> RemoveFile:
     )
 
 
-def _of_columns(base: Snapshot, wanted: frozenset[str]) -> dict[str, AddFile]:
+def _adds_from_columns(base: Snapshot, wanted: frozenset[str]) -> dict[str, AddFile]:
     live = base.files.columns
     rows = live.filter(pc.is_in(live["path"], pa.array(wanted, pa.string()))).to_pylist()
-    return {row["path"]: add_of(row) for row in rows}
+    return {row["path"]: add_action(row) for row in rows}
 
 
-def add_of(row: Mapping[str, object]) -> AddFile:
+def add_action(row: Mapping[str, object]) -> AddFile:
     """The add action of a row of ``table.files``, without what only the log has."""
     vector, values = row["deletion_vector"], row["partition_values"]
     return AddFile(

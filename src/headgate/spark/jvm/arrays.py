@@ -31,7 +31,7 @@ _FILLS = {
 }
 
 
-class Functions:
+class MethodHandles:
     """Functions of a JVM, and how they are put together."""
 
     def __init__(self, gateway: Any) -> None:
@@ -129,10 +129,10 @@ class Functions:
         return made
 
 
-class Arrays:
+class JvmArrays:
     """Arrays of a JVM."""
 
-    def __init__(self, gateway: Any, functions: Functions) -> None:
+    def __init__(self, gateway: Any, functions: MethodHandles) -> None:
         self._gateway, jvm, self._functions = gateway, gateway.jvm, functions
         self._new, self._buffers = jvm.java.lang.reflect.Array.newInstance, jvm.java.nio.ByteBuffer
         self._primitives, self._string = {"int": jvm.int, "long": jvm.long}, jvm.java.lang.String
@@ -160,7 +160,7 @@ class Arrays:
 
     def choose(self, elements: JavaObject, indexes: Sequence[int]) -> JavaObject:
         """Some elements of an array, in one of its own."""
-        chosen = self._functions.at(self._unpacked("int", packed("int", indexes)))
+        chosen = self._functions.at(self._unpacked("int", little_endian("int", indexes)))
         return self._made(len(indexes), self._functions.then(chosen, self._functions.at(elements)))
 
     def flags(self, function: JavaObject, elements: JavaObject) -> bytes:
@@ -201,12 +201,12 @@ class Arrays:
         return made
 
 
-def packed_longs(values: pa.Int64Array) -> bytes:
+def little_endian_longs(values: pa.Int64Array) -> bytes:
     """Numbers, none of which is null, as little-endian bytes."""
     return bytes(values.to_numpy().astype("<i8", copy=False).tobytes())
 
 
-def packed(kind: str, values: Sequence[int]) -> bytes:
+def little_endian(kind: str, values: Sequence[int]) -> bytes:
     """Numbers as little-endian bytes."""
     numbers = array(_KINDS[kind], values)
     if sys.byteorder == "big":
@@ -214,6 +214,6 @@ def packed(kind: str, values: Sequence[int]) -> bytes:
     return numbers.tobytes()
 
 
-def packed_here(kind: str, values: Sequence[int]) -> bytes:
+def native_endian(kind: str, values: Sequence[int]) -> bytes:
     """Numbers as this machine stores them, so as a JVM on it does."""
     return array(_KINDS[kind], values).tobytes()

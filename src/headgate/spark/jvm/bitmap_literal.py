@@ -16,9 +16,9 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
-from headgate.spark.jvm.arrays import Functions, packed_here
+from headgate.spark.jvm.arrays import MethodHandles, native_endian
 
-At = Callable[[Column, Column], Column]
+WordLookup = Callable[[Column, Column], Column]
 """The number at an index, if a condition is true, and else 0; only if the index is one of a number may
 the condition be true: the JVM does not look."""
 
@@ -26,9 +26,9 @@ _CATALYST = "org.apache.spark.sql.catalyst.expressions."
 _BITS = 64
 
 
-def at(spark: SparkSession, numbers: bytes) -> At:
+def word_lookup(spark: SparkSession, numbers: bytes) -> WordLookup:
     """What finds one of these bigints, which are given as this machine stores them."""
-    words = _Words(spark.sparkContext._gateway)
+    words = _CatalystExpressions(spark.sparkContext._gateway)
     array = words.array(words.literal(numbers))
 
     def found(index: Column, is_one: Column) -> Column:
@@ -37,11 +37,11 @@ def at(spark: SparkSession, numbers: bytes) -> At:
     return found
 
 
-class _Words:
+class _CatalystExpressions:
     """Expressions of a JVM, which no function of Spark's makes."""
 
     def __init__(self, gateway: Any) -> None:
-        self._gateway, self._jvm, self._functions = gateway, gateway.jvm, Functions(gateway)
+        self._gateway, self._jvm, self._functions = gateway, gateway.jvm, MethodHandles(gateway)
         sql = self._jvm.org.apache.spark.sql
         self._expressions, self._kinds = sql.catalyst.expressions, sql.types
         self._columns = sql.classic.ExpressionUtils
@@ -49,7 +49,7 @@ class _Words:
     def literal(self, numbers: bytes) -> JavaObject:
         """A map with no keys, and with these for values."""
         keys, values = _unsafe_array(b""), _unsafe_array(numbers)
-        content, made = packed_here("long", [len(keys)]) + keys + values, self._expressions.UnsafeMapData()
+        content, made = native_endian("long", [len(keys)]) + keys + values, self._expressions.UnsafeMapData()
         made.pointTo(content, self._jvm.org.apache.spark.unsafe.Platform.BYTE_ARRAY_OFFSET, len(content))
         return self._expressions.Literal(made, self._object("UnsafeMapData"))
 
@@ -81,4 +81,4 @@ class _Words:
 def _unsafe_array(numbers: bytes) -> bytes:
     """As Spark stores an array: its length, a bit for each element that is null, and the elements."""
     length = len(numbers) // 8
-    return packed_here("long", [length]) + bytes(-(-length // _BITS) * 8) + numbers
+    return native_endian("long", [length]) + bytes(-(-length // _BITS) * 8) + numbers

@@ -20,7 +20,7 @@ from pyspark.errors import utils
 _FLAG = "_enable_debugging_cache"  # PySpark's own; where it has none, everything stays as it is
 
 
-class _Untold(ContextDecorator):
+class _WithoutCallSites(ContextDecorator):
     def __init__(self) -> None:
         self._lock, self._within = Lock(), 0
         self._before: Any = None
@@ -39,5 +39,5 @@ class _Untold(ContextDecorator):
                 setattr(utils, _FLAG, self._before)
 
 
-untold = _Untold()
+without_call_sites = _WithoutCallSites()
 """A context, or a decorator, in which columns are made so."""

@@ -14,16 +14,16 @@ from typing import Any
 
 from py4j.java_gateway import JavaObject
 
-from headgate.spark.jvm.arrays import Functions
+from headgate.spark.jvm.arrays import MethodHandles
 
 _HANDLER, _METHOD, _MAP = "java.lang.reflect.InvocationHandler", "java.lang.reflect.Method", "java.util.Map"
 _HANDLES = "(Ljava/lang/Object;Ljava/lang/reflect/Method;[Ljava/lang/Object;)Ljava/lang/Object;"
 
 
-class Answering:
+class ProxyFactory:
     """Makes such objects, of one interface."""
 
-    def __init__(self, gateway: Any, functions: Functions, interface: str) -> None:
+    def __init__(self, gateway: Any, functions: MethodHandles, interface: str) -> None:
         jvm = gateway.jvm
         self._functions, self._map = functions, jvm.java.util.HashMap
         self._proxy = jvm.java.lang.reflect.Proxy

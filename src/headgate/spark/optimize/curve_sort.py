@@ -32,21 +32,23 @@ _FEW_BITS = 16
 """Of so many cells, as bits, each one's number is looked up rather than computed."""
 
 
-@call_sites.untold
-def arranged(rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int) -> DataFrame:
+@call_sites.without_call_sites
+def sort_by_curve(
+    rows: DataFrame, by: Sequence[Column], curve: Curve, *, files: int, total: int
+) -> DataFrame:
     """The rows of ``rows``, about ``total`` of them, in at most so many partitions along the curve."""
-    bits, own = _bits(files, curve.dimensions), internal_names.beside(rows.columns)
+    bits, own = _bits(files, curve.dimensions), internal_names.free_names(rows.columns)
     sample = _sample(rows, by, own, total=total, files=files).persist()
     try:
         values = [F.col(f"{own.value}{at}") for at in range(curve.dimensions)]
         bounds = _bounds(sample, values, buckets=1 << bits)
-        numbered = _numbered(_bucketed(sample, (), values, bounds, own), (), curve, bits, own)
+        numbered = _with_curve_index(_with_buckets(sample, (), values, bounds, own), (), curve, bits, own)
         begins = _bounds(numbered, [F.col(own.number)], buckets=files)[0]
     finally:
         sample.unpersist()
     kept = [spark_schema.column(name) for name in rows.columns]
-    find = _looked_up if bits * curve.dimensions <= _FEW_BITS else _searched
-    keyed = find(_bucketed(rows, kept, by, bounds, own), kept, curve, bits, begins, own)
+    find = _key_by_lookup if bits * curve.dimensions <= _FEW_BITS else _key_by_search
+    keyed = find(_with_buckets(rows, kept, by, bounds, own), kept, curve, bits, begins, own)
     return keyed.repartition(len(begins) + 1, F.col(own.key)).select(*kept)
 
 
@@ -76,7 +78,7 @@ def _cuts(values: Sequence[Any], buckets: int) -> list[Any]:
     return [cut for cut, before in zip(cuts, [None, *cuts], strict=False) if cut != before]
 
 
-def _bucketed(
+def _with_buckets(
     rows: DataFrame,
     kept: Sequence[Column],
     by: Sequence[Column],
@@ -95,11 +97,13 @@ def _bucketed(
         *kept,
         *(column.alias(f"{own.value}{number}") for number, column in enumerate(by)),
         *(F.array(*map(F.lit, some)).alias(f"{own.cuts}{number}") for number, some in enumerate(bounds)),
-        *(_begun(column).alias(f"{own.bucket}{number}") for number, column in enumerate(by)),
+        *(_first_bucket(column).alias(f"{own.bucket}{number}") for number, column in enumerate(by)),
     )
     for step in _steps(max(map(len, bounds))):
         narrowed = [
-            _narrowed(bucket, value, cut, step).alias(f"{own.bucket}{number}") if bounds[number] else bucket
+            _advance_bucket(bucket, value, cut, step).alias(f"{own.bucket}{number}")
+            if bounds[number]
+            else bucket
             for number, (bucket, value, cut) in enumerate(zip(buckets, values, cuts, strict=True))
         ]
         found = found.select(*kept, *values, *cuts, *narrowed)
@@ -108,7 +112,7 @@ def _bucketed(
     return found.select(*kept, *placed)
 
 
-def _begun(value: Column) -> Column:
+def _first_bucket(value: Column) -> Column:
     """The first bucket, or null; a plain constant would have Spark put the first bound into its code."""
     return F.when(value.isNotNull(), F.lit(0))
 
@@ -118,13 +122,13 @@ def _steps(count: int) -> list[int]:
     return [1 << bit for bit in reversed(range(count.bit_length()))]
 
 
-def _narrowed(bucket: Column, value: Column, cuts: Column, step: int) -> Column:
+def _advance_bucket(bucket: Column, value: Column, cuts: Column, step: int) -> Column:
     """A bucket ``step`` farther if it begins at the value or before."""
     # Beyond the last there is no cut, so nothing is true of it.
     return F.when(F.get(cuts, bucket + (step - 1)) <= value, bucket + step).otherwise(bucket)
 
 
-def _looked_up(
+def _key_by_lookup(
     rows: DataFrame,
     kept: Sequence[Column],
     curve: Curve,
@@ -136,13 +140,15 @@ def _looked_up(
     mask = (1 << bits) - 1
     cells = range(1 << bits * curve.dimensions)
     places = [tuple(cell >> bits * at & mask for at in range(curve.dimensions)) for cell in cells]
-    keys = shuffle_keys.of(len(begins) + 1)
+    keys = shuffle_keys.keys_for_partitions(len(begins) + 1)
     found = [keys[bisect_right(begins, curve.number(place, bits))] for place in places]
     parts = (F.shiftleft(f"{own.bucket}{at}", bits * at) for at in range(curve.dimensions))
-    return rows.select(*kept, F.get(_constants(found), reduce(Column.bitwiseOR, parts)).alias(own.key))
+    return rows.select(
+        *kept, F.get(_int_array_literal(found), reduce(Column.bitwiseOR, parts)).alias(own.key)
+    )
 
 
-def _searched(
+def _key_by_search(
     rows: DataFrame,
     kept: Sequence[Column],
     curve: Curve,
@@ -151,18 +157,18 @@ def _searched(
     own: InternalNames,
 ) -> DataFrame:
     """The rows with the key of their file, by their number on the curve."""
-    numbered = _numbered(rows, kept, curve, bits, own)
-    parted = _bucketed(numbered, kept, [F.col(own.number)], [begins], own)
-    keys = _constants(shuffle_keys.of(len(begins) + 1))
+    numbered = _with_curve_index(rows, kept, curve, bits, own)
+    parted = _with_buckets(numbered, kept, [F.col(own.number)], [begins], own)
+    keys = _int_array_literal(shuffle_keys.keys_for_partitions(len(begins) + 1))
     return parted.select(*kept, F.get(keys, F.col(f"{own.bucket}0")).alias(own.key))
 
 
-def _constants(values: Sequence[int]) -> Column:
+def _int_array_literal(values: Sequence[int]) -> Column:
     """An array of ints as one constant; one made of constants would be an expression for each."""
     return F.from_json(F.lit(msgspec.json.encode(values).decode()), "array<int>")
 
 
-def _numbered(
+def _with_curve_index(
     rows: DataFrame, kept: Sequence[Column], curve: Curve, bits: int, own: InternalNames
 ) -> DataFrame:
     """The rows with their number on the curve: a projection for each bit, each using the one before twice."""

@@ -18,18 +18,18 @@ from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.features import zcubes
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.data_files import data_file_writer
-from headgate.spark.data_files.data_file_writer import Options, Written
+from headgate.spark.data_files.data_file_writer import DataFileOptions, WrittenFiles
 from headgate.spark.dml import dml_metrics, rewrite
-from headgate.spark.dml.dml_metrics import Result
-from headgate.spark.dml.target_scan import Target
+from headgate.spark.dml.dml_metrics import OperationResult
+from headgate.spark.dml.target_scan import DmlTarget
 from headgate.table.commit import remove_actions
 from headgate.table.transaction import Change, Operation
 
 _JOBS = 8
 """How many jobs write at a time; Spark has each wait for free cores."""
-_SPREAD = {
+_SIZE_QUANTILES = {
     "minFileSize": 0.0,
     "p25FileSize": 0.25,
     "p50FileSize": 0.5,
@@ -39,7 +39,7 @@ _SPREAD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RewriteTask:
     """Some files, by position, and how their rows are laid out in new ones."""
 
     positions: Sequence[int]
@@ -48,38 +48,38 @@ class Work:
     """What the new files say of the cube they are in."""
 
 
-def as_one(rows: DataFrame) -> DataFrame:
+def coalesce_to_one(rows: DataFrame) -> DataFrame:
     """In one file, by one task that reads the old ones one after the other; nothing is shuffled."""
     return rows.coalesce(1)
 
 
-def rearrange(
-    target: Target, work: Sequence[Work], operation: Operation, domains: DomainSettings = NO_DOMAINS
-) -> Result:
+def rewrite_and_commit(
+    target: DmlTarget, work: Sequence[RewriteTask], operation: Operation, domains: DomainSettings = NO_DOMAINS
+) -> OperationResult:
     """Do the work and commit it, with these domains; without any of both, the version that was read."""
     moved = domains.beside(target.base.state.protocol, ())
     if not (work or moved):
-        return Result(target.base.version, _metrics((), target.files[:0]))
+        return OperationResult(target.base.version, _metrics((), target.files[:0]))
     old = target.files.take(pa.array([position for some in work for position in some.positions], pa.int64()))
     written = _write(target, work)
-    _confirm(target, written, operation)
+    _check_still_permitted(target, written, operation)
     adds = tuple(add for one in written for add in one.adds)
     metrics = _metrics(adds, old)
     now = EpochMillis(target.table.world.now_ms())
     change = Change(
-        replace(operation, metrics=dml_metrics.told(metrics), changes_data=False),
+        replace(operation, metrics=dml_metrics.as_strings(metrics), changes_data=False),
         (*moved, *remove_actions.removals(old, now, data_change=False), *adds),
-        reads=Reads(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
+        reads=ReadSet(predicates=(target.predicate,), files=frozenset(old["path"].to_pylist())),
     )
     try:
-        return Result(target.table.commit(change, base=target.base), metrics)
+        return OperationResult(target.table.commit(change, base=target.base), metrics)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         _discard(target, written)
         raise
 
 
-def _confirm(target: Target, written: Sequence[Written], operation: Operation) -> None:
+def _check_still_permitted(target: DmlTarget, written: Sequence[WrittenFiles], operation: Operation) -> None:
     """Ask once more before the commit: writing takes long, and the table may have changed hands meanwhile.
 
     Nothing was proposed yet, so whatever the answer is, the new files belong to no version.
@@ -91,7 +91,7 @@ def _confirm(target: Target, written: Sequence[Written], operation: Operation) -
         raise
 
 
-def _write(target: Target, work: Sequence[Work]) -> list[Written]:
+def _write(target: DmlTarget, work: Sequence[RewriteTask]) -> list[WrittenFiles]:
     """Each piece of work as a job of its own, several at a time; if one fails, nothing is left.
 
     One job of a union would not do: Spark makes one task of parts that have one each.
@@ -109,23 +109,23 @@ def _write(target: Target, work: Sequence[Work]) -> list[Written]:
     return [job.result() for job in jobs]
 
 
-def _write_one(target: Target, work: Work) -> Written:
+def _write_one(target: DmlTarget, work: RewriteTask) -> WrittenFiles:
     rows = target.rows_of(target.files.take(pa.array(work.positions, pa.int64())))
     written = data_file_writer.write_files(
         work.arrange(rows.select(*rewrite.copied_columns(target))),
         target.table,
         target.metadata,
         clustering=lifecycle.clustering_columns(target.base.state.domains),
-        options=Options(data_change=False),
+        options=DataFileOptions(data_change=False),
         extra=target.tracked,
     )
     if work.tags is None:
         return written
-    told = {"tags": dict(work.tags), "clustering_provider": zcubes.PROVIDER}
+    told = {"tags": dict(work.tags), "clustering_provider": zcubes.CLUSTERING_PROVIDER}
     return replace(written, adds=tuple(msgspec.structs.replace(add, **told) for add in written.adds))
 
 
-def _discard(target: Target, written: Sequence[Written]) -> None:
+def _discard(target: DmlTarget, written: Sequence[WrittenFiles]) -> None:
     for one in written:
         data_file_writer.discard(target.table.store, one)
 
@@ -138,5 +138,8 @@ def _metrics(adds: Sequence[AddFile], old: pa.Table) -> Mapping[str, int]:
         "numAddedBytes": sum(sizes),
         "numRemovedBytes": sum(old["size"].to_pylist()),
         "numDeletionVectorsRemoved": old.num_rows - old["deletion_vector"].null_count,
-        **{name: sizes[round(share * (len(sizes) - 1))] if sizes else 0 for name, share in _SPREAD.items()},
+        **{
+            name: sizes[round(share * (len(sizes) - 1))] if sizes else 0
+            for name, share in _SIZE_QUANTILES.items()
+        },
     }

@@ -14,27 +14,27 @@ _TRIED_AT_ONCE = 8
 
 
 @cache
-def of(partitions: int) -> tuple[int, ...]:
+def keys_for_partitions(partitions: int) -> tuple[int, ...]:
     """For each of so many partitions an int whose hash leads to it."""
     found = np.full(partitions, -1, np.int64)
     begin, count = 0, partitions * _TRIED_AT_ONCE
     while (found < 0).any():
         tried = np.arange(begin, begin + count, dtype=np.int64)
-        found[_hashed(tried.astype(np.uint32)) % partitions] = tried
+        found[_murmur3(tried.astype(np.uint32)) % partitions] = tried
         begin += count
     return tuple(found.tolist())
 
 
-def _hashed(values: np.ndarray) -> np.ndarray:
+def _murmur3(values: np.ndarray) -> np.ndarray:
     """Murmur3, x86, 32 bits, of ints; signed, so that remainders are those of Spark's ``pmod``."""
     with np.errstate(over="ignore"):
-        mixed = _turned(values * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
-        found = _turned(_SEED ^ mixed, 13) * np.uint32(5) + np.uint32(0xE6546B64)
+        mixed = _rotate_left(values * np.uint32(0xCC9E2D51), 15) * np.uint32(0x1B873593)
+        found = _rotate_left(_SEED ^ mixed, 13) * np.uint32(5) + np.uint32(0xE6546B64)
         found ^= np.uint32(4)  # the length of an int
         for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
             found = (found ^ found >> np.uint32(shift)) * np.uint32(factor)
         return (found ^ found >> np.uint32(16)).astype(np.int32).astype(np.int64)
 
 
-def _turned(values: np.ndarray, by: int) -> np.ndarray:
+def _rotate_left(values: np.ndarray, by: int) -> np.ndarray:
     return values << np.uint32(by) | values >> np.uint32(32 - by)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from headgate.spark.dml.dml_metrics import Result
+from headgate.spark.dml.dml_metrics import OperationResult
 from headgate.spark.optimize import optimize
-from headgate.table.maintenance.rearranger import Rearranged
+from headgate.table.maintenance.rearranger import RearrangeResult
 from headgate.table.opened_table import OpenedTable
 
 
@@ -17,12 +17,12 @@ class SparkRearranger:
 
     session: Callable[[], SparkSession]
 
-    def optimize(self, table: OpenedTable) -> Rearranged:
-        return _rearranged(optimize.optimize(self.session(), table))
+    def optimize(self, table: OpenedTable) -> RearrangeResult:
+        return _to_rearranged(optimize.optimize(self.session(), table))
 
-    def purge(self, table: OpenedTable) -> Rearranged:
-        return _rearranged(optimize.purge(self.session(), table))
+    def purge(self, table: OpenedTable) -> RearrangeResult:
+        return _to_rearranged(optimize.purge(self.session(), table))
 
 
-def _rearranged(done: Result) -> Rearranged:
-    return Rearranged(done.version, done.metrics["numAddedFiles"], done.metrics["numRemovedFiles"])
+def _to_rearranged(done: OperationResult) -> RearrangeResult:
+    return RearrangeResult(done.version, done.metrics["numAddedFiles"], done.metrics["numRemovedFiles"])

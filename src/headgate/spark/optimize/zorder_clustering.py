@@ -12,76 +12,82 @@ from headgate.protocol.actions import AddFile
 from headgate.protocol.domains.lifecycle import Column as Clustered
 from headgate.protocol.features import bin_packing, space_filling_curves, zcubes
 from headgate.protocol.features.space_filling_curves import Curve
-from headgate.protocol.features.zcubes import Member
+from headgate.protocol.features.zcubes import ZCubeFile
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.column_path import Path, format_path, parse_path
-from headgate.protocol.schema.types import leaves
+from headgate.protocol.schema.types import leaf_columns
 from headgate.protocol.stats import indexed_columns
 from headgate.spark.dml import target_scan
-from headgate.spark.dml.target_scan import Target
+from headgate.spark.dml.target_scan import DmlTarget
 from headgate.spark.optimize import curve_sort
-from headgate.spark.optimize.rewrite_files import Work
+from headgate.spark.optimize.rewrite_files import RewriteTask
 
 
-def by_z_order(target: Target, names: Sequence[str]) -> list[Work]:
+def z_order_tasks(target: DmlTarget, names: Sequence[str]) -> list[RewriteTask]:
     """All files of the target, each partition by itself, in a Z-order of these columns."""
-    columns = [_column(path) for path in _checked(target, names)]
-    partitions = bin_packing.of_partitions(
+    columns = [_column(path) for path in _check_columns(target, names)]
+    partitions = bin_packing.partition_keys(
         [dict(values) for values in target.files["partition_values"].to_pylist()]
     )
     positions: dict[object, list[int]] = {}
     for position, partition in enumerate(partitions):
         positions.setdefault(partition, []).append(position)
     curve = space_filling_curves.z_order(len(columns))
-    return [_work(target, some, columns, curve) for some in positions.values()]
+    return [_task(target, some, columns, curve) for some in positions.values()]
 
 
-def by_clustering(target: Target, clustered: tuple[Clustered, ...], *, full: bool) -> list[Work]:
+def clustering_tasks(target: DmlTarget, clustered: tuple[Clustered, ...], *, full: bool) -> list[RewriteTask]:
     """The files that are not laid out by the columns of the table yet, along Hilbert's curve."""
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths)
     members = [
-        Member(position, adds[path].size, zcubes.cube(adds[path], clustered))
+        ZCubeFile(position, adds[path].size, zcubes.zcube_id(adds[path], clustered))
         for position, path in enumerate(paths)
     ]
-    chosen = zcubes.chosen(members, bin_packing.target_bytes(target.metadata), all_of_them=full)
+    chosen = zcubes.files_to_recluster(
+        members, bin_packing.target_file_size(target.metadata), all_of_them=full
+    )
     if not chosen:
         return []
-    logical = {theirs: ours for ours, theirs in _physical(target).items()}
+    logical = {theirs: ours for ours, theirs in _physical_paths(target).items()}
     columns = [_column(logical.get(path, path)) for path in clustered]
-    tags = zcubes.tags(target.table.world.uuid(), clustered)
-    work = _work(target, chosen, columns, space_filling_curves.hilbert(len(columns)))
-    return [Work(work.positions, work.arrange, tags)]
+    tags = zcubes.zcube_tags(target.table.world.uuid(), clustered)
+    work = _task(target, chosen, columns, space_filling_curves.hilbert(len(columns)))
+    return [RewriteTask(work.positions, work.arrange, tags)]
 
 
-def _work(target: Target, positions: Sequence[int], columns: Sequence[Column], curve: Curve) -> Work:
+def _task(
+    target: DmlTarget, positions: Sequence[int], columns: Sequence[Column], curve: Curve
+) -> RewriteTask:
     paths = target.files["path"].to_pylist()
     adds = target.adds(paths[position] for position in positions).values()
     size = sum(add.size for add in adds)
-    files = max(1, round(size / bin_packing.target_bytes(target.metadata)))
-    arrange = partial(_arranged, by=columns, curve=curve, files=files, total=_rows(list(adds)))
-    return Work(positions, arrange)
+    files = max(1, round(size / bin_packing.target_file_size(target.metadata)))
+    arrange = partial(_sort_rows, by=columns, curve=curve, files=files, total=_rows(list(adds)))
+    return RewriteTask(positions, arrange)
 
 
-def _arranged(
+def _sort_rows(
     rows: DataFrame, *, by: Sequence[Column], curve: Curve, files: int, total: int | None
 ) -> DataFrame:
     if files == 1:
         return rows.coalesce(1)
     count = rows.count() if total is None else total
-    return curve_sort.arranged(rows, by, curve, files=files, total=count)
+    return curve_sort.sort_by_curve(rows, by, curve, files=files, total=count)
 
 
 def _rows(adds: Sequence[AddFile]) -> int | None:
-    known = [target_scan.live_rows(add) for add in adds]
+    known = [target_scan.live_row_count(add) for add in adds]
     return None if None in known else sum(count for count in known if count is not None)
 
 
-def _checked(target: Target, names: Sequence[str]) -> list[Path]:
+def _check_columns(target: DmlTarget, names: Sequence[str]) -> list[Path]:
     """The columns of these names, if they are in the files with statistics to skip by."""
     partitioned = {name.lower() for name in target.metadata.partition_columns}
-    stored = {tuple(part.lower() for part in ours): theirs for ours, theirs in _physical(target).items()}
-    with_statistics = indexed_columns.physical_paths(target.metadata)
+    stored = {
+        tuple(part.lower() for part in ours): theirs for ours, theirs in _physical_paths(target).items()
+    }
+    with_statistics = indexed_columns.indexed_paths(target.metadata)
     found = []
     for path in map(parse_path, names):
         lower = tuple(part.lower() for part in path)
@@ -106,11 +112,11 @@ def _checked(target: Target, names: Sequence[str]) -> list[Path]:
     return found
 
 
-def _physical(target: Target) -> dict[Path, Path]:
+def _physical_paths(target: DmlTarget) -> dict[Path, Path]:
     """For every column its path in the files."""
     schema = target.columns.schema
     mapped = column_mapping.physical_paths(schema, target.columns.mode)
-    return {path: mapped.get(path, path) for path, _ in leaves(schema)}
+    return {path: mapped.get(path, path) for path, _ in leaf_columns(schema)}
 
 
 def _column(path: Path) -> Column:

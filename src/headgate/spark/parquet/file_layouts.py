@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from headgate.errors import CorruptLog, ObjectNotFound, UnsupportedFeature
 from headgate.protocol.schema import column_mapping, schema_contents
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.parquet import file_schema, footers
 from headgate.spark.session import internal_names
@@ -29,12 +29,12 @@ _INTEGERS = {8: "byte", 16: "short", 32: "integer", 64: "long"}
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class ScanColumns:
     """The columns of a table, and what tells them apart in files."""
 
     schema: Struct
     partitioned_by: frozenset[str]
-    mode: Mode
+    mode: ColumnMappingMode
     tracked: tuple[str, ...] = ()
     """Names in files of the ids and commit versions of rows, if these are asked for."""
     located: bool = False
@@ -45,12 +45,12 @@ class Columns:
     @property
     def own(self) -> InternalNames:
         """The names of what is said of rows beside their columns."""
-        return self.named or internal_names.beside(self.schema)
+        return self.named or internal_names.free_names(self.schema)
 
     @property
     def usual(self) -> Struct:
         """The layout of a file of which only the log is known."""
-        return self.layout(column_mapping.physical(self.schema, self.mode))
+        return self.layout(column_mapping.physical_schema(self.schema, self.mode))
 
     def layout(self, stored: Struct) -> Struct:
         """The layout of a file that stores the columns of the table so."""
@@ -68,8 +68,8 @@ class Columns:
     def must_ask_files(self) -> bool:
         """Whether names or types differ between files in a way that Spark cannot cope with."""
         # Spark reads most types of older files as wider ones, but not every integer as a decimal.
-        return self.mode is Mode.ID or any(
-            _was_integer(field) for field in schema_contents.fields_of(self.schema)
+        return self.mode is ColumnMappingMode.ID or any(
+            _was_integer(field) for field in schema_contents.all_fields(self.schema)
         )
 
     def is_constant(self, field: Field) -> bool:
@@ -77,14 +77,14 @@ class Columns:
         return field.name in self.partitioned_by
 
 
-def ask(table: OpenedTable, files: pa.Table, columns: Columns) -> list[Struct]:
+def read_layouts(table: OpenedTable, files: pa.Table, columns: ScanColumns) -> list[Struct]:
     """The layouts of data files, by their footers, each of which is fetched once while the table is open."""
     usual = columns.usual
 
     def layout(path: str, size: int) -> Struct:
         found = _schema(table, path, size)
         # Without one reading the file will fail, with Spark's own words.
-        return usual if found is None else of_file(columns, found, path)
+        return usual if found is None else file_layout(columns, found, path)
 
     with ThreadPoolExecutor(_READERS) as pool:
         return list(pool.map(layout, files["path"].to_pylist(), files["size"].to_pylist()))
@@ -95,7 +95,7 @@ def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
     if known is not None:
         return known
     try:
-        footer = footers.read(*file_paths.find(table.store, table.location, path))
+        footer = footers.read(*file_paths.locate_object(table.store, table.location, path))
         found = None if footer is None else footer.schema.to_arrow_schema()
     except (ObjectNotFound, pa.ArrowException):
         return None
@@ -104,9 +104,9 @@ def _schema(table: OpenedTable, path: str, size: int) -> pa.Schema | None:
     return found
 
 
-def of_file(columns: Columns, file: pa.Schema, path: str) -> Struct:
+def file_layout(columns: ScanColumns, file: pa.Schema, path: str) -> Struct:
     """The layout of a file with this schema."""
-    by_id = columns.mode is Mode.ID
+    by_id = columns.mode is ColumnMappingMode.ID
     if by_id and not any(_FIELD_ID in (field.metadata or {}) for field in file):
         raise UnsupportedFeature(
             f"the table finds its columns by field ids, and the data file {path} has none: "
@@ -117,10 +117,10 @@ def of_file(columns: Columns, file: pa.Schema, path: str) -> Struct:
     return columns.layout(_struct(columns.schema.fields, list(file), columns.mode, path))
 
 
-def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: Mode, path: str) -> Struct:
+def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: ColumnMappingMode, path: str) -> Struct:
     parts = []
     for field in fields:
-        found = _find(field, file, mode, path)
+        found = _find_field(field, file, mode, path)
         parts.append(
             Field(column_mapping.physical_name(field, mode), VOID)
             if found is None
@@ -129,8 +129,10 @@ def _struct(fields: Sequence[Field], file: Sequence[pa.Field], mode: Mode, path:
     return Struct(tuple(parts))
 
 
-def _find(field: Field, file: Sequence[pa.Field], mode: Mode, path: str) -> pa.Field | None:
-    number = column_mapping.field_id(field) if mode is Mode.ID else None
+def _find_field(
+    field: Field, file: Sequence[pa.Field], mode: ColumnMappingMode, path: str
+) -> pa.Field | None:
+    number = column_mapping.field_id(field) if mode is ColumnMappingMode.ID else None
     if number is not None:
         wanted = str(number).encode()
         found = [part for part in file if (part.metadata or {}).get(_FIELD_ID) == wanted]
@@ -146,7 +148,7 @@ def _find(field: Field, file: Sequence[pa.Field], mode: Mode, path: str) -> pa.F
     return found[0] if found else None
 
 
-def _type(wanted: DataType, found: pa.DataType, mode: Mode, path: str) -> DataType:
+def _type(wanted: DataType, found: pa.DataType, mode: ColumnMappingMode, path: str) -> DataType:
     if isinstance(found, pa.BaseExtensionType):
         return _type(wanted, found.storage_type, mode, path)
     match wanted:

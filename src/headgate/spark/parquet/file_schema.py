@@ -25,12 +25,12 @@ _LISTS: tuple[Callable[[pa.DataType], bool], ...] = (
     pa.types.is_list_view,
     pa.types.is_large_list_view,
 )
-_CAREFUL = "parquet-mr"
+_TRUSTED_WRITER = "parquet-mr"
 """The writer whose bounds are left out where a column has a NaN; others ignore it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ParquetType:
     """A physical type and an annotation of parquet, and what a column of them is."""
 
     physical: str
@@ -41,7 +41,7 @@ class Row:
     """Whether the bounds in a footer can be taken as they are."""
 
 
-def _is(name: str) -> Callable[[Annotation], str | None]:
+def _type_name(name: str) -> Callable[[Annotation], str | None]:
     return lambda _: name
 
 
@@ -56,47 +56,47 @@ def _decimal(found: Annotation) -> str | None:
     return f"decimal({precision},{int(found['scale'])})" if precision <= 38 else None
 
 
-def _moment(found: Annotation) -> str | None:
+def _timestamp(found: Annotation) -> str | None:
     if found["timeUnit"] == "nanoseconds":
         return None
     return "timestamp" if found["isAdjustedToUTC"] else "timestamp_ntz"
 
 
-TYPES: tuple[Row, ...] = (
-    Row("BOOLEAN", "None", _is("boolean")),
-    Row("INT32", "None", _is("integer")),
-    Row("INT32", "Int", _integer),
-    Row("INT32", "Date", _is("date")),
-    Row("INT32", "Decimal", _decimal),
-    Row("INT64", "None", _is("long")),
-    Row("INT64", "Int", _integer),
-    Row("INT64", "Decimal", _decimal),
-    Row("INT64", "Timestamp", _moment),
-    Row("INT96", "None", _is("timestamp"), bounds=False),
-    Row("FLOAT", "None", _is("float")),
-    Row("DOUBLE", "None", _is("double")),
-    Row("BYTE_ARRAY", "None", _is("binary")),
-    Row("BYTE_ARRAY", "String", _is("string")),
-    Row("BYTE_ARRAY", "Enum", _is("string")),
-    Row("BYTE_ARRAY", "JSON", _is("string")),
-    Row("BYTE_ARRAY", "BSON", _is("binary")),
-    Row("BYTE_ARRAY", "Decimal", _decimal),
-    Row("FIXED_LEN_BYTE_ARRAY", "Decimal", _decimal),
+TYPES: tuple[ParquetType, ...] = (
+    ParquetType("BOOLEAN", "None", _type_name("boolean")),
+    ParquetType("INT32", "None", _type_name("integer")),
+    ParquetType("INT32", "Int", _integer),
+    ParquetType("INT32", "Date", _type_name("date")),
+    ParquetType("INT32", "Decimal", _decimal),
+    ParquetType("INT64", "None", _type_name("long")),
+    ParquetType("INT64", "Int", _integer),
+    ParquetType("INT64", "Decimal", _decimal),
+    ParquetType("INT64", "Timestamp", _timestamp),
+    ParquetType("INT96", "None", _type_name("timestamp"), bounds=False),
+    ParquetType("FLOAT", "None", _type_name("float")),
+    ParquetType("DOUBLE", "None", _type_name("double")),
+    ParquetType("BYTE_ARRAY", "None", _type_name("binary")),
+    ParquetType("BYTE_ARRAY", "String", _type_name("string")),
+    ParquetType("BYTE_ARRAY", "Enum", _type_name("string")),
+    ParquetType("BYTE_ARRAY", "JSON", _type_name("string")),
+    ParquetType("BYTE_ARRAY", "BSON", _type_name("binary")),
+    ParquetType("BYTE_ARRAY", "Decimal", _decimal),
+    ParquetType("FIXED_LEN_BYTE_ARRAY", "Decimal", _decimal),
 )
 _BY_TYPE = {(row.physical, row.annotation): row for row in TYPES}
 
 
-def columns(footer: pq.FileMetaData, path: str) -> Struct:
+def footer_schema(footer: pq.FileMetaData, path: str) -> Struct:
     """The columns of a file, all nullable; refused by name if it has one that not everybody can read."""
     parquet = footer.schema
     leaves = iter([_leaf(parquet.column(number), path) for number in range(footer.num_columns)])
     return _struct(parquet.to_arrow_schema(), leaves)
 
 
-def with_trusted_bounds(footer: pq.FileMetaData, path: str) -> Struct:
+def footer_schema_with_bounds(footer: pq.FileMetaData, path: str) -> Struct:
     """The same columns, where those whose bounds in the footer may be wrong have a type without bounds."""
     parquet = footer.schema
-    careful = (footer.created_by or "").startswith(_CAREFUL)
+    careful = (footer.created_by or "").startswith(_TRUSTED_WRITER)
     leaves = []
     for number in range(footer.num_columns):
         found = parquet.column(number)

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, leaves
+from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct, leaf_columns
 from headgate.protocol.stats import file_stats
 from headgate.protocol.stats.file_stats import ColumnStats
 from headgate.storage.store import Store
@@ -50,7 +50,7 @@ def render_stats(
     if len(columns) != footer.num_columns:
         return file_stats.render(footer.num_rows, ())
     if indexed is None:
-        indexed = {path for path, _ in islice(leaves(schema), file_stats.INDEXED_COLUMNS)}
+        indexed = {path for path, _ in islice(leaf_columns(schema), file_stats.DEFAULT_INDEXED_COLUMNS)}
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     rebased = any(key in (footer.metadata or {}) for key in _REBASED)
     return file_stats.render(

@@ -9,7 +9,7 @@ from pyspark.sql.types import DataType as SparkType
 from pyspark.sql.types import StructType
 
 from headgate.protocol.schema import column_mapping
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.parquet.file_layouts import VOID
 from headgate.spark.session import internal_names
@@ -21,7 +21,7 @@ _COLLATIONS = "__COLLATIONS"
 _INTERNAL = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT")
 
 
-def visible(schema: Struct) -> Struct:
+def visible_schema(schema: Struct) -> Struct:
     """The columns as a user sees them: nullable, with comments and the like but no orders to writers."""
     return Struct(
         tuple(
@@ -31,25 +31,25 @@ def visible(schema: Struct) -> Struct:
     )
 
 
-def is_stored_as(schema: Struct, layout: Struct) -> bool:
+def matches_layout(schema: Struct, layout: Struct) -> bool:
     """Whether files of ``layout`` have just the columns of ``schema``."""
-    return not _has_void(layout) and column_mapping.physical(schema, Mode.NONE) == layout
+    return not _has_void(layout) and column_mapping.physical_schema(schema, ColumnMappingMode.NONE) == layout
 
 
-def to_read(layout: Struct) -> StructType:
+def read_schema(layout: Struct) -> StructType:
     """What to ask of files with this layout."""
-    return spark_schema.to_spark(_stored(layout))
+    return spark_schema.to_spark(_stored_struct(layout))
 
 
-def logical(column: Column, found: DataType, wanted: DataType) -> Column:
+def to_logical(column: Column, found: DataType, wanted: DataType) -> Column:
     """A column, or a part of one, as the table has it; null where files do not store it."""
     match found, wanted:
         case Primitive("void"), _:
             return F.lit(None).cast(spark_type(wanted))
-        case Struct(parts), Struct(fields) if not _alike(found, wanted):
+        case Struct(parts), Struct(fields) if not _is_same_type(found, wanted):
             rebuilt = F.struct(
                 *(
-                    logical(column.getField(part.name), part.type, field.type).alias(
+                    to_logical(column.getField(part.name), part.type, field.type).alias(
                         field.name, metadata=dict(field.metadata)
                     )
                     for part, field in zip(parts, fields, strict=True)
@@ -57,12 +57,12 @@ def logical(column: Column, found: DataType, wanted: DataType) -> Column:
             )
             return F.when(column.isNotNull(), rebuilt)
         case Array(part, _), Array(element, _) if _has_void(part):
-            return F.transform(column, lambda item: logical(item, part, element))
+            return F.transform(column, lambda item: to_logical(item, part, element))
         case Map(old_key, old_value, _), Map(key, value, _) if _has_void(found):
-            keys = F.transform(F.map_keys(column), lambda item: logical(item, old_key, key))
-            values = F.transform(F.map_values(column), lambda item: logical(item, old_value, value))
+            keys = F.transform(F.map_keys(column), lambda item: to_logical(item, old_key, key))
+            values = F.transform(F.map_values(column), lambda item: to_logical(item, old_value, value))
             return F.map_from_arrays(keys, values)
-        case _ if _alike(found, wanted):
+        case _ if _is_same_type(found, wanted):
             return column
         case _:
             return column.cast(spark_type(wanted))
@@ -73,7 +73,7 @@ def spark_type(data_type: DataType) -> SparkType:
     return spark_schema.to_spark(Struct((Field("", data_type),))).fields[0].dataType
 
 
-def collated(column: Column, field: Field) -> Column:
+def with_collation(column: Column, field: Field) -> Column:
     """A column whose texts compare as the field says: in Spark that is part of their type, in the log not."""
     return (
         column.cast(spark_schema.to_spark(Struct((field,))).fields[0].dataType)
@@ -101,7 +101,7 @@ def _has_collations(data_type: DataType) -> bool:
 def _visible_type(data_type: DataType) -> DataType:
     match data_type:
         case Struct():
-            return visible(data_type)
+            return visible_schema(data_type)
         case Array(element, _):
             return Array(_visible_type(element), contains_null=True)
         case Map(key, value, _):
@@ -114,20 +114,22 @@ def _visible_metadata(field: Field) -> Mapping[str, Any]:
     return {key: value for key, value in field.metadata.items() if not key.startswith(_INTERNAL)}
 
 
-def _stored(layout: Struct, *, nested: bool = False) -> Struct:
+def _stored_struct(layout: Struct, *, nested: bool = False) -> Struct:
     kept = tuple(Field(field.name, _stored_type(field.type)) for field in layout.fields if field.type != VOID)
     return Struct(kept if kept or not nested else (_absent_field(layout),))
 
 
 def _absent_field(layout: Struct) -> Field:
-    prefix = internal_names.free_prefix(internal_names.USUAL, (field.name for field in layout.fields))
+    prefix = internal_names.free_prefix(
+        internal_names.DEFAULT_PREFIX, (field.name for field in layout.fields)
+    )
     return Field(f"{prefix}{_NO_FIELD}", Primitive("boolean"))
 
 
 def _stored_type(data_type: DataType) -> DataType:
     match data_type:
         case Struct():
-            return _stored(data_type, nested=True)
+            return _stored_struct(data_type, nested=True)
         case Array(element, _):
             return Array(_stored_type(element), contains_null=True)
         case Map(key, value, _):
@@ -136,8 +138,8 @@ def _stored_type(data_type: DataType) -> DataType:
             return data_type
 
 
-def _alike(found: DataType, wanted: DataType) -> bool:
-    return is_stored_as(Struct((Field("", wanted),)), Struct((Field("", found),)))
+def _is_same_type(found: DataType, wanted: DataType) -> bool:
+    return matches_layout(Struct((Field("", wanted),)), Struct((Field("", found),)))
 
 
 def _has_void(data_type: DataType) -> bool:

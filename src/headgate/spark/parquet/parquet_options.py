@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-READ: Mapping[str, str] = {
+READ_OPTIONS: Mapping[str, str] = {
     # The session may have these on, and rows would be lost without a word.
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",
@@ -21,12 +21,12 @@ READ: Mapping[str, str] = {
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
 }
-TIMESTAMPS = "spark.sql.parquet.outputTimestampType"
+TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
 MICROS = "TIMESTAMP_MICROS"
 _CALENDAR = "spark.sql.parquet.datetimeRebaseModeInWrite"
 
 
-class _Sessions:
+class _SavedSettings:
     """Which settings each session had before those who write changed them."""
 
     def __init__(self) -> None:
@@ -59,22 +59,22 @@ class _Sessions:
                     spark.conf.set(name, value)
 
 
-_sessions = _Sessions()
+_saved = _SavedSettings()
 
 
 @contextmanager
 def for_writing(spark: SparkSession) -> Iterator[None]:
     """A session in which parquet is written as Delta has it."""
-    _sessions.enter(spark)
+    _saved.enter(spark)
     try:
         yield
     finally:
-        _sessions.leave(spark)
+        _saved.leave(spark)
 
 
 def _settings(spark: SparkSession) -> Mapping[str, str]:
     calendar = {_CALENDAR: "CORRECTED"}
-    return calendar if _honours_write_options(spark.version) else {TIMESTAMPS: MICROS, **calendar}
+    return calendar if _honours_write_options(spark.version) else {TIMESTAMP_TYPE: MICROS, **calendar}
 
 
 def _honours_write_options(version: str) -> bool:

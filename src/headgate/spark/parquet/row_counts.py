@@ -18,7 +18,7 @@ from headgate.table.read import file_paths
 _READERS = 16
 
 
-def of_files(table: OpenedTable, files: Sequence[AddFile]) -> Mapping[str, int | None]:
+def row_counts(table: OpenedTable, files: Sequence[AddFile]) -> Mapping[str, int | None]:
     """By path, the rows of each file, deleted ones too; None where the footer cannot be read."""
     if not files:
         return {}
@@ -29,7 +29,7 @@ def of_files(table: OpenedTable, files: Sequence[AddFile]) -> Mapping[str, int |
 
 def _rows(table: OpenedTable, path: str) -> int | None:
     try:
-        footer = footers.read(*file_paths.find(table.store, table.location, path))
+        footer = footers.read(*file_paths.locate_object(table.store, table.location, path))
     except (ObjectNotFound, pa.ArrowException):
         return None
     return None if footer is None else int(footer.num_rows)

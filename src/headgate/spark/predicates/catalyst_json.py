@@ -18,7 +18,7 @@ _SMALLEST_NORMAL = 2.0**-126
 _NOT_UTF8 = "�"
 
 
-class Values(Protocol):
+class LiteralValues(Protocol):
     """Values that the JSON lacks, by the number of their node: texts of what Spark computes with."""
 
     def of_literal(self, number: int) -> str:
@@ -28,13 +28,13 @@ class Values(Protocol):
         """The values of a set; none of them if they are too many to say."""
 
 
-def question(text: str, values: Values) -> list[Any]:
+def parse_expression(text: str, values: LiteralValues) -> list[Any]:
     """An expression as nested lists."""
     nodes = iter(enumerate(msgspec.json.decode(text)))
     return _read(nodes, values)[0]
 
 
-def _read(nodes: Iterator[tuple[int, Any]], values: Values) -> tuple[list[Any], Any]:
+def _read(nodes: Iterator[tuple[int, Any]], values: LiteralValues) -> tuple[list[Any], Any]:
     """The next node with all that is below it, and its type if the JSON says it."""
     number, node = next(nodes)
     children = [_read(nodes, values) for _ in range(node["num-children"])]
@@ -50,14 +50,14 @@ def _read(nodes: Iterator[tuple[int, Any]], values: Values) -> tuple[list[Any], 
         case "Cast":
             return ["cast", *parts, _cast_to(node["dataType"]), node.get("timeZoneId")], node["dataType"]
         case "InSet":
-            kind = _name(types[0])
+            kind = _type_name(types[0])
             return ["In", *parts, *(_constant(kind, text) for text in values.of_set(number))], "boolean"
         case other:
             return [other.rpartition(".")[2].rpartition("$")[2], *parts], None
 
 
-def _literal(number: int, node: Mapping[str, Any], values: Values) -> list[Any]:
-    kind, text = _name(node["dataType"]), node["value"]
+def _literal(number: int, node: Mapping[str, Any], values: LiteralValues) -> list[Any]:
+    kind, text = _type_name(node["dataType"]), node["value"]
     # These are written for people: of an hour that a clock shows twice nobody could tell which it is.
     if text is not None and kind in _TIMES:
         text = values.of_literal(number)
@@ -74,13 +74,13 @@ def _constant(kind: str, text: str | None) -> list[Any]:
         return ["?"]
 
 
-def _name(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     return kind if isinstance(kind, str) else "?"
 
 
 def _cast_to(kind: Any) -> str:
     # Not every version of Spark writes the collation of a string here.
-    return "?" if kind == "string" else _name(kind)
+    return "?" if kind == "string" else _type_name(kind)
 
 
 def _field(kind: Any, ordinal: int) -> Mapping[str, Any]:

@@ -32,11 +32,11 @@ _PLAIN = (
 _NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([^`.]+))(?:\.(?!$)|$)")
 
 
-def render(tree: Any) -> str:
+def to_sql(tree: Any) -> str:
     """An expression as SQL, with ``sql_forms.UNKNOWN`` for every part without a form."""
     match type(tree).__name__:
         case "UnresolvedFunction" if not tree._is_distinct:
-            return sql_forms.call(tree._name, [render(arg) for arg in tree._args])
+            return sql_forms.function_call(tree._name, [to_sql(arg) for arg in tree._args])
         case "ColumnReference" if not tree._is_metadata_column:
             return _reference(tree._unparsed_identifier)
         case "LiteralExpression":
@@ -44,9 +44,9 @@ def render(tree: Any) -> str:
         case "SQLExpression":
             return f"({tree._expr}\n)"
         case "ColumnAlias":
-            return render(tree._child)
+            return to_sql(tree._child)
         case "CastExpression" if tree._eval_mode is None:
-            return f"CAST({render(tree._expr)} AS {_type_name(tree._data_type)})"
+            return f"CAST({to_sql(tree._expr)} AS {_type_name(tree._data_type)})"
         case "UnresolvedExtractValue":
             return _extraction(tree)
         case _:
@@ -56,7 +56,7 @@ def render(tree: Any) -> str:
 def _extraction(tree: Any) -> str:
     key = tree._extraction
     field = key._value if type(key).__name__ == "LiteralExpression" else None
-    return sql_forms.field_of(render(tree._child), field)
+    return sql_forms.struct_field(to_sql(tree._child), field)
 
 
 def _reference(identifier: str) -> str:
@@ -68,7 +68,7 @@ def _reference(identifier: str) -> str:
             return sql_forms.UNKNOWN
         parts.append(found[2] if found[1] is None else found[1].replace("``", "`"))
         position = found.end()
-    return sql_forms.name(parts) if parts else sql_forms.UNKNOWN
+    return sql_forms.column_name(parts) if parts else sql_forms.UNKNOWN
 
 
 def _literal(value: Any, data_type: DataType) -> str:
@@ -77,10 +77,10 @@ def _literal(value: Any, data_type: DataType) -> str:
     try:
         match data_type:
             case DateType():
-                return sql_forms.day((_EPOCH_DAY + timedelta(days=value)).isoformat())
+                return sql_forms.date_literal((_EPOCH_DAY + timedelta(days=value)).isoformat())
             case TimestampType():
                 found = _EPOCH + timedelta(microseconds=value)
-                return sql_forms.moment(found.isoformat().replace("+00:00", "Z"))
+                return sql_forms.timestamp_literal(found.isoformat().replace("+00:00", "Z"))
             case _:
                 return sql_forms.literal(value) if isinstance(data_type, _PLAIN) else sql_forms.UNKNOWN
     except OverflowError:

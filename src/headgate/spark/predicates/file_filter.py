@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, StringType, StructField, StructType, TimestampType
 
 from headgate.protocol.predicates import tree
-from headgate.protocol.predicates.comparisons import HIGHEST, precision_and_scale
+from headgate.protocol.predicates.comparisons import MAX_CHARACTER, precision_and_scale
 from headgate.protocol.predicates.tree import (
     Always,
     And,
@@ -28,16 +28,16 @@ from headgate.protocol.predicates.tree import (
     NotNull,
     NotStartsWith,
     Op,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
     Value,
 )
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Primitive
 from headgate.protocol.stats import file_stats
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 
 Path = tuple[str, ...]
 STATS, STATS_PARSED = "stats", "stats_parsed"
@@ -69,12 +69,14 @@ class FileFilter:
     """A predicate on the rows of a table, turned to its files."""
 
     predicate: Predicate
-    columns: Columns
+    columns: ScanColumns
 
     @property
     def leaves(self) -> tuple[Path, ...]:
         """The statistics it needs, by their keys; none if partition values suffice."""
-        stored = [column for column in tree.columns(self.predicate) if not self._is_partition(column)]
+        stored = [
+            column for column in tree.referenced_columns(self.predicate) if not self._is_partition(column)
+        ]
         found = [(section, *self._physical(column)) for column in stored for section in _SECTIONS]
         return tuple(dict.fromkeys((_RECORDS, *found))) if found else ()
 
@@ -92,7 +94,7 @@ class FileFilter:
         # An array of one, so that the text is parsed once however often it is looked at.
         return F.exists(
             F.array(F.from_json(F.col(STATS), texts)),
-            lambda found: self._may_match(self.predicate, _known(leaves, found, parsed)),
+            lambda found: self._may_match(self.predicate, _stats_columns(leaves, found, parsed)),
         )
 
     def _is_partition(self, column: tree.Column) -> bool:
@@ -110,7 +112,7 @@ class FileFilter:
             text = F.try_element_at(F.col("partition_values"), F.lit(path[-1]))
             absent = F.coalesce(text, F.lit("")) == ""
             value = _typed(text, column, zone="Z")
-            return _Bounds(*_around(value, column), absent, ~absent)
+            return _Bounds(*_error_margin(value, column), absent, ~absent)
         low, high, nulls = (known[section, *path] for section in _SECTIONS)
         if not (file_stats.has_bounds(column.type) or column.type == Primitive("boolean")):
             low = high = F.lit(None).cast("string")
@@ -124,7 +126,7 @@ class FileFilter:
 
     def _may_match(self, predicate: Predicate, known: Mapping[Path, Column]) -> Column:
         match predicate:
-            case Always() | Unknown():
+            case Always() | Opaque():
                 return F.lit(_YES)
             case Never():
                 return F.lit(_NO)
@@ -167,7 +169,7 @@ def _struct(leaves: Mapping[Path, DataType]) -> StructType:
     return StructType([StructField(key, inner.get(()) or _struct(inner)) for key, inner in below.items()])
 
 
-def _known(leaves: Iterable[Path], found: Column, parsed: StructType | None) -> dict[Path, Column]:
+def _stats_columns(leaves: Iterable[Path], found: Column, parsed: StructType | None) -> dict[Path, Column]:
     """Each leaf as text: that of a checkpoint's own columns where there is one, else that of JSON."""
     known = {}
     for leaf in leaves:
@@ -218,17 +220,17 @@ def _number(value: Column) -> Column:
 
 
 def _lower(value: Column, column: tree.Column) -> Column:
-    if _is_moment(column):  # before 1970 a writer that cuts towards zero cuts upwards, at most to 1970
+    if _is_timestamp(column):  # before 1970 a writer that cuts towards zero cuts upwards, at most to 1970
         return F.when(value <= 0, F.try_subtract(value, F.lit(_CUT_MICROS))).otherwise(value)
-    return _around(value, column)[0]
+    return _error_margin(value, column)[0]
 
 
 def _upper(value: Column, column: tree.Column) -> Column:
     if column.type == Primitive("string"):
         return _upper_text(value)
-    if _is_moment(column):  # cut down to milliseconds (spec: per-file-statistics)
+    if _is_timestamp(column):  # cut down to milliseconds (spec: per-file-statistics)
         return F.try_add(value, F.lit(_CUT_MICROS))
-    return _around(value, column)[1]
+    return _error_margin(value, column)[1]
 
 
 def _upper_text(value: Column) -> Column:
@@ -237,10 +239,10 @@ def _upper_text(value: Column) -> Column:
     sure = F.when(F.octet_length(head) == F.char_length(head), head).otherwise(
         F.substring(value, 1, _OTHERS_SURE)
     )
-    return F.when(F.octet_length(value) >= _MAYBE_CUT, F.concat(sure, F.lit(HIGHEST))).otherwise(value)
+    return F.when(F.octet_length(value) >= _MAYBE_CUT, F.concat(sure, F.lit(MAX_CHARACTER))).otherwise(value)
 
 
-def _around(value: Column, column: tree.Column) -> tuple[Column, Column]:
+def _error_margin(value: Column, column: tree.Column) -> tuple[Column, Column]:
     """How far a value may be off: as a double is from a decimal, or as a float is that was printed."""
     if column.was_float:
         slack = F.abs(value) * _FLOAT_SLACK + _TINY
@@ -253,7 +255,7 @@ def _around(value: Column, column: tree.Column) -> tuple[Column, Column]:
     return value, value
 
 
-def _is_moment(column: tree.Column) -> bool:
+def _is_timestamp(column: tree.Column) -> bool:
     return column.type in (Primitive("timestamp"), Primitive("timestamp_ntz"))
 
 

@@ -8,16 +8,16 @@ from headgate.protocol import file_key
 
 def path_key(path: Column) -> Column:
     """The key of each path; null where there is none."""
-    return F.when(path.rlike(file_key.ODD), _spelled(path)).otherwise(path)
+    return F.when(path.rlike(file_key.NONCANONICAL_PATH), _spelled(path)).otherwise(path)
 
 
 def _spelled(path: Column) -> Column:
-    known = F.regexp_replace(F.regexp_replace(path, file_key.LOCAL, ""), file_key.S3, "s3:")
-    place = F.regexp_extract(known, file_key.PLACE, 0)
+    known = F.regexp_replace(F.regexp_replace(path, file_key.LOCAL_SCHEME, ""), file_key.S3_SCHEME, "s3:")
+    place = F.regexp_extract(known, file_key.SCHEME_AND_AUTHORITY, 0)
     inside = _decoded(known.substr(F.length(place) + F.lit(1), F.length(known)))
     root = F.when(inside.startswith("/"), "/").otherwise("")
     none = F.array().cast("array<string>")
-    return F.concat(place, root, F.array_join(F.aggregate(F.split(inside, "/"), none, _followed), "/"))
+    return F.concat(place, root, F.array_join(F.aggregate(F.split(inside, "/"), none, _resolve_segment), "/"))
 
 
 def _decoded(path: Column) -> Column:
@@ -27,7 +27,7 @@ def _decoded(path: Column) -> Column:
     return F.when(is_text, decoded).otherwise(path)
 
 
-def _followed(parts: Column, part: Column) -> Column:
+def _resolve_segment(parts: Column, part: Column) -> Column:
     last = F.coalesce(F.try_element_at(parts, F.lit(-1)), F.lit(".."))
     back = F.slice(parts, F.lit(1), F.size(parts) - F.lit(1))
     return (

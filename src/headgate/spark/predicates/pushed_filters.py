@@ -14,16 +14,16 @@ import msgspec
 
 from headgate.protocol.predicates import comparisons, literals, sql_casts, tree
 from headgate.protocol.predicates.literals import Literal
-from headgate.protocol.predicates.tree import Column, IsNull, NotNull, Op, Predicate, Unknown, all_of, any_of
+from headgate.protocol.predicates.tree import Column, IsNull, NotNull, Op, Opaque, Predicate, all_of, any_of
 from headgate.protocol.schema.types import Struct
 
-Columns = Mapping[tuple[str, ...], Column]
+ColumnsByPath = Mapping[tuple[str, ...], Column]
 """Columns of a table by their paths in its files."""
 
 _EPOCH_DAY, _EPOCH = date(1970, 1, 1), datetime(1970, 1, 1)
 
 
-def columns_of(schema: Struct, layout: Struct) -> Columns:
+def filterable_columns(schema: Struct, layout: Struct) -> ColumnsByPath:
     """The columns that files of a layout store just as the table has them."""
     found: dict[tuple[str, ...], Column] = {}
     _collect(schema, schema, layout, ((), ()), found)
@@ -41,34 +41,34 @@ def _collect(
         ours, theirs = (*at[0], field.name), (*at[1], stored.name)
         if isinstance(field.type, Struct) and isinstance(stored.type, Struct):
             _collect(whole, field.type, stored.type, (ours, theirs), found)
-        elif field.type == stored.type and (column := tree.resolve(whole, ours)) is not None:
+        elif field.type == stored.type and (column := tree.resolve_column(whole, ours)) is not None:
             found[theirs] = column
 
 
-def predicate(question: str, columns: Columns) -> Predicate:
+def to_predicate(question: str, columns: ColumnsByPath) -> Predicate:
     """The predicate of filters that must all be true."""
-    return all_of(_Reader(columns).read(part) for part in msgspec.json.decode(question))
+    return all_of(_FilterReader(columns).read(part) for part in msgspec.json.decode(question))
 
 
 @dataclass(frozen=True, slots=True)
-class _Constant:
+class _FilterConstant:
     value: Literal
 
 
 @dataclass(frozen=True, slots=True)
-class _Day:
+class _DayOfColumn:
     """The day of a timestamp column, in a zone."""
 
     column: Column
     zone: str
 
 
-_Operand = Column | _Constant | _Day | None
+_Operand = Column | _FilterConstant | _DayOfColumn | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    columns: Columns
+class _FilterReader:
+    columns: ColumnsByPath
 
     def read(self, node: list[Any], *, negated: bool = False) -> Predicate:
         """The rows for which ``node`` is true, or false if ``negated``."""
@@ -88,7 +88,7 @@ class _Reader:
                 return self._listed(tested, values, negated=negated)
             case ["StartsWith", left, right]:
                 tested, prefix = self._operand(left), self._operand(right)
-                if isinstance(tested, Column) and isinstance(prefix, _Constant):
+                if isinstance(tested, Column) and isinstance(prefix, _FilterConstant):
                     return comparisons.starts_with(tested, prefix.value, negated=negated)
             case _:
                 return self._alone(node, negated=negated)
@@ -96,17 +96,17 @@ class _Reader:
 
     def _compared(self, op: Op, left: list[Any], right: list[Any], *, negated: bool) -> Predicate:
         first, second = self._operand(left), self._operand(right)
-        if isinstance(first, _Constant):
+        if isinstance(first, _FilterConstant):
             first, second, op = second, first, op.mirrored
-        if not isinstance(second, _Constant):
+        if not isinstance(second, _FilterConstant):
             return _unknown([op, left, right])
         return _compare(first, op.negated if negated else op, second.value)
 
     def _null_safe(self, left: list[Any], right: list[Any], *, negated: bool) -> Predicate:
         first, second = self._operand(left), self._operand(right)
-        if isinstance(first, _Constant):
+        if isinstance(first, _FilterConstant):
             first, second = second, first
-        if not isinstance(first, Column) or not isinstance(second, _Constant):
+        if not isinstance(first, Column) or not isinstance(second, _FilterConstant):
             return _unknown(["EqualNullSafe", left, right])
         if second.value is None:
             return NotNull(first) if negated else IsNull(first)
@@ -123,17 +123,17 @@ class _Reader:
 
     def _listed(self, tested: list[Any], values: list[Any], *, negated: bool) -> Predicate:
         column, listed = self._operand(tested), [self._operand(value) for value in values]
-        known = [value.value for value in listed if isinstance(value, _Constant)]
+        known = [value.value for value in listed if isinstance(value, _FilterConstant)]
         if not isinstance(column, Column) or not listed or len(known) < len(listed):
             return _unknown(["In", tested])
         return comparisons.is_in(column, known, None, negated=negated)
 
     def _alone(self, node: list[Any], *, negated: bool) -> Predicate:
         match self._operand(node):
-            case _Constant(value):
-                return comparisons.constant(value, negated=negated)
+            case _FilterConstant(value):
+                return comparisons.constant_condition(value, negated=negated)
             case Column() as column:
-                return comparisons.truth(column, negated=negated)
+                return comparisons.is_true(column, negated=negated)
             case _:
                 return _unknown(node)
 
@@ -148,9 +148,13 @@ class _Reader:
                 column = self._operand(inner)
                 if not isinstance(column, Column):
                     return None
-                if sql_casts.keeps_order_of(column.type, target):
+                if sql_casts.preserves_order(column.type, target):
                     return column
-                return _Day(column, zone or "") if sql_casts.takes_day_of(column.type, target) else None
+                return (
+                    _DayOfColumn(column, zone or "")
+                    if sql_casts.is_timestamp_to_date(column.type, target)
+                    else None
+                )
             case _:
                 return None
 
@@ -159,8 +163,8 @@ def _compare(left: _Operand, op: Op, value: Literal) -> Predicate:
     match left:
         case Column():
             return comparisons.compare(left, op, value, None)
-        case _Day(column, zone):
-            return comparisons.compare_day(column, op, value, literals.zone(zone))
+        case _DayOfColumn(column, zone):
+            return comparisons.compare_day(column, op, value, literals.parse_time_zone(zone))
         case _:
             return _unknown([op, value])
 
@@ -176,13 +180,13 @@ def _path(node: list[Any]) -> tuple[str, ...] | None:
             return None
 
 
-def _literal(name: str, value: Any) -> _Constant | None:
+def _literal(name: str, value: Any) -> _FilterConstant | None:
     """A literal, out of the form in which Spark computes with values of its type."""
     if value is None:
-        return _Constant(None)
+        return _FilterConstant(None)
     read = _LITERALS.get(name.partition("(")[0])
     try:
-        return None if read is None else _Constant(read(value))
+        return None if read is None else _FilterConstant(read(value))
     except (ValueError, TypeError, OverflowError, InvalidOperation):
         return None
 
@@ -225,5 +229,5 @@ _LITERALS: Mapping[str, Callable[[Any], Literal]] = {
 }
 
 
-def _unknown(node: list[Any]) -> Unknown:
-    return Unknown(str(node))
+def _unknown(node: list[Any]) -> Opaque:
+    return Opaque(str(node))

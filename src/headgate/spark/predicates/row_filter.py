@@ -24,16 +24,16 @@ from headgate.protocol.predicates.tree import (
     NotNull,
     NotStartsWith,
     Op,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
     Value,
 )
 from headgate.protocol.schema.types import Primitive
 from headgate.spark.parquet import logical_columns
 
-Find = Callable[[tuple[str, ...]], Column | None]
+ColumnFinder = Callable[[tuple[str, ...]], Column | None]
 """The column of a path, if rows have it."""
 
 _COMPARABLE = frozenset({
@@ -53,18 +53,18 @@ _COMPARED: dict[Op, Callable[[Column, Column], Column]] = {
 }
 
 
-def condition(predicate: Predicate, find: Find) -> Column | None:
+def row_condition(predicate: Predicate, find: ColumnFinder) -> Column | None:
     """A condition that is true of every row which the predicate may select; None if that is any row."""
     match predicate:
-        case Always() | Unknown():
+        case Always() | Opaque():
             return None
         case Never():
             return F.lit(False)  # noqa: FBT003
         case And(parts):
-            known = [found for part in parts if (found := condition(part, find)) is not None]
+            known = [found for part in parts if (found := row_condition(part, find)) is not None]
             return reduce(and_, known) if known else None
         case Or(parts):
-            some = [condition(part, find) for part in parts]
+            some = [row_condition(part, find) for part in parts]
             known = [found for found in some if found is not None]
             return reduce(or_, known) if len(known) == len(some) else None
         case _:

@@ -17,18 +17,18 @@ _OPERATORS = {
 _CALENDAR_REFORM = 1600
 
 
-def name(parts: Sequence[str]) -> str:
+def column_name(parts: Sequence[str]) -> str:
     """A column, by the parts of its name."""
     return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
 
 
-def field_of(inner: str, field: object) -> str:
+def struct_field(inner: str, field: object) -> str:
     """A field of a struct column."""
     # An inner part that is a name ends in a backtick; a field of anything else is not a column.
-    return f"{inner}.{name([field])}" if isinstance(field, str) and inner.endswith("`") else UNKNOWN
+    return f"{inner}.{column_name([field])}" if isinstance(field, str) and inner.endswith("`") else UNKNOWN
 
 
-def call(function: str, args: Sequence[str]) -> str:
+def function_call(function: str, args: Sequence[str]) -> str:
     """A function of Spark's, which operators are too."""
     function = function.lower()
     match function, args:
@@ -71,12 +71,12 @@ def literal(value: object) -> str:
             return UNKNOWN
 
 
-def day(text: str) -> str:
+def date_literal(text: str) -> str:
     """A day, in ISO's form."""
     return f"DATE{quote(text)}" if _is_modern(text) else UNKNOWN
 
 
-def moment(text: str) -> str:
+def timestamp_literal(text: str) -> str:
     """A moment, in ISO's form and UTC."""
     return f"TIMESTAMP_LTZ{quote(text)}" if _is_modern(text[:10]) else UNKNOWN
 

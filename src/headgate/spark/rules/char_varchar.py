@@ -9,24 +9,24 @@ from headgate.protocol.schema.types import Field
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import checks
 
-DECLARED = "__CHAR_VARCHAR_TYPE_STRING"
+TYPE_STRING_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 _TYPE = re.compile(r"(char|varchar)\((\d+)\)")
 
 
-def compared(column: Column, field: Field) -> Column:
+def with_declared_type(column: Column, field: Field) -> Column:
     """The column under its name, so that conditions compare its texts as they do in rows of the table."""
-    found = logical_columns.collated(column, field)
-    declared = field.metadata.get(DECLARED)
+    found = logical_columns.with_collation(column, field)
+    declared = field.metadata.get(TYPE_STRING_KEY)
     return (
         found.alias(field.name)
         if declared is None
-        else found.alias(field.name, metadata={DECLARED: declared})
+        else found.alias(field.name, metadata={TYPE_STRING_KEY: declared})
     )
 
 
-def stored(column: Column, field: Field) -> Column:
+def pad_and_check_length(column: Column, field: Field) -> Column:
     """The text as the column stores it; one that is too long fails the job, spaces at its end apart."""
-    declared = _TYPE.fullmatch(str(field.metadata.get(DECLARED, "")))
+    declared = _TYPE.fullmatch(str(field.metadata.get(TYPE_STRING_KEY, "")))
     if declared is None:
         return column
     kind, length = declared[1], int(declared[2])

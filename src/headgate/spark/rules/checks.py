@@ -14,14 +14,14 @@ from pyspark.sql import functions as F
 from headgate.errors import ConstraintViolated
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata.stored_expressions import GENERATED, INVARIANT
-from headgate.protocol.metadata.table_properties import CONSTRAINT
+from headgate.protocol.metadata.table_properties import CONSTRAINT_PREFIX
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from headgate.spark.calls import errors
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import stored_sql
 from headgate.spark.session import schema as spark_schema
 
-Condition = Callable[[Column], Column]
+ColumnCondition = Callable[[Column], Column]
 
 _SHOWN_COLUMNS, _SHOWN_CHARACTERS = 8, 80
 _RULE = re.compile(r"HEADGATE_RULE\((\d+)\)\[(.*?)\]HEADGATE", re.DOTALL)
@@ -29,7 +29,7 @@ _CAST = re.compile(r"HEADGATE_CAST\(([^)]*(?:\([^)]*\))?)\)\[(.*?)\]HEADGATE", r
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RowConstraint:
     """What every row must be, and what is said of one that is not."""
 
     constraint: str
@@ -38,7 +38,7 @@ class Rule:
     code: str = "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES"
 
 
-def rules(schema: Struct, metadata: Metadata) -> tuple[Rule, ...]:
+def row_constraints(schema: Struct, metadata: Metadata) -> tuple[RowConstraint, ...]:
     """The rules of a table for rows with its columns under their own names."""
     return (
         *(rule for field in schema.fields for rule in _not_null(field)),
@@ -48,11 +48,13 @@ def rules(schema: Struct, metadata: Metadata) -> tuple[Rule, ...]:
     )
 
 
-def enforced(column: Column, given: Sequence[Rule], schema: Struct) -> Column:
+def enforce(column: Column, given: Sequence[RowConstraint], schema: Struct) -> Column:
     """``column``, failing the job at the first row that breaks a rule."""
     checked: Column | None = None
     for number, rule in enumerate(given):
-        told = F.concat(F.lit(f"HEADGATE_RULE({number})["), _row(schema, rule.constraint), F.lit("]HEADGATE"))
+        told = F.concat(
+            F.lit(f"HEADGATE_RULE({number})["), _row_text(schema, rule.constraint), F.lit("]HEADGATE")
+        )
         failure = F.raise_error(told)
         checked = F.when(rule.broken, failure) if checked is None else checked.when(rule.broken, failure)
     return column if checked is None else checked.otherwise(column)
@@ -64,9 +66,11 @@ def cast_failure(column: Column, type_name: str) -> Column:
     return F.raise_error(F.concat(F.lit(f"HEADGATE_CAST({type_name})["), shown, F.lit("]HEADGATE")))
 
 
-def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViolated | None:
+def constraint_violation(
+    failure: Exception, given: Sequence[RowConstraint] = ()
+) -> ConstraintViolated | None:
     """The broken rule behind a failed job, or None if it failed for another reason."""
-    told = errors.text(failure)
+    told = errors.failure_text(failure)
     if (found := _CAST.search(told)) is not None:
         return ConstraintViolated(
             f"the value {found[2]!r} does not fit into a column of type {found[1]}; nothing was committed: "
@@ -87,43 +91,43 @@ def violation(failure: Exception, given: Sequence[Rule] = ()) -> ConstraintViola
     )
 
 
-def _constraints(metadata: Metadata) -> Iterator[Rule]:
+def _constraints(metadata: Metadata) -> Iterator[RowConstraint]:
     for key, expression in sorted(metadata.configuration.items()):
-        if key.lower().startswith(CONSTRAINT):
-            name = key[len(CONSTRAINT) :]
-            yield Rule(
+        if key.lower().startswith(CONSTRAINT_PREFIX):
+            name = key[len(CONSTRAINT_PREFIX) :]
+            yield RowConstraint(
                 f"CHECK {name} ({expression})",
                 f"the CHECK constraint {name!r} of the table, {expression}, is not true for a row",
                 ~stored_sql.constraint(expression, name),
             )
 
 
-def _invariants(field: Field) -> Iterator[Rule]:
+def _invariants(field: Field) -> Iterator[RowConstraint]:
     if INVARIANT not in field.metadata:
         return
     expression, is_met = stored_sql.invariant(field)
-    yield Rule(
+    yield RowConstraint(
         f"INVARIANT {field.name} ({expression})",
         f"the invariant of column {field.name!r}, {expression}, is not true for a row",
         ~is_met,
     )
 
 
-def _generated(field: Field) -> Iterator[Rule]:
+def _generated(field: Field) -> Iterator[RowConstraint]:
     if GENERATED not in field.metadata:
         return
     expression = field.metadata[GENERATED]
-    computed = stored_sql.generated(field).cast(logical_columns.spark_type(field.type))
-    yield Rule(
+    computed = stored_sql.generation_expression(field).cast(logical_columns.spark_type(field.type))
+    yield RowConstraint(
         f"Generated Column ({field.name} <=> {expression})",
         f"column {field.name!r} is generated as {expression}, and a row has another value for it",
         ~spark_schema.column(field.name).eqNullSafe(computed),
     )
 
 
-def _not_null(field: Field) -> Iterator[Rule]:
-    for path, broken in _places(field.name, field.type, nullable=field.nullable):
-        yield Rule(
+def _not_null(field: Field) -> Iterator[RowConstraint]:
+    for path, broken in _not_null_paths(field.name, field.type, nullable=field.nullable):
+        yield RowConstraint(
             f"{path} IS NOT NULL",
             f"column {path!r} is NOT NULL in the table and a row has no value for it",
             broken(spark_schema.column(field.name)),
@@ -131,15 +135,15 @@ def _not_null(field: Field) -> Iterator[Rule]:
         )
 
 
-def _row(schema: Struct, about: str) -> Column:
+def _row_text(schema: Struct, about: str) -> Column:
     """The values of a row as text: of columns that a rule is about first, of others while there is room."""
     plain = [field for field in schema.fields if _is_showable(field.type)]
     words = set(re.findall(r"\w+", about.lower()))
     plain.sort(key=lambda field: field.name.lower() not in words)
-    return F.concat_ws(", ", *map(_shown, plain[:_SHOWN_COLUMNS]))
+    return F.concat_ws(", ", *map(_value_text, plain[:_SHOWN_COLUMNS]))
 
 
-def _shown(field: Field) -> Column:
+def _value_text(field: Field) -> Column:
     value = F.substring(spark_schema.column(field.name).cast("string"), 1, _SHOWN_CHARACTERS)
     return F.concat(F.lit(f"{field.name} = "), F.coalesce(value, F.lit("null")))
 
@@ -148,7 +152,9 @@ def _is_showable(data_type: DataType) -> bool:
     return isinstance(data_type, Primitive) and data_type.name not in ("void", "variant", "binary")
 
 
-def _places(path: str, data_type: DataType, *, nullable: bool) -> Iterator[tuple[str, Condition]]:
+def _not_null_paths(
+    path: str, data_type: DataType, *, nullable: bool
+) -> Iterator[tuple[str, ColumnCondition]]:
     """Every place in a column that must not be null, with the condition that it is."""
     if not nullable:
         yield path, F.isnull
@@ -157,21 +163,21 @@ def _places(path: str, data_type: DataType, *, nullable: bool) -> Iterator[tuple
             return
         case Struct(fields):
             for field in fields:
-                inner = _places(f"{path}.{field.name}", field.type, nullable=field.nullable)
+                inner = _not_null_paths(f"{path}.{field.name}", field.type, nullable=field.nullable)
                 yield from ((name, _in_field(field.name, broken)) for name, broken in inner)
         case Array(element, contains_null):
-            inner = _places(f"{path}.element", element, nullable=contains_null)
+            inner = _not_null_paths(f"{path}.element", element, nullable=contains_null)
             yield from ((name, _in_any(lambda items: items, broken)) for name, broken in inner)
         case Map(key, value, contains_null):
-            inner = _places(f"{path}.key", key, nullable=True)
+            inner = _not_null_paths(f"{path}.key", key, nullable=True)
             yield from ((name, _in_any(F.map_keys, broken)) for name, broken in inner)
-            inner = _places(f"{path}.value", value, nullable=contains_null)
+            inner = _not_null_paths(f"{path}.value", value, nullable=contains_null)
             yield from ((name, _in_any(F.map_values, broken)) for name, broken in inner)
 
 
-def _in_field(name: str, broken: Condition) -> Condition:
+def _in_field(name: str, broken: ColumnCondition) -> ColumnCondition:
     return lambda struct: struct.isNotNull() & broken(struct.getField(name))
 
 
-def _in_any(items: Condition, broken: Condition) -> Condition:
+def _in_any(items: ColumnCondition, broken: ColumnCondition) -> ColumnCondition:
     return lambda column: F.exists(items(column), broken)

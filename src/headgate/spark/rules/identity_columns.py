@@ -18,7 +18,7 @@ from pyspark.sql.types import LongType, StructField
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import identity_columns
-from headgate.protocol.features.identity_columns import Identity
+from headgate.protocol.features.identity_columns import IdentitySpec
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
@@ -53,22 +53,22 @@ def identity_column(
     It is GENERATED ALWAYS AS IDENTITY, or, if rows may bring values of their own, ``by_default``. Values
     are unique and go on in the direction of the step; there may be gaps between them.
     """
-    said = dict(Identity(generator.start, generator.step, allows_explicit=by_default).written())
-    identity_columns.of(Field(name, Primitive("long"), metadata=said))
+    said = dict(IdentitySpec(generator.start, generator.step, allows_explicit=by_default).written())
+    identity_columns.identity_spec(Field(name, Primitive("long"), metadata=said))
     return StructField(name, LongType(), nullable, said if comment is None else {**said, "comment": comment})
 
 
-def numbered(rows: DataFrame, own: InternalNames) -> DataFrame:
+def with_row_numbers(rows: DataFrame, own: InternalNames) -> DataFrame:
     """The rows with a number each, for ``value``; nothing may shuffle them before they are stored."""
-    return placed(rows.withColumn(own.number, F.monotonically_increasing_id()), own)
+    return with_compact_numbers(rows.withColumn(own.number, F.monotonically_increasing_id()), own)
 
 
-def placed(rows: DataFrame, own: InternalNames) -> DataFrame:
+def with_compact_numbers(rows: DataFrame, own: InternalNames) -> DataFrame:
     """The rows whose numbers say partition and place within it, as ``identity.place`` numbers them."""
     number, a, b = own.number, own.digits_a, own.digits_b
     partition = f"(shiftright({number}, {_PARTITION_BITS}) + 1L)"
     row = f"({number} & {(1 << _PARTITION_BITS) - 1}L)"
-    run = f"(shiftright({row}, {identity_columns.RUN}) + 1L)"
+    run = f"(shiftright({row}, {identity_columns.RUN_BITS}) + 1L)"
     # Half way to the next number, a logarithm is never so near a whole one that rounding could matter.
     digits = {
         name: F.expr(f"CAST(log2(CAST({counted} AS DOUBLE) + 0.5D) AS INT)")
@@ -76,16 +76,16 @@ def placed(rows: DataFrame, own: InternalNames) -> DataFrame:
     }
     before = f"(CAST(2 * {a} + {b} - 1 AS BIGINT) * shiftleft(1L, {a} + {b}) + 1L)"
     in_box = f"(({partition} - shiftleft(1L, {a})) * shiftleft(1L, {b}) + {run} - shiftleft(1L, {b}))"
-    within = f"({row} & {(1 << identity_columns.RUN) - 1}L)"
-    place = F.expr(f"shiftleft({before} + {in_box}, {identity_columns.RUN}) + {within}")
+    within = f"({row} & {(1 << identity_columns.RUN_BITS) - 1}L)"
+    place = F.expr(f"shiftleft({before} + {in_box}, {identity_columns.RUN_BITS}) + {within}")
     return rows.withColumns(digits).withColumn(number, place).drop(a, b)
 
 
-def value(name: str, of: Identity, number: str) -> Column:
+def identity_value(name: str, of: IdentitySpec, number: str) -> Column:
     """The value of an identity column for rows that are ``numbered``, under that name."""
-    most = min(of.left, identity_columns.LARGEST // abs(of.step)) - 1
+    most = min(of.left, identity_columns.MAX_BIGINT // abs(of.step)) - 1
     if most < 0:
-        raise identity_columns.exhausted(of, name)
+        raise identity_columns.exhausted_error(of, name)
     told = f"HEADGATE_IDENTITY[{name}]HEADGATE"
     place = F.col(number)
     given = F.lit(of.following).cast("bigint") + F.lit(of.step).cast("bigint") * place
@@ -94,18 +94,18 @@ def value(name: str, of: Identity, number: str) -> Column:
     )
 
 
-def filled(rows: DataFrame, columns: Mapping[str, Identity]) -> DataFrame:
+def fill_identity(rows: DataFrame, columns: Mapping[str, IdentitySpec]) -> DataFrame:
     """The rows with values of their own in these columns."""
     if not columns:
         return rows
-    own = internal_names.beside(rows.columns)
-    values = {name: value(name, of, own.number) for name, of in columns.items()}
-    return numbered(rows, own).withColumns(values).drop(own.number)
+    own = internal_names.free_names(rows.columns)
+    values = {name: identity_value(name, of, own.number) for name, of in columns.items()}
+    return with_row_numbers(rows, own).withColumns(values).drop(own.number)
 
 
-def violation(failure: Exception) -> InvalidRequest | None:
+def values_exhausted(failure: Exception) -> InvalidRequest | None:
     """The error behind a job that found too few values left, or None if it failed for another reason."""
-    found = _FAILURE.search(errors.text(failure))
+    found = _FAILURE.search(errors.failure_text(failure))
     if found is None:
         return None
     return InvalidRequest(
@@ -115,23 +115,25 @@ def violation(failure: Exception) -> InvalidRequest | None:
     )  # fmt: skip
 
 
-def check_given(rows: DataFrame, metadata: Metadata) -> None:
+def check_no_explicit_values(rows: DataFrame, metadata: Metadata) -> None:
     """Refuse rows that bring values for a column that is GENERATED ALWAYS."""
     if identity_columns.PREFIX in metadata.schema_string:
-        identity_columns.check_given(spark_schema.of_frame(rows), schema_json.parse(metadata.schema_string))
+        identity_columns.check_explicit_inserts(
+            spark_schema.frame_schema(rows), schema_json.parse(metadata.schema_string)
+        )
 
 
-def farthest(
+def farthest_values(
     footers: Sequence[pq.FileMetaData], metadata: Metadata, read: Callable[[], DataFrame]
 ) -> Mapping[str, int]:
     """For each identity column the farthest value in files with these footers, ``read`` if they do not tell.
 
     A column that is null everywhere has none.
     """
-    columns = identity_columns.columns_of(metadata)
+    columns = identity_columns.columns_of_table(metadata)
     if not columns or not footers:
         return {}
-    mode, schema = column_mapping.mode(metadata), schema_json.parse(metadata.schema_string)
+    mode, schema = column_mapping.mapping_mode(metadata), schema_json.parse(metadata.schema_string)
     found = {}
     for name, of in columns.items():
         stored = column_mapping.physical_name(_field(schema, name), mode)

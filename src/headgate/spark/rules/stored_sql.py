@@ -8,28 +8,30 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from headgate.protocol.metadata import stored_expressions
-from headgate.protocol.metadata.sql_functions import Place
+from headgate.protocol.metadata.sql_functions import ExpressionPlace
 from headgate.protocol.schema.types import Field
 
 
 def constraint(text: str, name: str) -> Column:
     """Whether a row meets a CHECK constraint; what is neither true nor false is not true."""
-    return F.coalesce(F.expr(stored_expressions.check(text, Place.CONSTRAINT, name)), F.expr("false"))
+    return F.coalesce(
+        F.expr(stored_expressions.check_expression(text, ExpressionPlace.CONSTRAINT, name)), F.expr("false")
+    )
 
 
 def invariant(field: Field) -> tuple[str, Column]:
     """The invariant of a column, which has one, and whether a row meets it."""
-    text = stored_expressions.invariant(field.metadata[stored_expressions.INVARIANT], field.name)
+    text = stored_expressions.check_invariant(field.metadata[stored_expressions.INVARIANT], field.name)
     return text, F.coalesce(F.expr(text), F.expr("false"))
 
 
-def generated(field: Field) -> Column:
+def generation_expression(field: Field) -> Column:
     """What a generated column is computed as."""
     text = field.metadata[stored_expressions.GENERATED]
-    return F.expr(stored_expressions.check(text, Place.GENERATED, field.name))
+    return F.expr(stored_expressions.check_expression(text, ExpressionPlace.GENERATED, field.name))
 
 
-def default(field: Field) -> Column:
+def default_expression(field: Field) -> Column:
     """What a column is by default, which has one."""
     text = field.metadata[stored_expressions.DEFAULT]
-    return F.expr(stored_expressions.check(text, Place.DEFAULT, field.name))
+    return F.expr(stored_expressions.check_expression(text, ExpressionPlace.DEFAULT, field.name))

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import DeletedRows, Inline, Stored
-from headgate.spark.jvm.bitmap_literal import At
+from headgate.protocol.log.deletion_vectors import DeletedRows, InlineVector, StoredVector
+from headgate.spark.jvm.bitmap_literal import WordLookup
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.session.internal_names import InternalNames
 from headgate.storage.store import Store
@@ -32,30 +32,32 @@ _READERS = 16
 _HALF = 32
 
 
-def fetch(store: Store, location: str, wanted: Sequence[DeletionVector | None]) -> list[DeletedRows]:
+def fetch_deleted_rows(
+    store: Store, location: str, wanted: Sequence[DeletionVector | None]
+) -> list[DeletedRows]:
     """The rows each vector deletes, none if there is no vector; a file that holds several is read once."""
-    found = [None if vector is None else deletion_vectors.where(vector) for vector in wanted]
-    files = {(place.path, place.absolute) for place in found if isinstance(place, Stored)}
+    found = [None if vector is None else deletion_vectors.vector_location(vector) for vector in wanted]
+    files = {(place.path, place.absolute) for place in found if isinstance(place, StoredVector)}
 
     def content(file: tuple[str, bool]) -> bytes:
         path, absolute = file
-        held_by, path = file_paths.find(store, location, path) if absolute else (store, path)
+        held_by, path = file_paths.locate_object(store, location, path) if absolute else (store, path)
         return held_by.read(path)
 
     with ThreadPoolExecutor(_READERS) as pool:
         contents = dict(zip(files, pool.map(content, files), strict=True))
 
-    def rows(vector: DeletionVector | None, place: Inline | Stored | None) -> DeletedRows:
+    def rows(vector: DeletionVector | None, place: InlineVector | StoredVector | None) -> DeletedRows:
         if vector is None or place is None:
             return DeletedRows.of(())
-        if isinstance(place, Inline):
+        if isinstance(place, InlineVector):
             return deletion_vectors.parse_inline(vector)
         return deletion_vectors.parse_stored(vector, contents[place.path, place.absolute])
 
     return [rows(vector, place) for vector, place in zip(wanted, found, strict=True)]
 
 
-def without(
+def filter_deleted(
     rows: DataFrame, deleted: Sequence[DeletedRows], own: InternalNames, *, guarded: bool = False
 ) -> DataFrame:
     """``rows``, which say in ``own.file`` and ``own.row`` where they are from, but those deleted and without
@@ -75,7 +77,7 @@ def without(
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class BitmapWords:
     """The bitmaps of files one behind the other, as this machine stores them; for each file its place."""
 
     packed: bytes
@@ -83,17 +85,17 @@ class Words:
     """Which word is the first of the file, in the upper half; before which row they end, in the lower."""
 
 
-def joined_words(deleted: Sequence[DeletedRows], *, at_most: int) -> Words | None:
+def concatenate_bitmaps(deleted: Sequence[DeletedRows], *, at_most: int) -> BitmapWords | None:
     """The bitmaps as words; None if there are too many for a literal."""
     words = [vector.words() for vector in deleted]
     *firsts, total = accumulate(map(len, words), initial=0)
     if total > at_most:
         return None
     places = [first << _HALF | 64 * len(some) for first, some in zip(firsts, words, strict=True)]
-    return Words(b"".join(some.tobytes() for some in words), places)
+    return BitmapWords(b"".join(some.tobytes() for some in words), places)
 
 
-def is_live(word_at: At, place: Column, row: Column) -> Column:
+def is_live(word_at: WordLookup, place: Column, row: Column) -> Column:
     """Whether a row is not deleted, by the words of all files and the place of those of its own."""
     index = (F.shiftright(place, _HALF) + F.shiftright(row, 6)).cast("int")
     word = word_at(index, row < place.bitwiseAND(F.lit((1 << _HALF) - 1)))

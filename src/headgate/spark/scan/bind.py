@@ -18,7 +18,7 @@ from headgate.spark.jvm import call_sites
 from headgate.spark.parquet import logical_columns
 from headgate.spark.predicates import row_filter
 from headgate.spark.scan import apply_deletion_vectors, binders, classic_file_index
-from headgate.spark.scan.binders import Asked, Scanned, Skipping
+from headgate.spark.scan.binders import FileSkipping, ScannedRows, ScanRequest
 from headgate.spark.scan.classic_file_index import ROW_INDEX
 from headgate.spark.scan.scan_plan import Piece, RowTracking
 from headgate.spark.session import schema as spark_schema
@@ -27,13 +27,13 @@ from headgate.spark.session.internal_names import InternalNames
 _METADATA, _IS_METADATA = "_metadata", "__metadata_col"
 
 
-@call_sites.untold
+@call_sites.without_call_sites
 def bind(
     spark: SparkSession,
     schema: Struct,
     pieces: Iterable[tuple[Piece, Sequence[DeletedRows]]],
     own: InternalNames,
-    skip: Skipping | None = None,
+    skip: FileSkipping | None = None,
     wanted: Predicate | None = None,
 ) -> DataFrame:
     """The rows of all pieces, each given with the rows deleted from each of its files.
@@ -42,18 +42,20 @@ def bind(
     filters leave, where Spark can ask. Of the rows that are not ``wanted`` some may be missing; to leave
     out all of them is for the caller.
     """
-    shown, pieces = logical_columns.visible(schema), list(pieces)
+    shown, pieces = logical_columns.visible_schema(schema), list(pieces)
     for piece, _ in pieces:
         _check_names(piece)
     own_metadata = len(pieces) > 1 or any(piece.needs_rows for piece, _ in pieces)
     own_metadata = own_metadata and not any(_has_row_index(piece) for piece, _ in pieces)
-    asked = [Asked(piece, gone, own_metadata) for piece, gone in pieces]
-    scans = [binders.scan(spark, _wanted(shown, part.piece), part, skip) for part in asked]
+    asked = [ScanRequest(piece, gone, own_metadata) for piece, gone in pieces]
+    scans = [binders.scan(spark, _read_schema(shown, part.piece), part, skip) for part in asked]
     hidden = all(scanned.metadata is not None for scanned in scans)
     rows = reduce(
         DataFrame.union,
         (
-            _rows(shown, piece, _live(shown, piece, scanned, wanted), own, with_metadata=hidden)
+            _logical_rows(
+                shown, piece, _drop_deleted(shown, piece, scanned, wanted), own, with_metadata=hidden
+            )
             for (piece, _), scanned in zip(pieces, scans, strict=True)
         ),
     )
@@ -64,7 +66,7 @@ def _with_hidden_metadata(rows: DataFrame, own: InternalNames) -> DataFrame:
     """The same with the last column as Spark's ``_metadata``; a column of the user may have that name too."""
     shown = [spark_schema.column(name) for name in rows.columns[:-1]]
     told = F.col(own.metadata).alias(_METADATA, metadata={_IS_METADATA: _METADATA})
-    return classic_file_index.hide_last(rows.select(*shown, told))
+    return classic_file_index.hide_last_column(rows.select(*shown, told))
 
 
 def _check_names(piece: Piece) -> None:
@@ -81,80 +83,84 @@ def _has_row_index(piece: Piece) -> bool:
     return any(field.name.lower() == ROW_INDEX.name for field in piece.layout.fields)
 
 
-def _wanted(schema: Struct, piece: Piece) -> StructType:
+def _read_schema(schema: Struct, piece: Piece) -> StructType:
     return (
         spark_schema.to_spark(schema)
-        if _is_as_shown(schema, piece)
-        else logical_columns.to_read(piece.layout)
+        if _is_stored_as_logical(schema, piece)
+        else logical_columns.read_schema(piece.layout)
     )
 
 
-def _is_as_shown(schema: Struct, piece: Piece) -> bool:
-    return logical_columns.is_stored_as(schema, piece.layout) and not piece.needs_ordinals
+def _is_stored_as_logical(schema: Struct, piece: Piece) -> bool:
+    return logical_columns.matches_layout(schema, piece.layout) and not piece.needs_ordinals
 
 
-def _live(schema: Struct, piece: Piece, scanned: Scanned, wanted: Predicate | None) -> Scanned:
+def _drop_deleted(
+    schema: Struct, piece: Piece, scanned: ScannedRows, wanted: Predicate | None
+) -> ScannedRows:
     """Without deleted rows, as far as the scan itself can tell; of them only what cannot fail is asked."""
     first = None
     if wanted is not None and (scanned.gone or scanned.live is not None):
-        first = row_filter.condition(wanted, partial(_at, schema, piece))
+        first = row_filter.row_condition(wanted, partial(_stored_column, schema, piece))
     # In one condition: Spark 4.3 asks later ones before one that can raise, if there is one more below it.
     asked = [condition for condition in (first, scanned.live) if condition is not None]
     rows = scanned.rows.where(reduce(and_, asked)) if asked else scanned.rows
     return replace(scanned, rows=rows, live=None, guarded=wanted is not None)
 
 
-def _at(schema: Struct, piece: Piece, path: tuple[str, ...]) -> Column | None:
+def _stored_column(schema: Struct, piece: Piece, path: tuple[str, ...]) -> Column | None:
     """The column of a path as files store it; None for one that is the same in all rows of a file."""
     top, *inner = path
     for field, stored in zip(schema.fields, piece.layout.fields, strict=False):
         if field.name == top and top not in piece.constants:
-            found = logical_columns.logical(spark_schema.column(stored.name), stored.type, field.type)
+            found = logical_columns.to_logical(spark_schema.column(stored.name), stored.type, field.type)
             return reduce(Column.getField, inner, found)
     return None
 
 
-def _rows(
-    schema: Struct, piece: Piece, scanned: Scanned, own: InternalNames, *, with_metadata: bool
+def _logical_rows(
+    schema: Struct, piece: Piece, scanned: ScannedRows, own: InternalNames, *, with_metadata: bool
 ) -> DataFrame:
-    if _is_as_shown(schema, piece) and not with_metadata:
+    if _is_stored_as_logical(schema, piece) and not with_metadata:
         return scanned.rows
     chosen = [
-        _shown(field, stored, piece, scanned)
+        _logical_column(field, stored, piece, scanned)
         for field, stored in zip(schema.fields, piece.layout.fields, strict=False)
     ]
     if piece.tracking is not None:
-        chosen += _tracked(piece.layout.fields[len(schema.fields) :], piece.tracking, scanned, own)
+        chosen += _row_tracking_columns(
+            piece.layout.fields[len(schema.fields) :], piece.tracking, scanned, own
+        )
     if piece.located:
-        chosen += _places(piece, scanned, own)
+        chosen += _position_columns(piece, scanned, own)
     if with_metadata and scanned.metadata is not None:
         chosen.append(scanned.metadata.alias(own.metadata))
     if not scanned.gone:
         return scanned.rows.select(*chosen)
     where = (scanned.ordinal.cast("int").alias(own.file), scanned.row.alias(own.row))
-    return apply_deletion_vectors.without(
+    return apply_deletion_vectors.filter_deleted(
         scanned.rows.select(*chosen, *where), scanned.gone, own, guarded=scanned.guarded
     )
 
 
-def _shown(field: Field, stored: Field, piece: Piece, scanned: Scanned) -> Column:
+def _logical_column(field: Field, stored: Field, piece: Piece, scanned: ScannedRows) -> Column:
     if field.name in piece.constants:
         array = ArrayType(logical_columns.spark_type(field.type))
         value = _lookup(piece.constants[field.name], scanned.ordinal, array)
-        return _named(logical_columns.collated(value, field), field)
+        return _with_field_name(logical_columns.with_collation(value, field), field)
     column = spark_schema.column(stored.name)
-    found = logical_columns.collated(logical_columns.logical(column, stored.type, field.type), field)
+    found = logical_columns.with_collation(logical_columns.to_logical(column, stored.type, field.type), field)
     # To rename takes many calls of the JVM, and most columns are stored as they are shown.
     is_as_shown = found is column and stored.name == field.name and not field.metadata
-    return column if is_as_shown else _named(found, field)
+    return column if is_as_shown else _with_field_name(found, field)
 
 
-def _named(column: Column, field: Field) -> Column:
+def _with_field_name(column: Column, field: Field) -> Column:
     return column.alias(field.name, metadata=dict(field.metadata))
 
 
-def _tracked(
-    stored: Sequence[Field], tracking: RowTracking, scanned: Scanned, own: InternalNames
+def _row_tracking_columns(
+    stored: Sequence[Field], tracking: RowTracking, scanned: ScannedRows, own: InternalNames
 ) -> list[Column]:
     """What a file stores for rows that were moved into it; else it follows from the log."""
     own_id, own_version = (spark_schema.column(field.name) for field in stored)
@@ -166,7 +172,7 @@ def _tracked(
     ]
 
 
-def _places(piece: Piece, scanned: Scanned, own: InternalNames) -> list[Column]:
+def _position_columns(piece: Piece, scanned: ScannedRows, own: InternalNames) -> list[Column]:
     """Where among all files that are read a row's own stands, and its index in that file."""
     stands: list[int] = piece.positions.to_pylist()
     in_order = stands == list(range(len(stands)))

@@ -21,20 +21,20 @@ from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.predicates.tree import Unknown
+from headgate.protocol.predicates.tree import Opaque
 from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark.jvm import bitmap_literal
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.predicates import pushed_filters
 from headgate.spark.scan import apply_deletion_vectors, classic_file_index, portable_manifest
-from headgate.spark.scan.classic_file_index import ROW_INDEX, Listing
+from headgate.spark.scan.classic_file_index import ROW_INDEX, FileListing
 from headgate.spark.scan.scan_plan import Piece
 from headgate.spark.session import internal_names, kind
 from headgate.spark.session.internal_names import InternalNames
 
 SETTING = "spark.headgate.binder"
-_TRIED_ON = ("4.0", "4.1", "4.2", "4.3")
+_TESTED_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 _MOST_WORDS = 4 * 1024 * 1024
 # As one text: every part of a column is several calls of the JVM.
 _LIKE_METADATA = """named_struct(
@@ -48,7 +48,7 @@ _LIKE_METADATA = """named_struct(
 )"""
 
 _log = logging.getLogger(__name__)
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 class Binder(Enum):
@@ -62,7 +62,7 @@ class Binder(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScanRequest:
     """A piece to scan, and the rows deleted from each of its files."""
 
     piece: Piece
@@ -72,7 +72,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
+class ScannedRows:
     """Rows as files store them, and which of them are still to be left out."""
 
     rows: DataFrame
@@ -89,52 +89,60 @@ class Scanned:
     """Whether what is asked later must not be asked of deleted rows."""
 
 
-class Skipping:
+class FileSkipping:
     """Which of some files may have rows that filters select; statistics are read when first needed."""
 
-    def __init__(self, columns: Columns, bounds: Callable[[], FileBounds]) -> None:
+    def __init__(self, columns: ScanColumns, bounds: Callable[[], FileBounds]) -> None:
         self.columns = columns
         self._bounds = bounds
 
     def keep(self, piece: Piece, question: str) -> bytes | None:
         """A byte for each file of a piece, as the index of the piece asks for."""
-        asked = pushed_filters.predicate(
-            question, pushed_filters.columns_of(self.columns.schema, piece.layout)
+        asked = pushed_filters.to_predicate(
+            question, pushed_filters.filterable_columns(self.columns.schema, piece.layout)
         )
-        if isinstance(asked, Unknown):
+        if isinstance(asked, Opaque):
             return None
-        kept = data_skipping.keep(self._bounds(), asked)
+        kept = data_skipping.keep_mask(self._bounds(), asked)
         return bytes(kept.take(piece.positions).cast(pa.uint8()).to_numpy())
 
 
-def scan(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
+def scan(
+    spark: SparkSession, wanted: StructType, asked: ScanRequest, skip: FileSkipping | None
+) -> ScannedRows:
     """The rows of a piece, by the binder that the session has or can have."""
-    chosen = _chosen(spark)
+    chosen = _configured_binder(spark)
     if chosen is Binder.PORTABLE:
         return _portable(spark, wanted, asked)
     reason = _obstacle(spark)
     if reason is None:
         try:
             return _classic(spark, wanted, asked, skip)
-        except (Py4JError, PySparkException, classic_file_index.Unusable, AttributeError, TypeError) as exc:
+        except (
+            Py4JError,
+            PySparkException,
+            classic_file_index.FileIndexUnavailable,
+            AttributeError,
+            TypeError,
+        ) as exc:
             reason = f"{type(exc).__name__}: {str(exc).partition(chr(10))[0]}"
     if chosen is Binder.CLASSIC:
         raise InvalidRequest(
             f"the session asks for {SETTING}=classic, and that does not work here: {reason}. "
             f"Unset it, spark.conf.unset({SETTING!r}), or set it to 'auto'"
         )
-    if (kind := reason.partition(":")[0]) not in _told:
-        _told.add(kind)
+    if (kind := reason.partition(":")[0]) not in _warned:
+        _warned.add(kind)
         _log.warning("files are not skipped by later filters of a DataFrame: %s", reason)
     return _portable(spark, wanted, asked)
 
 
 def may_be_classic(spark: SparkSession) -> bool:
     """Whether the classic binder is neither turned off nor known not to work in a session."""
-    return _chosen(spark) is not Binder.PORTABLE and _obstacle(spark) is None
+    return _configured_binder(spark) is not Binder.PORTABLE and _obstacle(spark) is None
 
 
-def _chosen(spark: SparkSession) -> Binder:
+def _configured_binder(spark: SparkSession) -> Binder:
     text = (spark.conf.get(SETTING, "auto") or "auto").lower()
     try:
         return Binder(text)
@@ -146,20 +154,22 @@ def _chosen(spark: SparkSession) -> Binder:
 def _obstacle(spark: SparkSession) -> str | None:
     if kind.is_connect(spark):
         return "with Spark Connect the driver is elsewhere"
-    if not spark.version.startswith(tuple(f"{version}." for version in _TRIED_ON)):
-        return f"Spark {spark.version} is not one of {', '.join(_TRIED_ON)}"
+    if not spark.version.startswith(tuple(f"{version}." for version in _TESTED_VERSIONS)):
+        return f"Spark {spark.version} is not one of {', '.join(_TESTED_VERSIONS)}"
     return None
 
 
-def _portable(spark: SparkSession, wanted: StructType, asked: Asked) -> Scanned:
+def _portable(spark: SparkSession, wanted: StructType, asked: ScanRequest) -> ScannedRows:
     rows = portable_manifest.scan(spark, wanted, asked.piece)
     row = rows.metadataColumn("_metadata").getField("row_index")
-    return Scanned(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.gone)
+    return ScannedRows(rows, portable_manifest.ordinal(rows, asked.piece), row, asked.gone)
 
 
-def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skipping | None) -> Scanned:
-    piece, gone, own = asked.piece, asked.gone, internal_names.beside(asked.piece.layout)
-    words = apply_deletion_vectors.joined_words(gone, at_most=_MOST_WORDS) if gone else None
+def _classic(
+    spark: SparkSession, wanted: StructType, asked: ScanRequest, skip: FileSkipping | None
+) -> ScannedRows:
+    piece, gone, own = asked.piece, asked.gone, internal_names.free_names(asked.piece.layout)
+    words = apply_deletion_vectors.concatenate_bitmaps(gone, at_most=_MOST_WORDS) if gone else None
     numbers: list[tuple[str, pa.Int64Array]] = []
     if words is not None:
         numbers += [(own.place, pa.array(words.places, pa.int64()))]
@@ -170,15 +180,19 @@ def _classic(spark: SparkSession, wanted: StructType, asked: Asked, skip: Skippi
     if asked.own_metadata or piece.needs_rows:
         wanted = StructType([*wanted.fields, ROW_INDEX])
     spelled = (own.path, own.uri) if asked.own_metadata else None
-    listing = Listing(piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held)
+    listing = FileListing(
+        piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held
+    )
     rows = classic_file_index.scan(
         spark, wanted, listing, None if skip is None else partial(skip.keep, piece)
     )
     row, metadata = F.col(ROW_INDEX.name), _metadata(own) if asked.own_metadata else None
     if words is None:
-        return Scanned(rows, F.col(own.ordinal), row, gone, metadata)
-    live = apply_deletion_vectors.is_live(bitmap_literal.at(spark, words.packed), F.col(own.place), row)
-    return Scanned(rows, F.col(own.ordinal), row, (), metadata, live)
+        return ScannedRows(rows, F.col(own.ordinal), row, gone, metadata)
+    live = apply_deletion_vectors.is_live(
+        bitmap_literal.word_lookup(spark, words.packed), F.col(own.place), row
+    )
+    return ScannedRows(rows, F.col(own.ordinal), row, (), metadata, live)
 
 
 def _metadata(own: InternalNames) -> Column:

@@ -13,41 +13,41 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
-from headgate.protocol.file_key import path_key
+from headgate.protocol.file_key import canonical_path
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import file_stats
 from headgate.spark.parquet import footers
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.scan import apply_deletion_vectors, scan
 from headgate.spark.session import schema as spark_schema
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths
-from headgate.table.read.change_files import Changes, Range
-from headgate.table.read.live_files import table_of
+from headgate.table.read.change_files import VersionChanges, VersionRange
+from headgate.table.read.live_files import adds_as_table
 
 CHANGE, VERSION, TIMESTAMP = "_change_type", "_commit_version", "_commit_timestamp"
-_ADDED = (Field(CHANGE, Primitive("string")), Field(VERSION, Primitive("long")))
+_FEED_FIELDS = (Field(CHANGE, Primitive("string")), Field(VERSION, Primitive("long")))
 _STAMP = Field(TIMESTAMP, Primitive("timestamp"))
 
 
-def read(spark: SparkSession, table: OpenedTable, asked: Range) -> DataFrame:
+def read(spark: SparkSession, table: OpenedTable, asked: VersionRange) -> DataFrame:
     """The changed rows of these versions, in the columns the table has at the last of them."""
     end, found = table.changes(asked)
-    columns = scan.columns_of(end.state.metadata)
-    extended = replace(columns, schema=Struct((*columns.schema.fields, *_marked())))
-    files = (*_whole_files(table, found), *_recorded_files(found))
+    columns = scan.scan_columns(end.state.metadata)
+    extended = replace(columns, schema=Struct((*columns.schema.fields, *_feed_columns())))
+    files = (*_data_files(table, found), *_cdc_files(found))
     parts = list(_scans(spark, table, extended, files))
     if not parts:
-        parts = [scan.rows(spark, table, extended, table_of(()))]
+        parts = [scan.rows(spark, table, extended, adds_as_table(()))]
     names = (field.name for field in extended.schema.fields)
     return reduce(DataFrame.unionByName, parts).select(*map(spark_schema.column, names))
 
 
 def _scans(
-    spark: SparkSession, table: OpenedTable, columns: Columns, files: Iterable[AddFile]
+    spark: SparkSession, table: OpenedTable, columns: ScanColumns, files: Iterable[AddFile]
 ) -> Iterator[DataFrame]:
     """The rows of files of which some may come several times, which one scan would read once."""
     alike: dict[frozenset[str], list[dict[str, AddFile]]] = {}
@@ -60,10 +60,10 @@ def _scans(
     for constant, rounds in alike.items():
         shared = replace(columns, partitioned_by=constant)
         for round_ in rounds:
-            yield scan.rows(spark, table, shared, table_of(list(round_.values())))
+            yield scan.rows(spark, table, shared, adds_as_table(list(round_.values())))
 
 
-def _constants(columns: Columns, file: AddFile) -> frozenset[str]:
+def _constants(columns: ScanColumns, file: AddFile) -> frozenset[str]:
     """The columns of which the log has the value: another version may have been partitioned otherwise."""
     return frozenset(
         field.name
@@ -72,31 +72,31 @@ def _constants(columns: Columns, file: AddFile) -> frozenset[str]:
     )
 
 
-def _marked() -> Iterator[Field]:
+def _feed_columns() -> Iterator[Field]:
     """The three columns, under their own names in files and in the log."""
-    for field in (*_ADDED, _STAMP):
-        yield replace(field, metadata=column_mapping.named_as_it_is(field.name))
+    for field in (*_FEED_FIELDS, _STAMP):
+        yield replace(field, metadata=column_mapping.mapped_to_own_name(field.name))
 
 
-def _whole_files(table: OpenedTable, found: Sequence[Changes]) -> Iterator[AddFile]:
+def _data_files(table: OpenedTable, found: Sequence[VersionChanges]) -> Iterator[AddFile]:
     for change in found:
         rewritten = change.rewritten
         for before, after in rewritten.values():
             for kind, rows in _difference(table, before, after):
                 if rows.cardinality:
-                    yield _marked_file(_with_vector(after, _all_but(table, rows, after)), change, kind)
+                    yield _with_feed_values(_with_vector(after, _all_but(table, rows, after)), change, kind)
         for add in change.inserted:
-            if path_key(add.path) not in rewritten:
-                yield _marked_file(add, change, "insert")
+            if canonical_path(add.path) not in rewritten:
+                yield _with_feed_values(add, change, "insert")
         for remove in change.deleted:
-            if path_key(remove.path) not in rewritten:
-                yield _marked_file(_as_add(table, remove), change, "delete")
+            if canonical_path(remove.path) not in rewritten:
+                yield _with_feed_values(_remove_as_add(table, remove), change, "delete")
 
 
-def _recorded_files(found: Sequence[Changes]) -> Iterator[AddFile]:
+def _cdc_files(found: Sequence[VersionChanges]) -> Iterator[AddFile]:
     for change in found:
         for file in change.recorded:
-            yield _marked_file(_of_cdc(file), change, None)
+            yield _with_feed_values(_cdc_as_add(file), change, None)
 
 
 def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Iterator[tuple[str, DeletedRows]]:
@@ -109,13 +109,13 @@ def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Itera
 def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
     if vector is None:
         return DeletedRows.of(())
-    return apply_deletion_vectors.fetch(table.store, table.location, [vector])[0]
+    return apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, [vector])[0]
 
 
 def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:
     count = file_stats.row_count(file.stats)
     if count is None:  # who shows all rows of a file again need not say how many there are
-        footer = footers.read(*file_paths.find(table.store, table.location, file.path))
+        footer = footers.read(*file_paths.locate_object(table.store, table.location, file.path))
         if footer is None:
             raise CorruptLog(
                 f"{file.path} cannot be read, so which of its rows changed cannot be told: it is no parquet "
@@ -123,7 +123,7 @@ def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVe
                 code="DELTA_STATE_RECOVER_ERROR",
             )
         count = footer.num_rows
-    return deletion_vectors.inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
+    return deletion_vectors.encode_inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
 
 
 def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:
@@ -137,7 +137,7 @@ def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:
     )
 
 
-def _marked_file(file: AddFile, change: Changes, kind: str | None) -> AddFile:
+def _with_feed_values(file: AddFile, change: VersionChanges, kind: str | None) -> AddFile:
     moment = datetime.fromtimestamp(change.timestamp / 1000, UTC)
     marks = {VERSION: str(change.version), TIMESTAMP: moment.strftime("%Y-%m-%d %H:%M:%S.%f")}
     if kind is not None:
@@ -152,7 +152,7 @@ def _marked_file(file: AddFile, change: Changes, kind: str | None) -> AddFile:
     )
 
 
-def _as_add(table: OpenedTable, remove: RemoveFile) -> AddFile:
+def _remove_as_add(table: OpenedTable, remove: RemoveFile) -> AddFile:
     size = remove.size if remove.size is not None else table.store.head(remove.path).size
     return AddFile(
         path=remove.path,
@@ -164,7 +164,7 @@ def _as_add(table: OpenedTable, remove: RemoveFile) -> AddFile:
     )
 
 
-def _of_cdc(file: AddCdcFile) -> AddFile:
+def _cdc_as_add(file: AddCdcFile) -> AddFile:
     return AddFile(
         path=file.path,
         partition_values=file.partition_values,

@@ -33,20 +33,20 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from headgate.spark.jvm.arrays import Arrays, Functions, packed_longs
-from headgate.spark.jvm.proxies import Answering
+from headgate.spark.jvm.arrays import JvmArrays, MethodHandles, little_endian_longs
+from headgate.spark.jvm.proxies import ProxyFactory
 from headgate.spark.parquet import parquet_options
 from headgate.spark.predicates import catalyst_json
-from headgate.spark.scan.scan_cache import Held
+from headgate.spark.scan.scan_cache import SoftReferences
 from headgate.spark.scan.scan_marks import ScanMark
 
-Skip = Callable[[str], bytes | None]
+FileSkipper = Callable[[str], bytes | None]
 """Which files the filters in a question leave, a byte for each; None if it cannot be said."""
 
 _log = logging.getLogger(__name__)
 # Spark's parquet reader fills a column of this name; it is what its _metadata.row_index is made of.
 ROW_INDEX = StructField("_tmp_metadata_row_index", LongType())
-_LONGEST_QUESTION = 1 << 20
+_MAX_FILTER_JSON = 1 << 20
 _MOST_IN_A_SET = 1000
 _BETWEEN_VALUES = "\x1f\x1e\x1f"
 _INDEX = "org.apache.spark.sql.execution.datasources.FileIndex"
@@ -61,7 +61,7 @@ _starting, _answers = Lock(), local()
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FileListing:
     """Files, and numbers that the rows of each have in columns of their own."""
 
     uris: pa.StringArray
@@ -73,7 +73,7 @@ class Listing:
     it is given here."""
     mark: ScanMark | None = None
     """What the plan is to tell of who reads them."""
-    held: Held | None = None
+    held: SoftReferences | None = None
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
 
     @property
@@ -82,14 +82,16 @@ class Listing:
         return (*(name for name, _ in self.columns), *(self.uri_columns or ()))
 
 
-class Unusable(Exception):
+class FileIndexUnavailable(Exception):
     """This session cannot be given such an index."""
 
 
-def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip | None) -> DataFrame:
+def scan(
+    spark: SparkSession, wanted: StructType, listing: FileListing, skip: FileSkipper | None
+) -> DataFrame:
     """The rows of files as they are stored, with the numbers of their files."""
     driver, session = _driver(spark), spark._jsparkSession
-    index = _Index(driver, listing, _in_jvm(driver, spark.sparkContext, listing), skip)
+    index = _FileIndex(driver, listing, _jvm_files(driver, spark.sparkContext, listing), skip)
     stored, constants = driver.schema(wanted), index.partitionSchema()
     known = driver.answering(index, index.constants)
     relation = driver.relation(
@@ -99,7 +101,7 @@ def scan(spark: SparkSession, wanted: StructType, listing: Listing, skip: Skip |
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
-def hide_last(df: DataFrame) -> DataFrame:
+def hide_last_column(df: DataFrame) -> DataFrame:
     """The same frame with its last column there only for those who name it, as ``_metadata`` is."""
     spark = df.sparkSession
     driver = _driver(spark)
@@ -111,31 +113,33 @@ def hide_last(df: DataFrame) -> DataFrame:
     return DataFrame(frames.ofRows(df._jdf.sparkSession(), shown), spark)
 
 
-class _Driver:
+class _DriverJvm:
     """What indexes are made of in the JVM of a driver."""
 
     def __init__(self, gateway: Any) -> None:
         self.jvm = jvm = gateway.jvm
-        self.functions = f = Functions(gateway)
-        self.arrays = Arrays(gateway, f)
+        self.functions = f = MethodHandles(gateway)
+        self.arrays = JvmArrays(gateway, f)
         self.nothing = jvm.scala.Option.empty()
         self.seq = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray
         datasources = jvm.org.apache.spark.sql.execution.datasources
         self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
         self.weak, self.soft = jvm.java.lang.ref.WeakReference, jvm.java.lang.ref.SoftReference
         self.objects = f.named("java.lang.Object")
-        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(dict(parquet_options.READ))
+        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(
+            dict(parquet_options.READ_OPTIONS)
+        )
         self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
         self.plans = self.catalyst.trees.TreePattern.PLAN_EXPRESSION()
-        self.list, self.answering = self.catalyst.expressions.CreateArray, Answering(gateway, f, _INDEX)
+        self.list, self.answering = self.catalyst.expressions.CreateArray, ProxyFactory(gateway, f, _INDEX)
         self.path, self.directory = f.named(_PATH), f.named(_DIRECTORY)
 
         path = f.then(
             f.static("java.net.URI", "create", "(Ljava/lang/String;)Ljava/net/URI;"),
             f.constructor(_PATH, "(Ljava/net/URI;)V"),
         )
-        file = f.fixed(f.constructor(_STATUS, f"(JZIJJ{_in(_PATH)})V"), 1, *_NO_DIRECTORY)
-        path_of = f.method(_STATUS, "getPath", f"(){_in(_PATH)}")
+        file = f.fixed(f.constructor(_STATUS, f"(JZIJJ{_descriptor(_PATH)})V"), 1, *_NO_DIRECTORY)
+        path_of = f.method(_STATUS, "getPath", f"(){_descriptor(_PATH)}")
         uri_of = f.then(
             f.method(_PATH, "toUri", "()Ljava/net/URI;"),
             f.method("java.net.URI", "toString", "()Ljava/lang/String;"),
@@ -145,14 +149,16 @@ class _Driver:
             f.constructor(_PATH, "(Ljava/lang/String;)V"),
         )
         uri = f.then(path_of, uri_of)
-        text = f.static(_UTF8, "fromString", f"(Ljava/lang/String;){_in(_UTF8)}")
+        text = f.static(_UTF8, "fromString", f"(Ljava/lang/String;){_descriptor(_UTF8)}")
         self.new_files, self.uris = f.each(f.with_last(file, path)), f.each(uri)
         self.internal_uris = (f.each(f.then(path_of, again, uri_of, text)), f.each(f.then(uri, text)))
         self._new_row = f.constructor(_GENERIC_ROW, "([Ljava/lang/Object;)V")
-        self.new_directory = f.static(_DIRECTORY, "apply", f"({_in(_ROW)}[{_in(_STATUS)}){_in(_DIRECTORY)}")
+        self.new_directory = f.static(
+            _DIRECTORY, "apply", f"({_descriptor(_ROW)}[{_descriptor(_STATUS)}){_descriptor(_DIRECTORY)}"
+        )
         self.new_directories = f.each(f.spread(self.new_directory, f.named(_STATUS)))
-        self.values_of = f.method(_DIRECTORY, "values", f"(){_in(_ROW)}")
-        self.is_true = f.method(_PREDICATE, "eval", f"({_in(_ROW)})Z")
+        self.values_of = f.method(_DIRECTORY, "values", f"(){_descriptor(_ROW)}")
+        self.is_true = f.method(_PREDICATE, "eval", f"({_descriptor(_ROW)})Z")
 
     @cache  # noqa: B019 - it lasts as long as what it is a method of
     def new_rows(self, numbers: int, texts: int) -> JavaObject:
@@ -164,37 +170,39 @@ class _Driver:
         return self.types.fromJson(of.json())
 
 
-def _in(owner: str) -> str:
+def _descriptor(owner: str) -> str:
     """A class, in a signature."""
     return f"L{owner.replace('.', '/')};"
 
 
-def _in_jvm(driver: _Driver, context: SparkContext, listing: Listing) -> JavaObject:
+def _jvm_files(driver: _DriverJvm, context: SparkContext, listing: FileListing) -> JavaObject:
     """An array of the files, their directories, and these as a sequence; kept where the listing says."""
     known = None if listing.held is None else listing.held.get(context, listing.key)
     if known is not None:
         return known
     arrays, count = driver.arrays, len(listing.uris)
-    numbers = [arrays.longs(packed_longs(some)) for some in (listing.sizes, listing.modified_ms)]
+    numbers = [arrays.longs(little_endian_longs(some)) for some in (listing.sizes, listing.modified_ms)]
     files = arrays.map(driver.new_files, count, *numbers, arrays.texts(listing.uris))
-    directories = _apart(driver, listing, files) if listing.key else _together(driver, files)
+    directories = (
+        _directory_per_file(driver, listing, files) if listing.key else _one_directory(driver, files)
+    )
     made = arrays.of(driver.objects, files, directories, driver.seq(directories))
     if listing.held is not None:
         listing.held.put(context, listing.key, driver.soft(made))
     return made
 
 
-def _together(driver: _Driver, files: JavaObject) -> JavaObject:
+def _one_directory(driver: _DriverJvm, files: JavaObject) -> JavaObject:
     """One directory with all the files, which have no columns of their own."""
     no_values = driver.catalyst.InternalRow.empty()
     made = driver.new_directory.invokeWithArguments([no_values, files])
     return driver.arrays.of(driver.directory, made)
 
 
-def _apart(driver: _Driver, listing: Listing, files: JavaObject) -> JavaObject:
+def _directory_per_file(driver: _DriverJvm, listing: FileListing, files: JavaObject) -> JavaObject:
     """A directory for each file, with the values of its columns."""
     arrays, count = driver.arrays, len(listing.uris)
-    values = [arrays.longs(packed_longs(numbers)) for _, numbers in listing.columns]
+    values = [arrays.longs(little_endian_longs(numbers)) for _, numbers in listing.columns]
     if listing.uri_columns is not None:
         values += [arrays.map(uris, count, files) for uris in driver.internal_uris]
     new_rows = driver.new_rows(len(listing.columns), len(values) - len(listing.columns))
@@ -202,10 +210,12 @@ def _apart(driver: _Driver, listing: Listing, files: JavaObject) -> JavaObject:
     return arrays.map(driver.new_directories, count, rows, files)
 
 
-class _Index:
+class _FileIndex:
     """The files of a scan, as Spark asks for them."""
 
-    def __init__(self, driver: _Driver, listing: Listing, in_jvm: JavaObject, skip: Skip | None) -> None:
+    def __init__(
+        self, driver: _DriverJvm, listing: FileListing, in_jvm: JavaObject, skip: FileSkipper | None
+    ) -> None:
         self._driver, self._skip, self._mark = driver, skip, listing.mark
         self._count, self._bytes = len(listing.uris), pc.sum(listing.sizes).as_py() or 0
         # Each row has all of them, and what cannot be null need not be asked whether it is.
@@ -238,13 +248,13 @@ class _Index:
         found = self._directories if kept is None else self._only(kept)
         if not partitionFilters.isEmpty():
             found = self._selected(found, partitionFilters)
-        return _held(self._driver.seq(found))
+        return _keep_alive(self._driver.seq(found))
 
     def rootPaths(self) -> JavaObject:
         return self._no_paths
 
     def inputFiles(self) -> JavaObject:
-        return _held(self._driver.arrays.map(self._driver.uris, self._count, self._files))
+        return _keep_alive(self._driver.arrays.map(self._driver.uris, self._count, self._files))
 
     def refresh(self) -> None:
         """The files of a version stay what they are."""
@@ -272,8 +282,8 @@ class _Index:
         if self._skip is None or filters.isEmpty():
             return None
         try:
-            text = msgspec.json.encode(_questions(self._driver, filters)).decode()
-            answer = None if len(text) > _LONGEST_QUESTION else self._skip(text)
+            text = msgspec.json.encode(_filter_trees(self._driver, filters)).decode()
+            answer = None if len(text) > _MAX_FILTER_JSON else self._skip(text)
         except Exception:
             # Files are skipped for speed alone: Spark applies these filters to every row.
             _log.exception("no files are skipped: what the filters of a query say was not understood")
@@ -285,7 +295,7 @@ class _Index:
         chosen = list(compress(range(self._count), kept))
         if self._is_apart:
             return self._driver.arrays.choose(self._directories, chosen)
-        return _together(self._driver, self._driver.arrays.choose(self._files, chosen))
+        return _one_directory(self._driver, self._driver.arrays.choose(self._files, chosen))
 
     def _selected(self, directories: JavaObject, filters: JavaObject) -> JavaObject:
         """Those for whose columns all filters are true, to the letter: Spark leaves these to the index."""
@@ -312,32 +322,34 @@ class _Index:
         implements = (_INDEX,)
 
 
-def _held(answer: JavaObject) -> JavaObject:
+def _keep_alive(answer: JavaObject) -> JavaObject:
     """An answer, kept until the thread's next: py4j may else drop it before the JVM has taken it."""
     _answers.last = answer
     return answer
 
 
-def _questions(driver: _Driver, filters: JavaObject) -> list[Any]:
+def _filter_trees(driver: _DriverJvm, filters: JavaObject) -> list[Any]:
     # All in one expression, because every call of the JVM takes its time.
     together = driver.list(filters, False)  # noqa: FBT003 - which type it has if there is none
-    if not _is_beyond(driver, together):
-        return catalyst_json.question(together.toJSON(), _Values(together))[1:]
+    if not _is_too_long(driver, together):
+        return catalyst_json.parse_expression(together.toJSON(), _JvmLiteralValues(together))[1:]
     alone = [filters.apply(i) for i in range(filters.size())]
     return [
-        ["?"] if _is_beyond(driver, one) else catalyst_json.question(one.toJSON(), _Values(one))
+        ["?"]
+        if _is_too_long(driver, one)
+        else catalyst_json.parse_expression(one.toJSON(), _JvmLiteralValues(one))
         for one in alone
     ]
 
 
-def _is_beyond(driver: _Driver, expression: JavaObject) -> bool:
+def _is_too_long(driver: _DriverJvm, expression: JavaObject) -> bool:
     """Whether it has a plan, or the literal with which deleted rows are found: long to write, of no use."""
     names = expression.references().toString()
     return ROW_INDEX.name in names or expression.containsPattern(driver.plans)
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class _JvmLiteralValues:
     expression: JavaObject
 
     def of_literal(self, number: int) -> str:
@@ -353,16 +365,16 @@ class _Values:
         return found if len(found) == size else []
 
 
-def _driver(spark: SparkSession) -> _Driver:
+def _driver(spark: SparkSession) -> _DriverJvm:
     gateway: Any = spark.sparkContext._gateway
     # Only there a callback runs in the thread whose session planned the query.
     if not isinstance(gateway, ClientServer):
-        raise Unusable("PYSPARK_PIN_THREAD is off")
+        raise FileIndexUnavailable("PYSPARK_PIN_THREAD is off")
     with _starting:
         ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]  # Spark's own
-        return _made(gateway)
+        return _new_driver(gateway)
 
 
 @lru_cache(maxsize=1)
-def _made(gateway: Any) -> _Driver:
-    return _Driver(gateway)
+def _new_driver(gateway: Any) -> _DriverJvm:
+    return _DriverJvm(gateway)

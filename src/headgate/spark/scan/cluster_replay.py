@@ -25,13 +25,13 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, MapType, StringType, StructField, StructType
 
-from headgate.catalog.ports.commits import Inline, Staged
+from headgate.catalog.ports.commits import InlineCommit, StagedCommit
 from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, UnsupportedFeature
 from headgate.protocol import file_key
-from headgate.protocol.actions import Commit, Version, sort
+from headgate.protocol.actions import Commit, Version, commit_from_actions
 from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import LogFile
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.spark.parquet import parquet_options
 from headgate.spark.predicates.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.predicates.path_keys import path_key
@@ -49,7 +49,7 @@ SHIPPED_BYTES = 32 * 1024 * 1024
 _OPTIONS = {
     # Else Spark would infer partition columns from folder names.
     "recursiveFileLookup": "true",
-    **parquet_options.READ,
+    **parquet_options.READ_OPTIONS,
 }
 _VECTOR = StructType(
     [
@@ -75,7 +75,7 @@ _ADD = StructType(  # in the order of files.SCHEMA
 _OUR_VECTOR = StructType(
     [
         StructField(ours.name, theirs.dataType)
-        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR, strict=True)
+        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR_TYPE, strict=True)
     ]
 )
 _FILE = StructType(
@@ -97,7 +97,7 @@ inside a string no quote stands bare."""
 _DAMAGED = re.compile(r"\[(PATH_NOT_FOUND|FAILED_READ_FILE|MALFORMED_RECORD_IN_PARSING).*")
 
 
-def is_beyond(table: OpenedTable, snapshot: Snapshot) -> bool:
+def is_needed(table: OpenedTable, snapshot: Snapshot) -> bool:
     """Whether the log of a snapshot is for Spark to replay."""
     return snapshot.files.checkpoint_bytes > table.settings.spark_replay_bytes
 
@@ -122,17 +122,17 @@ def candidates(
     files than the settings allow.
     """
     replay = _replay(spark, table, version)
-    with _explained(version):
+    with _damaged_log_errors(version):
         if chosen is not None and chosen.leaves:
             parsed = replay.parsed_stats(chosen)
-            return _collected(replay.live(parsed).where(chosen.condition(parsed)), table)
+            return _collect_files(replay.live(parsed).where(chosen.condition(parsed)), table)
         found = replay.live().withColumn(STATS, F.lit(None).cast("string"))
-        return _collected(found if chosen is None else found.where(chosen.condition(None)), table)
+        return _collect_files(found if chosen is None else found.where(chosen.condition(None)), table)
 
 
 def totals(spark: SparkSession, table: OpenedTable, version: Version) -> tuple[int, int]:
     """How many live files there are, and their bytes."""
-    with _explained(version):
+    with _damaged_log_errors(version):
         live = live_files(spark, table, version)
         (row,) = live.agg(F.count("*"), F.coalesce(F.sum("size"), F.lit(0))).collect()
     return row[0], row[1]
@@ -141,12 +141,12 @@ def totals(spark: SparkSession, table: OpenedTable, version: Version) -> tuple[i
 def _replay(spark: SparkSession, table: OpenedTable, version: Version) -> "_Replay":
     segment, frontier = table.segment(version)
     return _Replay(
-        spark, table, segment, frontier, checkpoint_reader.sources(table.store, segment.checkpoint)
+        spark, table, segment, frontier, checkpoint_reader.checkpoint_sources(table.store, segment.checkpoint)
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Changes:
+class _CommitChanges:
     """What the commits after a checkpoint come to: live files, and every file they name."""
 
     added: DataFrame
@@ -159,13 +159,13 @@ class _Replay:
 
     spark: SparkSession
     table: OpenedTable
-    segment: Segment
+    segment: LogSegment
     frontier: Frontier
-    sources: checkpoint_reader.Sources
+    sources: checkpoint_reader.CheckpointSources
 
     def live(self, parsed: StructType | None = None) -> DataFrame:
         """The live files; see ``live_files``."""
-        changes = self._changes(sort(self.segment.version, self.sources.actions))
+        changes = self._changes(commit_from_actions(self.segment.version, self.sources.actions))
         if not self.sources.parquet:
             return _with_parsed(changes.added, parsed)
         stored = StructType([*_ADD, StructField(STATS_PARSED, parsed)]) if parsed is not None else _ADD
@@ -173,7 +173,7 @@ class _Replay:
         read = self._reader().schema(wanted).parquet(*self._at(self.sources.parquet))
         adds = read.where(F.col("add.path").isNotNull())
         more = [] if parsed is None else [F.col("add").getField(STATS_PARSED).alias(STATS_PARSED)]
-        known = adds.select(*_file(F.col("add")), *more)
+        known = adds.select(*_file_columns(F.col("add")), *more)
         return (
             known.alias("known")
             .join(changes.named.alias("named"), _same_file("known", "named"), "left_anti")
@@ -201,16 +201,16 @@ class _Replay:
                 "the table with a larger spark_replay_bytes to have its log read in process",
                 features=("hiddenLogFiles",), operation="read",
             )  # fmt: skip
-        return [hadoop_paths.pattern(hadoop_paths.folder(self.table.location, path)) for path in named]
+        return [hadoop_paths.escape_glob(hadoop_paths.folder(self.table.location, path)) for path in named]
 
-    def _changes(self, own: Commit) -> _Changes:
+    def _changes(self, own: Commit) -> _CommitChanges:
         """What follows the files in parquet: those that a JSON checkpoint has itself, and the commits."""
         if self._commit_bytes() > SHIPPED_BYTES:
             return self._changes_by_spark(own)
-        commits = [own, *log_reader.fold(self.table.store, self.segment.commits, self.frontier)]
+        commits = [own, *log_reader.fold_commits(self.table.store, self.segment.commits, self.frontier)]
         added = read_live_files.reconcile(read_live_files.SCHEMA.empty_table(), commits)
-        return _Changes(
-            self._handed_over(added, _FILE), F.broadcast(self._handed_over(_named(commits), _NAME))
+        return _CommitChanges(
+            self._handed_over(added, _FILE), F.broadcast(self._handed_over(_named_files(commits), _NAME))
         )
 
     def _handed_over(self, rows: pa.Table, schema: StructType) -> DataFrame:
@@ -223,7 +223,7 @@ class _Replay:
     def _commit_bytes(self) -> int:
         commits = self.segment.commits
         alone = [piece for piece in commits if not isinstance(piece, LogFile)]
-        listed = log_reader.listed(self.table.store, since=alone[0]) if alone else ()
+        listed = log_reader.list_log(self.table.store, since=alone[0]) if alone else ()
         sizes = {file.path: file.size for file in listed}
         return sum(
             piece.size if isinstance(piece, LogFile) else self._commit_size(piece, sizes) for piece in commits
@@ -240,32 +240,32 @@ class _Replay:
         """Where a commit is, or its content if the catalog has that."""
         held = self.frontier.held.get(version)
         match held.where if held is not None else None:
-            case Inline(content):
+            case InlineCommit(content):
                 return content
-            case Staged() as staged:
+            case StagedCommit() as staged:
                 return staged.path
             case None:
-                return file_names.published(version)
+                return file_names.published_path(version)
 
-    def _changes_by_spark(self, own: Commit) -> _Changes:
+    def _changes_by_spark(self, own: Commit) -> _CommitChanges:
         actions = self._lines().select(_STEP, F.from_json("value", _LINE, {"mode": "FAILFAST"}).alias("line"))
         add, remove = F.col("line.add"), F.col("line.remove")
-        own_adds = self._handed_over(read_live_files.table_of(own.adds), _FILE)
+        own_adds = self._handed_over(read_live_files.adds_as_table(own.adds), _FILE)
         first = own_adds.select(F.lit(-1).cast("bigint").alias(_STEP), F.lit(_ADDED).alias(_KIND), "*")
         found = actions.where(add.getField("path").isNotNull()).select(
-            _STEP, F.lit(_ADDED).alias(_KIND), *_file(add)
+            _STEP, F.lit(_ADDED).alias(_KIND), *_file_columns(add)
         )
         gone = actions.where(add.isNull() & remove.getField("path").isNotNull()).select(
             _STEP,
             F.lit(_REMOVED).alias(_KIND),
             remove.getField("path").alias("path"),
-            _vector(remove).alias("deletion_vector"),
+            _vector_struct(remove).alias("deletion_vector"),
         )
         said = first.unionByName(found).unionByName(gone, allowMissingColumns=True)
         last = F.max_by(F.struct(*said.columns), F.struct(_STEP, _KIND)).alias("last")
         key = path_key(F.col("path"))
         words = said.groupBy(key, _vector_id(F.col("deletion_vector"))).agg(last).select("last.*")
-        return _Changes(
+        return _CommitChanges(
             words.where(F.col(_KIND) == _ADDED).select(*read_live_files.SCHEMA.names),
             words.select(key.alias("path"), "deletion_vector"),
         )
@@ -308,19 +308,19 @@ def _decoded(version: Version, content: bytes) -> str:
         ) from exc  # fmt: skip
 
 
-def _file(add: Column) -> list[Column]:
-    columns = {"deletionVector": _vector(add)}
+def _file_columns(add: Column) -> list[Column]:
+    columns = {"deletionVector": _vector_struct(add)}
     return [
         columns.get(theirs.name, add.getField(theirs.name)).alias(ours)
         for theirs, ours in zip(_ADD, read_live_files.SCHEMA.names, strict=True)
     ]
 
 
-def _vector(action: Column) -> Column:
+def _vector_struct(action: Column) -> Column:
     vector = action.getField("deletionVector")
     parts = [
         vector.getField(theirs.name).alias(ours.name)
-        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR, strict=True)
+        for theirs, ours in zip(_VECTOR, read_live_files.VECTOR_TYPE, strict=True)
     ]
     # Some writers leave an empty struct where there is no vector.
     return F.when(vector.getField("storageType").isNotNull(), F.struct(*parts))
@@ -339,15 +339,15 @@ def _vector_id(vector: Column) -> Column:
     )
 
 
-def _named(commits: Sequence[Commit]) -> pa.Table:
+def _named_files(commits: Sequence[Commit]) -> pa.Table:
     """Every file that some commit adds or removes, by the key of its path."""
     every = [(add.path, add.deletion_vector) for commit in commits for add in commit.adds]
     every += [(remove.path, remove.deletion_vector) for commit in commits for remove in commit.removes]
     known = [None if vector is None else msgspec.structs.asdict(vector) for _, vector in every]
     return pa.table(
         {
-            "path": pa.array([file_key.path_key(path) for path, _ in every], pa.string()),
-            "deletion_vector": pa.array(known, read_live_files.VECTOR),
+            "path": pa.array([file_key.canonical_path(path) for path, _ in every], pa.string()),
+            "deletion_vector": pa.array(known, read_live_files.VECTOR_TYPE),
         }
     )
 
@@ -356,7 +356,7 @@ def _with_parsed(added: DataFrame, parsed: StructType | None) -> DataFrame:
     return added if parsed is None else added.withColumn(STATS_PARSED, F.lit(None).cast(parsed))
 
 
-def _collected(found: DataFrame, table: OpenedTable) -> LiveFiles:
+def _collect_files(found: DataFrame, table: OpenedTable) -> LiveFiles:
     most = table.settings.scan_files_limit
     collected = found.limit(most + 1).toArrow()
     if collected.num_rows > most:
@@ -371,7 +371,7 @@ def _collected(found: DataFrame, table: OpenedTable) -> LiveFiles:
 
 
 @contextmanager
-def _explained(version: Version) -> Iterator[None]:
+def _damaged_log_errors(version: Version) -> Iterator[None]:
     """A file of the log that Spark cannot read is a damaged log."""
     try:
         yield

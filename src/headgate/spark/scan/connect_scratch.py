@@ -41,7 +41,7 @@ _sweeping = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ScratchFolder:
     """Files in a folder of their own below a root."""
 
     root: str
@@ -77,16 +77,16 @@ def prefix(mark: ScanMark | None) -> str:
     return "headgate-scan-" if mark is None else f"headgate-scan-{mark.text}-"
 
 
-def put(root: str, files: dict[str, bytes], mark: ScanMark | None = None) -> Placed:
+def put(root: str, files: dict[str, bytes], mark: ScanMark | None = None) -> ScratchFolder:
     """Put files into a new folder below ``root``, in their order; a ``StorageError`` if it cannot be."""
     if not is_local(root):
         _sweep(root)
-        placed, store = Placed(root, _below(mark), tuple(files)), locate(root)
+        placed, store = ScratchFolder(root, _folder_name(mark), tuple(files)), locate(root)
         for name, content in files.items():
             store.put(f"{placed.folder}/{name}", content)
         return placed
     try:
-        placed = Placed(root, _new_folder(root, mark), tuple(files))
+        placed = ScratchFolder(root, _new_folder(root, mark), tuple(files))
         # Nothing is synced: after a power cut nobody asks for it.
         for name, content in files.items():
             path = os.path.join(local_path(root), placed.folder, name)
@@ -98,14 +98,14 @@ def put(root: str, files: dict[str, bytes], mark: ScanMark | None = None) -> Pla
     return placed
 
 
-def _below(mark: ScanMark | None) -> str:
+def _folder_name(mark: ScanMark | None) -> str:
     return f"{_FOLDER}/{prefix(mark)}{uuid4().hex}"
 
 
 def _new_folder(root: str, mark: ScanMark | None) -> str:
     if root != tempfile.gettempdir():
         _sweep(root)
-        return _below(mark)
+        return _folder_name(mark)
     # Others must not read what files a table has; a server that runs as another user then finds no folder
     # in this one, rather than a folder without a list, which would be an empty table.
     private = tempfile.mkdtemp(prefix=prefix(mark))
@@ -148,4 +148,4 @@ def _sweep(root: str) -> None:
         for item in list(store.list_from(f"{_FOLDER}/")):
             folder, _, name = item.path.removeprefix(f"{_FOLDER}/").partition("/")
             if item.modified_ms < oldest_ms:
-                Placed(root, f"{_FOLDER}/{folder}", (name,)).remove()
+                ScratchFolder(root, f"{_FOLDER}/{folder}", (name,)).remove()

@@ -32,7 +32,7 @@ from headgate.errors import InvalidRequest, StorageError, UnsupportedFeature
 from headgate.protocol import property_values
 from headgate.spark.parquet import parquet_options
 from headgate.spark.scan import connect_scratch, scan_marks
-from headgate.spark.scan.connect_scratch import Placed
+from headgate.spark.scan.connect_scratch import ScratchFolder
 from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.scan.scan_plan import Piece
 from headgate.spark.session import kind
@@ -45,7 +45,7 @@ _DECOY = "the-manifest-was-ignored.parquet"
 _OPTIONS = {
     # Else Spark would infer partition columns from folder names.
     "recursiveFileLookup": "true",
-    **parquet_options.READ,
+    **parquet_options.READ_OPTIONS,
 }
 _YEAR_10000_MS = 253_402_300_800_000
 
@@ -61,7 +61,7 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
     if kind.is_connect(spark):
         return _scan_by_server(spark, wanted, piece)
     if piece.mark is not None:
-        scan_marks.hold(piece.mark)
+        scan_marks.retain_mark(piece.mark)
     with tempfile.TemporaryDirectory(prefix=connect_scratch.prefix(piece.mark)) as folder:
         manifest = Path(folder) / _MANIFEST
         manifest.parent.mkdir()
@@ -98,8 +98,8 @@ def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> Da
             continue
         df = _read(spark, wanted, placed.path)
         # Every DataFrame made from this one holds its plan, though not the DataFrame.
-        weakref.finalize(df._plan, _forget, placed, piece.mark)
-        if _is_found(df):
+        weakref.finalize(df._plan, _remove_scratch, placed, piece.mark)
+        if _server_finds_manifest(df):
             return df
         refusals.append(f"in {root} the server does not find it")
     raise InvalidRequest(
@@ -109,12 +109,12 @@ def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> Da
     )
 
 
-def _forget(placed: Placed, _mark: ScanMark | None) -> None:
+def _remove_scratch(placed: ScratchFolder, _mark: ScanMark | None) -> None:
     """Until here the mark was known."""
     placed.remove()
 
 
-def _is_found(df: DataFrame) -> bool:
+def _server_finds_manifest(df: DataFrame) -> bool:
     """Whether the server finds the manifest; it looks when it is asked for the schema."""
     try:
         return bool(df.schema is not None)
@@ -131,7 +131,7 @@ def _read(spark: SparkSession, wanted: StructType, folder: str) -> DataFrame:
 def _render(piece: Piece) -> bytes:
     times: Sequence[int] = piece.modified_ms.to_pylist()
     if piece.needs_ordinals:
-        times = _marked_times(times)
+        times = _distinct_times(times)
     entry = msgspec.json.Encoder().encode
     lines = (
         entry(
@@ -150,7 +150,7 @@ def _render(piece: Piece) -> bytes:
     return b"\n".join((b"v1", *lines))
 
 
-def _marked_times(modified_ms: Sequence[int]) -> list[int]:
+def _distinct_times(modified_ms: Sequence[int]) -> list[int]:
     """When files were modified, each moved by fewer milliseconds than there are files.
 
     The remainder is a file's ordinal: Spark hands nothing else of a file to its rows that it could spare,

@@ -17,7 +17,7 @@ from headgate.protocol.stats import data_skipping
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.spark.calls import errors
 from headgate.spark.parquet import file_layouts
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.predicates import from_column
 from headgate.spark.predicates.file_filter import FileFilter
 from headgate.spark.scan import (
@@ -29,13 +29,13 @@ from headgate.spark.scan import (
     scan_marks,
     scan_plan,
 )
-from headgate.spark.scan.binders import Skipping
+from headgate.spark.scan.binders import FileSkipping
 from headgate.spark.scan.scan_plan import ScanPlan
 from headgate.spark.session.internal_names import InternalNames
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
-Condition = Column | str
+ReadCondition = Column | str
 ROW_ID, ROW_COMMIT_VERSION = "_row_id", "_row_commit_version"
 """What a user who asks for the ids of rows finds them under."""
 
@@ -53,7 +53,7 @@ def read(
     table: OpenedTable,
     snapshot: Snapshot,
     *,
-    where: Condition | None = None,
+    where: ReadCondition | None = None,
     row_ids: bool = False,
     is_latest: bool = False,
 ) -> DataFrame:
@@ -64,47 +64,47 @@ def read(
     rather than a version somebody asked for, is marked in the plan.
     """
     _check_session(spark, snapshot.state.protocol)
-    columns = columns_of(snapshot.state.metadata, row_ids=row_ids)
+    columns = scan_columns(snapshot.state.metadata, row_ids=row_ids)
     if row_ids:
-        columns = replace(columns, named=_shown_ids(columns))
-    wanted = None if where is None else from_column.predicate(where, columns.schema, spark)
-    files, bounds = selected(spark, table, snapshot, columns, wanted)
+        columns = replace(columns, named=_row_id_names(columns))
+    wanted = None if where is None else from_column.to_predicate(where, columns.schema, spark)
+    files, bounds = select_files(spark, table, snapshot, columns, wanted)
     table.scanned(snapshot, wanted, tuple if wanted is None else files["path"].to_pylist)
     if wanted is not None and _are_most(spark, table, snapshot, files):
-        files, bounds = selected(spark, table, snapshot, columns, None)
-    scan = _kept(spark, table, snapshot, columns, files)
+        files, bounds = select_files(spark, table, snapshot, columns, None)
+    scan = _cached_plan(spark, table, snapshot, columns, files)
     if is_latest and not table.is_observed:
-        scan = scan_plan.marked(scan, scan_marks.new(table.location, snapshot.version, wanted))
-    found = _bound(spark, table, columns, scan, Skipping(columns, bounds), wanted)
+        scan = scan_plan.with_mark(scan, scan_marks.new_mark(table.location, snapshot.version, wanted))
+    found = _bind_plan(spark, table, columns, scan, FileSkipping(columns, bounds), wanted)
     return found if where is None else found.where(where)
 
 
 def rows(
     spark: SparkSession,
     table: OpenedTable,
-    columns: Columns,
+    columns: ScanColumns,
     files: pa.Table,
-    skip: Skipping | None = None,
+    skip: FileSkipping | None = None,
     wanted: Predicate | None = None,
 ) -> DataFrame:
     """The rows of some files of a table, without those that deletion vectors hide.
 
     Rows that are not ``wanted`` may be missing too, where that saves looking at a vector.
     """
-    return _bound(spark, table, columns, choose(spark, table, columns, files), skip, wanted)
+    return _bind_plan(spark, table, columns, plan_scan(spark, table, columns, files), skip, wanted)
 
 
-def _bound(
+def _bind_plan(
     spark: SparkSession,
     table: OpenedTable,
-    columns: Columns,
+    columns: ScanColumns,
     scan: ScanPlan,
-    skip: Skipping | None,
+    skip: FileSkipping | None,
     wanted: Predicate | None,
 ) -> DataFrame:
-    errors.scanned(table.location)
+    errors.remember_location(table.location)
     pieces = (
-        (piece, apply_deletion_vectors.fetch(table.store, table.location, piece.vectors))
+        (piece, apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, piece.vectors))
         for piece in scan.pieces
     )
     return bind.bind(spark, scan.schema, pieces, columns.own, skip, wanted)
@@ -117,29 +117,29 @@ def _are_most(spark: SparkSession, table: OpenedTable, snapshot: Snapshot, files
     """
     if (
         files.num_rows < MANY_FILES
-        or cluster_replay.is_beyond(table, snapshot)
+        or cluster_replay.is_needed(table, snapshot)
         or not binders.may_be_classic(spark)
     ):
         return False
     return bool(2 * files.num_rows > snapshot.files.without_stats.num_rows)
 
 
-def _kept(
-    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, files: pa.Table
+def _cached_plan(
+    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: ScanColumns, files: pa.Table
 ) -> ScanPlan:
     """What reading ``files`` takes; if these are all of a snapshot, the same for all who ask.
 
     What a file says of its columns is remembered by itself, and only if it could be read.
     """
-    make = partial(choose, spark, table, columns, files)
-    some = cluster_replay.is_beyond(table, snapshot) or files.num_rows < snapshot.files.without_stats.num_rows
+    make = partial(plan_scan, spark, table, columns, files)
+    some = cluster_replay.is_needed(table, snapshot) or files.num_rows < snapshot.files.without_stats.num_rows
     if some or columns.must_ask_files:
         return make()
     key = (table.location, columns.tracked, binders.may_be_classic(spark))
-    return scan_cache.plan(snapshot.files, key, lambda: scan_plan.to_keep(make()))
+    return scan_cache.cached_plan(snapshot.files, key, lambda: scan_plan.reusable_plan(make()))
 
 
-def _shown_ids(columns: Columns) -> InternalNames:
+def _row_id_names(columns: ScanColumns) -> InternalNames:
     """The names under which a user is shown the ids of rows, which his own columns must leave free."""
     taken = [name for name in (ROW_ID, ROW_COMMIT_VERSION) if columns.schema.find(name) is not None]
     if taken:
@@ -150,24 +150,24 @@ def _shown_ids(columns: Columns) -> InternalNames:
     return replace(columns.own, row_id=ROW_ID, row_commit_version=ROW_COMMIT_VERSION)
 
 
-def columns_of(metadata: Metadata, *, row_ids: bool = False) -> Columns:
+def scan_columns(metadata: Metadata, *, row_ids: bool = False) -> ScanColumns:
     """The columns of a table, as its files are read."""
     if row_ids and not property_values.flag(metadata, property_values.ROW_TRACKING):
         raise InvalidRequest(
             f"the table does not track its rows: set its property {property_values.ROW_TRACKING} to true "
             "first"
         )
-    return Columns(
+    return ScanColumns(
         schema_json.parse(metadata.schema_string),
         frozenset(metadata.partition_columns),
-        column_mapping.mode(metadata),
+        column_mapping.mapping_mode(metadata),
         tuple(metadata.configuration.get(key, key) for key in _TRACKED) if row_ids else (),
     )
 
 
-def choose(spark: SparkSession, table: OpenedTable, columns: Columns, files: pa.Table) -> ScanPlan:
+def plan_scan(spark: SparkSession, table: OpenedTable, columns: ScanColumns, files: pa.Table) -> ScanPlan:
     """What reading ``files`` of a table takes."""
-    found = file_layouts.ask(table, files, columns) if columns.must_ask_files else None
+    found = file_layouts.read_layouts(table, files, columns) if columns.must_ask_files else None
     # Only the classic binder finds deleted rows without a join, which all rows would go through.
     together = binders.may_be_classic(spark)
     return scan_plan.build(table.location, columns, files, found, together=together)
@@ -183,19 +183,23 @@ def _check_session(spark: SparkSession, protocol: Protocol) -> None:
         )  # fmt: skip
 
 
-def selected(
-    spark: SparkSession, table: OpenedTable, snapshot: Snapshot, columns: Columns, wanted: Predicate | None
+def select_files(
+    spark: SparkSession,
+    table: OpenedTable,
+    snapshot: Snapshot,
+    columns: ScanColumns,
+    wanted: Predicate | None,
 ) -> tuple[pa.Table, Callable[[], FileBounds]]:
     """The files that may have rows which a predicate selects, and between which values they lie.
 
     Nobody is told that they are read: whoever changes rows says so in the change.
     """
     live, metadata = snapshot.files, snapshot.state.metadata
-    if cluster_replay.is_beyond(table, snapshot):
+    if cluster_replay.is_needed(table, snapshot):
         chosen = None if wanted is None else FileFilter(wanted, columns)
         live = cluster_replay.candidates(spark, table, snapshot.version, chosen)
     if wanted is None:
         return live.without_stats, lambda: live.bounds(metadata)
     bounds = live.bounds(metadata)
-    kept = bounds.only(data_skipping.keep(bounds, wanted))
+    kept = bounds.only(data_skipping.keep_mask(bounds, wanted))
     return kept.files, lambda: kept

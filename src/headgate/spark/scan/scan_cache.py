@@ -15,7 +15,7 @@ from pyspark import SparkContext
 
 from headgate.table.read.live_files import LiveFiles
 
-Plan = TypeVar("Plan")
+Cached = TypeVar("Cached")
 
 _MOST_PLANS = 2
 """Of one snapshot: with row ids and without."""
@@ -23,7 +23,7 @@ _plans: WeakKeyDictionary[LiveFiles, dict[Hashable, object]] = WeakKeyDictionary
 _lock = Lock()
 
 
-def plan(files: LiveFiles, key: Hashable, make: Callable[[], Plan]) -> Plan:
+def cached_plan(files: LiveFiles, key: Hashable, make: Callable[[], Cached]) -> Cached:
     """What ``make`` makes of all these files; for the same ``key`` it is asked once.
 
     What it makes must not hold ``files``, which would then live for ever.
@@ -40,7 +40,7 @@ def plan(files: LiveFiles, key: Hashable, make: Callable[[], Plan]) -> Plan:
     return made
 
 
-class Held:
+class SoftReferences:
     """Objects that the JVM of a Spark context holds softly; safe to share between threads."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from headgate.spark.session import kind
 
 _PREFIX = "headgate-read-"
 _TEXT = re.compile(rf"{_PREFIX}[0-9a-f]{{32}}")
-_LATELY = 10_000
+_MAX_RETAINED = 10_000
 _PARQUET = "parquet"
 
 
@@ -38,42 +38,42 @@ class ScanMark:
 
 _known: WeakValueDictionary[str, ScanMark] = WeakValueDictionary()
 # Nothing tells when Spark forgets a plan that names a folder.
-_lately: deque[ScanMark] = deque(maxlen=_LATELY)
+_retained: deque[ScanMark] = deque(maxlen=_MAX_RETAINED)
 
 
-def new(location: str, version: Version, predicate: Predicate | None) -> ScanMark:
+def new_mark(location: str, version: Version, predicate: Predicate | None) -> ScanMark:
     """A mark, known for as long as somebody holds it."""
     mark = ScanMark(location, version, predicate)
     _known[mark.text] = mark
     return mark
 
 
-def hold(mark: ScanMark) -> None:
+def retain_mark(mark: ScanMark) -> None:
     """Hold a mark, until ten thousand others were held after it."""
-    _lately.append(mark)
+    _retained.append(mark)
 
 
-def found_in(df: DataFrame) -> tuple[ScanMark, ...]:
+def marks_in_plan(df: DataFrame) -> tuple[ScanMark, ...]:
     """The marks in the plan of a DataFrame."""
-    texts = _of_proto(df) if kind.is_connect(df) else _of_leaves(df)
+    texts = _texts_in_proto(df) if kind.is_connect(df) else _texts_in_leaves(df)
     return tuple(mark for text in dict.fromkeys(texts) if (mark := _known.get(text)) is not None)
 
 
-def _of_proto(df: Any) -> Iterator[str]:  # its class takes gRPC to import
+def _texts_in_proto(df: Any) -> Iterator[str]:  # its class takes gRPC to import
     written: bytes = df._plan.plan(df._session.client).SerializeToString()
     for found in re.finditer(_TEXT.pattern.encode(), written):
         yield found[0].decode()
 
 
-def _of_leaves(df: DataFrame) -> Iterator[str]:
+def _texts_in_leaves(df: DataFrame) -> Iterator[str]:
     plan = df._jdf.queryExecution().analyzed()
-    yield from _of_plan(plan)
+    yield from _texts_in_plan(plan)
     inner = plan.subqueriesAll()
     for number in range(inner.size()):
-        yield from _of_plan(inner.apply(number))
+        yield from _texts_in_plan(inner.apply(number))
 
 
-def _of_plan(plan: Any) -> Iterator[str]:
+def _texts_in_plan(plan: Any) -> Iterator[str]:
     leaves = plan.collectLeaves()
     # One question first: each of the others takes as long, and most plans read no parquet.
     if _PARQUET not in leaves.mkString("\n"):

@@ -21,8 +21,8 @@ from headgate.protocol.actions import DeletionVector
 from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import DataType, Struct
-from headgate.spark.parquet.file_layouts import Columns
-from headgate.spark.scan.scan_cache import Held
+from headgate.spark.parquet.file_layouts import ScanColumns
+from headgate.spark.scan.scan_cache import SoftReferences
 from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.session import hadoop_paths
 
@@ -58,7 +58,7 @@ class Piece:
     """Whether rows are to say where they are."""
     mark: ScanMark | None = None
     """What the plan of a scan is to tell of who reads it."""
-    held: Held | None = field(default=None, compare=False)
+    held: SoftReferences | None = field(default=None, compare=False)
     """Where the arrays that a JVM makes of the files are kept, if these are to be read again."""
 
     @property
@@ -82,7 +82,7 @@ class ScanPlan:
 
 def build(
     location: str,
-    columns: Columns,
+    columns: ScanColumns,
     files: pa.Table,
     layouts: Sequence[Struct] | None = None,
     *,
@@ -103,12 +103,12 @@ def build(
     return ScanPlan(columns.schema, pieces or [_piece(location, columns, columns.usual, files)])
 
 
-def to_keep(plan: ScanPlan) -> ScanPlan:
+def reusable_plan(plan: ScanPlan) -> ScanPlan:
     """The same plan, for whoever reads these files more than once."""
-    return replace(plan, pieces=[replace(piece, held=Held()) for piece in plan.pieces])
+    return replace(plan, pieces=[replace(piece, held=SoftReferences()) for piece in plan.pieces])
 
 
-def marked(plan: ScanPlan, mark: ScanMark) -> ScanPlan:
+def with_mark(plan: ScanPlan, mark: ScanMark) -> ScanPlan:
     """The same plan for one reading, which is to be found in what Spark makes of it."""
     return replace(plan, pieces=[replace(piece, mark=mark) for piece in plan.pieces])
 
@@ -136,7 +136,7 @@ def _by_layout(files: pa.Table, layouts: Sequence[Struct]) -> Iterator[tuple[Str
         yield layouts[some[0]], files.take(pa.array(some, pa.int64()))
 
 
-def _piece(location: str, columns: Columns, layout: Struct, files: pa.Table) -> Piece:
+def _piece(location: str, columns: ScanColumns, layout: Struct, files: pa.Table) -> Piece:
     uris = hadoop_paths.file_uris(location, files["path"].combine_chunks())
     return Piece(
         location=location,
@@ -170,5 +170,5 @@ def _vectors(found: pa.ChunkedArray) -> Sequence[DeletionVector | None]:
 
 def _constants(values: pa.ChunkedArray, column: str, data_type: DataType) -> Sequence[str | None]:
     found = pc.map_lookup(values, pa.scalar(column), "first").combine_chunks().dictionary_encode()
-    texts = [partition_values.canonical(text, data_type) for text in found.dictionary.to_pylist()]
+    texts = [partition_values.canonical_text(text, data_type) for text in found.dictionary.to_pylist()]
     return [None if index is None else texts[index] for index in found.indices.to_pylist()]

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import ConcurrentDeleteRead
 from headgate.protocol.actions import Version
-from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.spark.scan import scan, scan_marks
 from headgate.spark.scan.scan_marks import ScanMark
 from headgate.table.opened_table import OpenedTable
@@ -19,16 +19,18 @@ from headgate.table.read import file_paths
 from headgate.table.read.snapshot import Snapshot
 
 
-def of_frame(df: DataFrame, table: OpenedTable) -> tuple[ScanMark, ...]:
+def self_read_marks(df: DataFrame, table: OpenedTable) -> tuple[ScanMark, ...]:
     """The readings of the table that rows come from."""
     return tuple(
-        mark for mark in scan_marks.found_in(df) if file_paths.is_same(mark.location, table.location)
+        mark
+        for mark in scan_marks.marks_in_plan(df)
+        if file_paths.is_same_location(mark.location, table.location)
     )
 
 
-def begin(df: DataFrame, table: OpenedTable, newest: Snapshot) -> tuple[Snapshot, Reads]:
+def base_and_reads(df: DataFrame, table: OpenedTable, newest: Snapshot) -> tuple[Snapshot, ReadSet]:
     """The version from which a write of these rows begins, the oldest that was read, and what was read."""
-    found = of_frame(df, table)
+    found = self_read_marks(df, table)
     if not found:
         return newest, BLIND
     oldest = min(mark.version for mark in found)
@@ -36,17 +38,19 @@ def begin(df: DataFrame, table: OpenedTable, newest: Snapshot) -> tuple[Snapshot
     return base, _reads(df.sparkSession, table, found, base)
 
 
-def _reads(spark: SparkSession, table: OpenedTable, found: Sequence[ScanMark], at: Snapshot) -> Reads:
+def _reads(spark: SparkSession, table: OpenedTable, found: Sequence[ScanMark], at: Snapshot) -> ReadSet:
     predicates = tuple(mark.predicate for mark in found if mark.predicate is not None)
     if len(predicates) < len(found) or any(mark.version != at.version for mark in found):
-        return Reads(whole_table=True)
-    columns = scan.columns_of(at.state.metadata)
-    selected = (scan.selected(spark, table, at, columns, predicate)[0] for predicate in predicates)
+        return ReadSet(whole_table=True)
+    columns = scan.scan_columns(at.state.metadata)
+    selected = (scan.select_files(spark, table, at, columns, predicate)[0] for predicate in predicates)
     paths = frozenset(path for files in selected for path in files["path"].to_pylist())
-    return Reads(predicates=predicates, files=paths)
+    return ReadSet(predicates=predicates, files=paths)
 
 
-def check_kept(table: OpenedTable, found: Sequence[ScanMark], *, after: Version, until: Version) -> None:
+def check_nothing_removed(
+    table: OpenedTable, found: Sequence[ScanMark], *, after: Version, until: Version
+) -> None:
     """That the commits in between took away no row which a stream reads.
 
     A stream computes every batch from the same version. What it and others add to the table meanwhile does

@@ -24,7 +24,7 @@ def folder(location: str, name: str) -> str:
     return f"{hadoop_scheme(parts.scheme)}://{parts.netloc}{unquote(parts.path).rstrip('/')}/{name}"
 
 
-def pattern(path: str) -> str:
+def escape_glob(path: str) -> str:
     """The path as Spark's readers take it, who look for names that match: it matches itself alone."""
     return _GLOB.sub(r"\\\g<0>", path)
 
@@ -34,7 +34,9 @@ def file_uris(location: str, paths: pa.StringArray) -> pa.StringArray:
 
     ``CorruptLog`` if a relative one leads out of the location.
     """
-    relative_paths.check(paths.filter(pc.match_substring_regex(paths, relative_paths.SUSPECT)).to_pylist())
+    relative_paths.check_inside_table(
+        paths.filter(pc.match_substring_regex(paths, relative_paths.MAY_LEAVE_TABLE)).to_pylist()
+    )
     root = _root_uri(location)
     uris = pc.binary_join_element_wise(pa.scalar(root), paths, "/")
     # Most paths are relative and have nothing to encode; one by one they would take seconds.

@@ -10,7 +10,7 @@ from itertools import count
 
 from headgate.protocol.schema.types import Array, DataType, Map, Primitive, Struct
 
-USUAL = "__headgate"
+DEFAULT_PREFIX = "__headgate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class InternalNames:
     partition: str
 
 
-def beside(*columns: Struct | Iterable[str]) -> InternalNames:
+def free_names(*columns: Struct | Iterable[str]) -> InternalNames:
     """Names for columns beside these."""
-    prefix = free_prefix(USUAL, (name for some in columns for name in _names(some)))
+    prefix = free_prefix(DEFAULT_PREFIX, (name for some in columns for name in _names(some)))
     return InternalNames(**{part.name: f"{prefix}{part.name}" for part in fields(InternalNames)})
 
 
@@ -67,23 +67,23 @@ def free_prefix(usual: str, taken: Iterable[str], end: str = "_") -> str:
 
 
 def _names(columns: Struct | Iterable[str]) -> Iterator[str]:
-    return _of_struct(columns) if isinstance(columns, Struct) else iter(columns)
+    return _names_in_struct(columns) if isinstance(columns, Struct) else iter(columns)
 
 
-def _of_struct(columns: Struct) -> Iterator[str]:
+def _names_in_struct(columns: Struct) -> Iterator[str]:
     for column in columns.fields:
         yield column.name
-        yield from _inside(column.type)
+        yield from _names_in_type(column.type)
 
 
-def _inside(data_type: DataType) -> Iterator[str]:
+def _names_in_type(data_type: DataType) -> Iterator[str]:
     match data_type:
         case Primitive():
             return
         case Struct():
-            yield from _of_struct(data_type)
+            yield from _names_in_struct(data_type)
         case Array(element, _):
-            yield from _inside(element)
+            yield from _names_in_type(element)
         case Map(key, value, _):
-            yield from _inside(key)
-            yield from _inside(value)
+            yield from _names_in_type(key)
+            yield from _names_in_type(value)

@@ -16,6 +16,6 @@ def has_executors(spark: SparkSession) -> bool:
     return master != "local" and not master.startswith("local[")
 
 
-def active() -> SparkSession:
+def active_session() -> SparkSession:
     """The active Spark session, or a new local one."""
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()

@@ -17,16 +17,16 @@ from headgate.spark.session import kind
 _unwanted: SimpleQueue[tuple[Any, str, Any]] = SimpleQueue()
 
 
-def keep(rows: DataFrame) -> DataFrame:
+def checkpoint_rows(rows: DataFrame) -> DataFrame:
     """The rows as they are computed now, for as long as somebody holds the answer."""
     kept = rows.localCheckpoint(eager=True)
     if kind.is_connect(rows):
-        _tell_server()
-        _take_over(kept)
+        _release_unwanted()
+        _release_with_frame(kept)
     return kept
 
 
-def _take_over(kept: DataFrame) -> None:
+def _release_with_frame(kept: DataFrame) -> None:
     relation: Any = getattr(kept, "_plan", None)
     session, name = (getattr(relation, part, None) for part in ("_spark_session", "_relation_id"))
     if session is None or name is None:  # another form than those known: then it is PySpark's alone
@@ -35,7 +35,7 @@ def _take_over(kept: DataFrame) -> None:
     weakref.finalize(relation, _unwanted.put, (type(relation), name, session)).atexit = False
 
 
-def _tell_server() -> None:
+def _release_unwanted() -> None:
     while True:
         try:
             relation, name, session = _unwanted.get_nowait()

@@ -6,12 +6,12 @@ from pyspark.sql import SparkSession
 
 from headgate.protocol.schema.types import Struct
 from headgate.spark.session import schema, table_defaults
-from headgate.spark.session.schema import Columns
-from headgate.table.alter.create import Definition
+from headgate.spark.session.schema import SchemaLike
+from headgate.table.alter.create import TableDefinition
 
 
 def define(  # noqa: PLR0913 — what a new table is, each by its name
-    columns: Columns | Struct,
+    columns: SchemaLike | Struct,
     *,
     comment: str | None = None,
     properties: Mapping[str, str] | None = None,
@@ -19,14 +19,14 @@ def define(  # noqa: PLR0913 — what a new table is, each by its name
     cluster_by: Iterable[str] | None = (),
     domains: Mapping[str, str] | None = None,
     spark: SparkSession | None = None,
-) -> Definition:
+) -> TableDefinition:
     """The definition of a table with these columns; ``spark`` is the session, else the active one."""
-    return Definition(
-        columns if isinstance(columns, Struct) else schema.definition(columns),
+    return TableDefinition(
+        columns if isinstance(columns, Struct) else schema.table_schema(columns),
         comment,
         properties or {},
         partition_by=tuple(partition_by),
         cluster_by=tuple(cluster_by or ()),
-        defaults=table_defaults.of_session(spark),
+        defaults=table_defaults.default_properties(spark),
         domains=domains or {},
     )

@@ -12,29 +12,29 @@ from headgate.spark.session import kind, local_checkpoint
 _WAIT_S, _PAUSE_S = 10.0, 0.002
 
 
-def keep(rows: DataFrame, asked: Mapping[str, Column]) -> tuple[DataFrame, Sequence[Any]]:
+def checkpoint_and_observe(rows: DataFrame, asked: Mapping[str, Column]) -> tuple[DataFrame, Sequence[Any]]:
     """The rows without their lineage, and the values of some aggregates, in their order.
 
     Without lineage: were rows computed again, they might be others than those that were counted.
     """
     named = [aggregate.alias(name) for name, aggregate in asked.items()]
     if kind.is_connect(rows):  # whose checkpoint does not say what was observed
-        kept, found = local_checkpoint.keep(rows), {}
+        kept, found = local_checkpoint.checkpoint_rows(rows), {}
     else:
         observation = Observation()
-        kept = local_checkpoint.keep(rows.observe(observation, *named))
-        found = observation.get if _is_told(observation) else {}
+        kept = local_checkpoint.checkpoint_rows(rows.observe(observation, *named))
+        found = observation.get if _has_metrics(observation) else {}
     if asked.keys() - found.keys():
         found = kept.agg(*named).collect()[0].asDict()
     return kept, [found[name] for name in asked]
 
 
-def told(observation: Observation, of: DataFrame) -> Mapping[str, Any]:
+def observed_metrics(observation: Observation, of: DataFrame) -> Mapping[str, Any]:
     """What was observed when ``of`` was written; nothing if Spark does not say."""
-    return observation.get if kind.is_connect(of) or _is_told(observation) else {}
+    return observation.get if kind.is_connect(of) or _has_metrics(observation) else {}
 
 
-def _is_told(observation: Observation) -> bool:
+def _has_metrics(observation: Observation) -> bool:
     """Whether Spark has said what it observed: a listener does, and one that falls behind may never do."""
     until = time.monotonic() + _WAIT_S
     try:

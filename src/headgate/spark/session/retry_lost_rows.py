@@ -20,7 +20,7 @@ _Given = ParamSpec("_Given")
 _Done = TypeVar("_Done")
 
 
-def if_rows_are_lost(statement: Callable[_Given, _Done]) -> Callable[_Given, _Done]:
+def retry_when_checkpoint_lost(statement: Callable[_Given, _Done]) -> Callable[_Given, _Done]:
     """A statement that starts over, a few times, when executors take rows with them that it had computed."""
 
     @wraps(statement)

@@ -16,7 +16,7 @@ from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct,
 from headgate.protocol.schema.types import DataType as LogType
 from headgate.spark.calls import spark_messages
 
-Columns = DataFrame | StructType | str
+SchemaLike = DataFrame | StructType | str
 """Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
 
 _COLLATIONS = "__COLLATIONS"
@@ -24,25 +24,30 @@ _COLLATIONS = "__COLLATIONS"
 _OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__")
 
 
-def of_frame(df: DataFrame) -> Struct:
+def frame_schema(df: DataFrame) -> Struct:
     """The columns of a DataFrame, all nullable: what a frame says about nulls is not trusted."""
     try:
         columns = df.schema
     except RecursionError as exc:  # PySpark's own walk through its types
-        raise schema_json.too_deep() from exc
-    return nullable(_parsed(columns))
+        raise schema_json.too_deep_error() from exc
+    return as_nullable(_parsed(columns))
 
 
-def present(df: DataFrame) -> Struct:
+def schema_without_void(df: DataFrame) -> Struct:
     """The columns of a DataFrame that can hold a value; one of type void is as good as absent."""
-    return Struct(tuple(field for field in of_frame(df).fields if field.type != Primitive("void")))
+    return Struct(tuple(field for field in frame_schema(df).fields if field.type != Primitive("void")))
 
 
-def unbound(schema: Struct) -> Struct:
+def without_writer_metadata(schema: Struct) -> Struct:
     """The same columns without what their metadata says to writers of the table they come from."""
     return Struct(
         tuple(
-            Field(field.name, with_structs(field.type, unbound), field.nullable, _unbound(field.metadata))
+            Field(
+                field.name,
+                with_structs(field.type, without_writer_metadata),
+                field.nullable,
+                _unbound(field.metadata),
+            )
             for field in schema.fields
         )
     )
@@ -60,20 +65,20 @@ def column(name: str) -> Column:
     return F.col(f"`{quoted}`")
 
 
-def definition(columns: Columns) -> Struct:
+def table_schema(columns: SchemaLike) -> Struct:
     """The columns of a table to be made; NOT NULL is taken from an explicit schema only."""
     if isinstance(columns, StructType):
         return _parsed(columns)
     if not isinstance(columns, str):
-        return unbound(of_frame(columns))
+        return without_writer_metadata(frame_schema(columns))
     if SparkSession.getActiveSession() is None:
         SparkSession.builder.getOrCreate()  # DDL is read by Spark's own parser
     try:
         parsed = DataType.fromDDL(columns)
     except Exception as exc:  # Spark's parser raises errors of many unrelated classes
         if isinstance(exc, RecursionError) or "StackOverflowError" in str(exc):
-            raise schema_json.too_deep() from exc
-        said = spark_messages.in_words(exc) if isinstance(exc, PySparkException) else str(exc)
+            raise schema_json.too_deep_error() from exc
+        said = spark_messages.plain_message(exc) if isinstance(exc, PySparkException) else str(exc)
         raise InvalidRequest(
             f"{columns!r} is not a list of columns: {said}; write it like id BIGINT, name STRING"
         ) from exc
@@ -86,14 +91,14 @@ def _parsed(columns: StructType) -> Struct:
     try:
         return schema_json.parse(columns.json())
     except RecursionError as exc:
-        raise schema_json.too_deep() from exc
+        raise schema_json.too_deep_error() from exc
 
 
 def to_spark(schema: Struct) -> StructType:
     """The same columns, as Spark wants them."""
     try:
         # PySpark changes what it is given where a column has a collation.
-        return StructType.fromJson(deepcopy(schema_json.plain(_holdable(schema))))
+        return StructType.fromJson(deepcopy(schema_json.to_json_value(_holdable(schema))))
     except PySparkValueError as exc:
         raise UnsupportedFeature(
             f"a column has a type that Spark does not know: {exc}; have the writer of the table correct its "
@@ -130,7 +135,7 @@ def _can_hold(value: Any) -> bool:
             return True
 
 
-def nullable(schema: Struct) -> Struct:
+def as_nullable(schema: Struct) -> Struct:
     """The same columns, every one and every part of one nullable."""
     return Struct(
         tuple(
@@ -142,7 +147,7 @@ def nullable(schema: Struct) -> Struct:
 def _nullable_type(data_type: LogType) -> LogType:
     match data_type:
         case Struct():
-            return nullable(data_type)
+            return as_nullable(data_type)
         case Array(element, _):
             return Array(_nullable_type(element), contains_null=True)
         case Map(key, value, _):

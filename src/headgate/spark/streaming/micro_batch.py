@@ -22,11 +22,11 @@ from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.streaming import query_identity
 from headgate.spark.streaming.stream_options import StreamOptions
 from headgate.spark.write import append_overwrite
-from headgate.spark.write.save import Save, save
-from headgate.table.alter.create import Definition
+from headgate.spark.write.save import SaveRequest, save
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 
-Make = Callable[[Definition, DataFrame, WriteOptions], OpenedTable]
+TableFactory = Callable[[TableDefinition, DataFrame, WriteOptions], OpenedTable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Destination:
     name: str
     find: Callable[[], OpenedTable]
     """Raises ``TableNotFound`` if there is no table."""
-    make: Make | None = None
+    make: TableFactory | None = None
     """Makes the table with the rows of the first batch; None if it must be there."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """Those of the table, if it is made."""
@@ -72,10 +72,10 @@ class BatchWriter:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Write the batch of that number, in one commit; nothing happens if the table has it already."""
-        check_columns(append_overwrite.incoming(batch))
+        check_columns(append_overwrite.incoming_schema(batch))
         options = self._read_by(batch, self._options(batch, number))
         destination = self._destination
-        asked = Save(batch, destination.name, self._asked.saves, options, destination.properties)
+        asked = SaveRequest(batch, destination.name, self._asked.saves, options, destination.properties)
         self._opened = save(asked, self._find, lambda definition: self._make(definition, asked))
 
     @override
@@ -88,18 +88,18 @@ class BatchWriter:
             table = self._find()
         except TableNotFound:
             return options
-        found = self._reads or self_reads.of_frame(batch, table)
+        found = self._reads or self_reads.self_read_marks(batch, table)
         if not found:
             return options
         newest = table.snapshot().version
         after = self._checked if self._checked is not None else min(mark.version for mark in found)
-        self_reads.check_kept(table, found, after=after, until=newest)
+        self_reads.check_nothing_removed(table, found, after=after, until=newest)
         self._checked = newest
         return replace(options, read_at=newest)
 
     def _options(self, batch: DataFrame, number: int) -> WriteOptions:
         asked = self._asked
-        query_id = query_identity.of_batch(batch, asked.checkpoint)
+        query_id = query_identity.query_id_of_batch(batch, asked.checkpoint)
         app_id = asked.app_id or query_id
         if app_id is None:
             raise InvalidRequest(
@@ -114,7 +114,7 @@ class BatchWriter:
         # Kept, so that another table which gets the name meanwhile does not get the rest of the rows.
         return self._opened or self._destination.find()
 
-    def _make(self, definition: Definition, asked: Save) -> OpenedTable:
+    def _make(self, definition: TableDefinition, asked: SaveRequest) -> OpenedTable:
         make = self._destination.make
         if make is None:
             raise TableNotFound(f"there is no table {asked.name}", name=asked.name)
@@ -123,7 +123,7 @@ class BatchWriter:
 
 def check_columns(rows: Struct) -> None:
     """Refuse rows with a column without a type: the next batch might bring any."""
-    found = _void(rows, ())
+    found = _find_void(rows, ())
     if found is not None:
         raise SchemaMismatch(
             f"column {'.'.join(found)!r} is of type void, which a stream cannot write: cast it to a type",
@@ -131,7 +131,7 @@ def check_columns(rows: Struct) -> None:
         )
 
 
-def _void(data_type: DataType, path: tuple[str, ...]) -> tuple[str, ...] | None:
+def _find_void(data_type: DataType, path: tuple[str, ...]) -> tuple[str, ...] | None:
     match data_type:
         case Primitive("void"):
             return path
@@ -143,5 +143,5 @@ def _void(data_type: DataType, path: tuple[str, ...]) -> tuple[str, ...] | None:
             parts = [("key", key), ("value", value)]
         case _:
             return None
-    voids = (_void(part, (*path, name)) for name, part in parts)
+    voids = (_find_void(part, (*path, name)) for name, part in parts)
     return next((found for found in voids if found is not None), None)

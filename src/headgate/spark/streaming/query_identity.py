@@ -16,7 +16,7 @@ def query_id(batch: DataFrame) -> str:
 
     It names the query in the transactions of an application: with ``merge.once(…)``, ``txn=…``.
     """
-    found = _of_thread(batch)
+    found = _query_id_of_thread(batch)
     if found is None:
         raise InvalidRequest(
             "these rows are not a batch of a running query, or are on Spark Connect, where a batch does not "
@@ -25,13 +25,13 @@ def query_id(batch: DataFrame) -> str:
     return found
 
 
-def of_batch(batch: DataFrame, checkpoint: str | None) -> str | None:
+def query_id_of_batch(batch: DataFrame, checkpoint: str | None) -> str | None:
     """The same, or by its checkpoint where the batch cannot tell; None if nothing does."""
-    found = _of_thread(batch)
-    return of_checkpoint(checkpoint) if found is None and checkpoint is not None else found
+    found = _query_id_of_thread(batch)
+    return query_id_of_checkpoint(checkpoint) if found is None and checkpoint is not None else found
 
 
-def of_checkpoint(checkpoint: str) -> str | None:
+def query_id_of_checkpoint(checkpoint: str) -> str | None:
     """The id of the query that this checkpoint is of; None if there was none yet."""
     try:
         content = locate(checkpoint).read(_FILE)
@@ -40,7 +40,7 @@ def of_checkpoint(checkpoint: str) -> str | None:
     return str(msgspec.json.decode(content)["id"])
 
 
-def _of_thread(batch: DataFrame) -> str | None:
+def _query_id_of_thread(batch: DataFrame) -> str | None:
     """What Spark says to the thread that runs a batch."""
     if kind.is_connect(batch):
         return None

@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headgate.errors import InvalidRequest, TableNotFound
-from headgate.spark.data_files.epoch_metrics import OPERATION
+from headgate.spark.data_files.epoch_metrics import STREAMING_UPDATE
 from headgate.spark.dml import target_scan
 from headgate.spark.scan import self_reads
 from headgate.spark.scan.scan_marks import ScanMark
@@ -27,8 +27,8 @@ def start(df: DataFrame, destination: Destination, asked: StreamOptions) -> Stre
         raise InvalidRequest(
             "these rows are not a stream, which spark.readStream gives: write them with append or overwrite"
         )
-    check_columns(append_overwrite.incoming(df))
-    _check_elsewhere(df, destination, asked)
+    check_columns(append_overwrite.incoming_schema(df))
+    _check_connect_server(df, destination, asked)
     reads = _check_fits(df, destination, asked)
     writer = df.writeStream.outputMode(asked.mode).option("checkpointLocation", str(asked.checkpoint))
     if asked.query_name is not None:
@@ -40,7 +40,7 @@ def start(df: DataFrame, destination: Destination, asked: StreamOptions) -> Stre
     return writer.foreachBatch(BatchWriter(destination, asked, reads)).start()
 
 
-def _check_elsewhere(df: DataFrame, destination: Destination, asked: StreamOptions) -> None:
+def _check_connect_server(df: DataFrame, destination: Destination, asked: StreamOptions) -> None:
     """That a server of Spark Connect, where batches are written, finds the table and the query's id."""
     if kind.is_connect(df):
         destination.sent()
@@ -58,14 +58,14 @@ def _check_fits(df: DataFrame, destination: Destination, asked: StreamOptions) -
     except TableNotFound:
         if destination.make is None:
             raise
-        create_as.definition_of(df, asked.write)
+        create_as.definition_from_rows(df, asked.write)
         return ()
     base = table.snapshot()
     if asked.overwrites:
-        target_scan.check_removable(base, OPERATION)
-    append_overwrite.prepare(table, base, df, asked.write, overwrite=asked.overwrites)
+        target_scan.check_not_append_only(base, STREAMING_UPDATE)
+    append_overwrite.prepare_write(table, base, df, asked.write, overwrite=asked.overwrites)
     _check_continues(table, base, asked)
-    return self_reads.of_frame(df, table)
+    return self_reads.self_read_marks(df, table)
 
 
 def _check_continues(table: OpenedTable, base: Snapshot, asked: StreamOptions) -> None:
@@ -83,6 +83,6 @@ def _check_continues(table: OpenedTable, base: Snapshot, asked: StreamOptions) -
 
 def _is_new(checkpoint: str) -> bool:
     try:
-        return query_identity.of_checkpoint(checkpoint) is None
+        return query_identity.query_id_of_checkpoint(checkpoint) is None
     except InvalidRequest:  # Spark has checkpoints in stores that Headgate does not know
         return False

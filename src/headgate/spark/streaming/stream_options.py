@@ -11,7 +11,7 @@ from headgate.errors import InvalidRequest
 from headgate.spark.calls import arguments
 from headgate.spark.data_files import option_rows, write_options
 from headgate.spark.data_files.option_rows import WriteKind
-from headgate.spark.data_files.write_options import Asked, WriteOptions
+from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
 from headgate.spark.write.save import SaveMode
 from headgate.storage import location_spelling
 
@@ -23,7 +23,7 @@ BatchDomains = Callable[[DataFrame, int], Mapping[str, str]]
 """``domains(batch, number)`` gives the metadata domains that the commit of this batch sets."""
 
 
-class AskedOfBatch(TypedDict, total=False):
+class BatchKwargs(TypedDict, total=False):
     """The keyword arguments that say how each batch is written."""
 
     app_id: str
@@ -38,7 +38,7 @@ class AskedOfBatch(TypedDict, total=False):
     domains: Mapping[str, str] | BatchDomains
 
 
-class AskedOfStream(AskedOfBatch, total=False):
+class StreamKwargs(BatchKwargs, total=False):
     """Those, and the ones that say how the query runs."""
 
     query_name: str
@@ -77,19 +77,21 @@ class StreamOptions:
         return self.mode == COMPLETE
 
 
-def of(mode: str, asked: AskedOfBatch | AskedOfStream, checkpoint: str | Path | None = None) -> StreamOptions:
+def from_kwargs(
+    mode: str, asked: BatchKwargs | StreamKwargs, checkpoint: str | Path | None = None
+) -> StreamOptions:
     """The options of these keyword arguments."""
-    given = arguments.take_options(asked, AskedOfStream, "a stream")
-    own = {name: given.pop(name) for name in _OWN if name in given}
+    given = arguments.take_options(asked, StreamKwargs, "a stream")
+    own = {name: given.pop(name) for name in _QUERY_OPTIONS if name in given}
     if callable(given.get("domains")):
         own["domains"] = given.pop("domains")
     # As INSERT does: a stream of ints may go into a column of longs.
-    how = write_options.of(cast("Asked", {**given, "implicit_casts": True}))
+    how = write_options.from_kwargs(cast("WriteKwargs", {**given, "implicit_casts": True}))
     place = None if checkpoint is None else _absolute(str(checkpoint))
     return StreamOptions(mode.lower(), how, checkpoint=place, **own)
 
 
-_OWN = tuple(row.name for row in option_rows.OPTIONS if row.taken_by == {WriteKind.STREAM})
+_QUERY_OPTIONS = tuple(row.name for row in option_rows.OPTIONS if row.taken_by == {WriteKind.STREAM})
 
 
 def _absolute(checkpoint: str) -> str:
@@ -98,7 +100,7 @@ def _absolute(checkpoint: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class StreamContradiction:
     """One row: what cannot be meant, and what is said of it."""
 
     holds: Callable[[StreamOptions], bool]
@@ -129,27 +131,29 @@ def _no_app_id(asked: StreamOptions) -> bool:
     return asked.app_id == ""
 
 
-CONTRADICTIONS: tuple[Contradiction, ...] = (
-    Contradiction(
+CONTRADICTIONS: tuple[StreamContradiction, ...] = (
+    StreamContradiction(
         _updates,
         "the output mode update gives rows that changed, and only you know by which columns they are found "
         "in the table: merge each batch, with df.writeStream.outputMode('update').foreachBatch(upsert), "
         "where upsert(batch, number) runs table.merge(batch, 't.id = s.id').when_matched_update_all()"
         ".when_not_matched_insert_all().once(headgate.query_id(batch), number).execute()",
     ),
-    Contradiction(_unknown_mode, "the output mode of a stream into a table is append or complete"),
-    Contradiction(
+    StreamContradiction(_unknown_mode, "the output mode of a stream into a table is append or complete"),
+    StreamContradiction(
         _schema_of_an_append,
         "overwriteSchema replaces the whole table, which only a stream in the mode complete does: leave it "
         "out, or add columns with merge_schema",
     ),
-    Contradiction(
+    StreamContradiction(
         _triggers_twice,
         "available_now ends the query once it has caught up, and processing_time has it go on: give one",
     ),
-    Contradiction(
+    StreamContradiction(
         _no_checkpoint,
         "a stream needs a checkpoint, the folder in which Spark remembers how far it came: name one",
     ),
-    Contradiction(_no_app_id, "app_id is what the table remembers the batches by: give it a name, or none"),
+    StreamContradiction(
+        _no_app_id, "app_id is what the table remembers the batches by: give it a name, or none"
+    ),
 )

@@ -25,23 +25,23 @@ from headgate.protocol.actions import (
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
 from headgate.protocol.metadata import implicit_changes
-from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, MetadataPlan, WriteIntent
 from headgate.protocol.schema import enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.type_widening import PREVIEW
 from headgate.protocol.schema.types import Struct
-from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.spark.calls import errors
 from headgate.spark.data_files import app_transaction, data_file_writer
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.scan import self_reads
 from headgate.spark.session import retry_lost_rows
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.write import identity_high_water, replace_where
-from headgate.spark.write.identity_high_water import NOTHING, Outrun, Reserved
-from headgate.spark.write.overwritten_rows import Taken
+from headgate.spark.write.identity_high_water import NO_RESERVATION, HighWaterConflict, IdentityReservation
+from headgate.spark.write.overwritten_rows import RemovedRows
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -52,11 +52,11 @@ _MOST_LOSSES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedWrite:
     """A write that may be carried out: from which version, and what the table is after it."""
 
     base: Snapshot
-    planned: Planned
+    planned: MetadataPlan
     metadata: Metadata
     protocol: Protocol
 
@@ -75,12 +75,12 @@ class Prepared:
         """Whether nothing changes but the marks of identity columns."""
         return self.planned.metadata is None and self.metadata != self.base.state.metadata
 
-    def with_values(self, farthest: Mapping[str, int]) -> "Prepared":
+    def with_values(self, farthest: Mapping[str, int]) -> "PreparedWrite":
         """The same once rows with values up to these are in the identity columns."""
-        return replace(self, metadata=identity_columns.marked(self.metadata, farthest))
+        return replace(self, metadata=identity_columns.advance_high_water_marks(self.metadata, farthest))
 
 
-@errors.told(errors.unreadable)
+@errors.translated_errors(errors.unreadable_file)
 def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Add the rows of ``df``; an append of no rows is a version too.
 
@@ -91,89 +91,102 @@ def append(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) ->
     """
     _check_append(options)
     try:
-        done = _append(table, df, options, NOTHING)
+        done = _append(table, df, options, NO_RESERVATION)
     except (MetadataChanged, ProtocolChanged):
         if options.domains or options.since is not None or options.txn is not None:
             raise
-        done = _append(table, df, options, NOTHING)
+        done = _append(table, df, options, NO_RESERVATION)
     for _ in range(_MOST_LOSSES):
-        if not isinstance(done, Outrun):
+        if not isinstance(done, HighWaterConflict):
             return done
         done = _append(table, df, options, identity_high_water.reserve(table, done))
-    if isinstance(done, Outrun):
+    if isinstance(done, HighWaterConflict):
         raise done.conflict
     return done
 
 
-def _append(table: OpenedTable, df: DataFrame, options: WriteOptions, held: Reserved) -> Version | Outrun:
+def _append(
+    table: OpenedTable, df: DataFrame, options: WriteOptions, held: IdentityReservation
+) -> Version | HighWaterConflict:
     base = _base_of_append(table, options)
-    if app_transaction.is_done(base, options.txn):
+    if app_transaction.is_committed(base, options.txn):
         return base.version
-    base, read = _begun(table, base, df, options)
+    base, read = _base_and_reads(table, base, df, options)
     prepared = _prepared_append(table, base, df, options, may_follow=read.is_blind)
-    _check_restated(prepared, options)
-    written = _write(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
+    _check_same_clustering(prepared, options)
+    written = _write_rows(table, replace(prepared, metadata=held.starting(prepared.metadata)), df, options)
     held.check(table, written)
     prepared = prepared.with_values(written.farthest)
-    meta = _meta(prepared, options)
-    if _says_nothing(options, prepared.base, *meta, *written.adds):
+    meta = _metadata_actions(prepared, options)
+    if _is_empty_batch(options, prepared.base, *meta, *written.adds):
         return prepared.base.version
     operation = _operation("Append", prepared, options, written)
     actions = (*meta, *app_transaction.actions(table.world, options.txn), *written.adds)
-    change = Change(operation, actions, reads=_reads(read, options), user_metadata=_said(df, options))
+    change = Change(
+        operation, actions, reads=_reads_with_app_id(read, options), user_metadata=_user_metadata(df, options)
+    )
     try:
-        return commit(table, prepared.base, change, written=[written])
+        return commit_or_discard(table, prepared.base, change, written=[written])
     except MetadataChanged as exc:
         if not prepared.moves_marks or options.domains or options.since is not None:
             raise
-        return identity_high_water.outrun(exc, df, prepared.base.state.metadata, prepared.metadata)
+        return identity_high_water.high_water_conflict(
+            exc, df, prepared.base.state.metadata, prepared.metadata
+        )
 
 
-@errors.told(errors.unreadable)
-@retry_lost_rows.if_rows_are_lost
+@errors.translated_errors(errors.unreadable_file)
+@retry_lost_rows.retry_when_checkpoint_lost
 def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN) -> Version:
     """Replace all rows by those of ``df``, which may itself read the table; or those that options select."""
     base = table.snapshot(version=options.since)
-    if app_transaction.is_done(base, options.txn):
+    if app_transaction.is_committed(base, options.txn):
         return base.version
-    _check_removable(base)
-    base, read = _begun(table, base, df, options)
-    prepared = prepare(table, base, df, options, overwrite=True)
-    clustered = _clustering(prepared, options)
-    written = _write(table, prepared, df, options)
+    _check_not_append_only(base)
+    base, read = _base_and_reads(table, base, df, options)
+    prepared = prepare_write(table, base, df, options, overwrite=True)
+    clustered = _clustering_change(prepared, options)
+    written = _write_rows(table, prepared, df, options)
     prepared = prepared.with_values(written.farthest)
     try:
-        gone = replace_where.gone(table, prepared.base, prepared.metadata, df, written, options)
+        gone = replace_where.remove_old_rows(table, prepared.base, prepared.metadata, df, written, options)
     except Exception:
         data_file_writer.discard(table.store, written)  # nothing was proposed
         raise
-    meta, rows = (*_meta(prepared, options), *clustered), (*gone.actions, *written.adds)
-    if _says_nothing(options, base, *meta, *rows):
+    meta, rows = (*_metadata_actions(prepared, options), *clustered), (*gone.actions, *written.adds)
+    if _is_empty_batch(options, base, *meta, *rows):
         return base.version
     operation = _operation("Overwrite", prepared, options, written, gone)
     actions = (*meta, *app_transaction.actions(table.world, options.txn), *rows)
     change = Change(
-        operation, actions, reads=_reads(gone.reads.and_also(read), options), user_metadata=_said(df, options)
+        operation,
+        actions,
+        reads=_reads_with_app_id(gone.reads.and_also(read), options),
+        user_metadata=_user_metadata(df, options),
     )
     try:
-        return commit(table, base, change, written=[written])
+        return commit_or_discard(table, base, change, written=[written])
     except (ConflictError, UserError):
         gone.discard(table.store)
         raise
 
 
-def prepare(
+def prepare_write(
     table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, overwrite: bool = False
-) -> Prepared:
+) -> PreparedWrite:
     """What the write does to the metadata of the table; raises if it cannot be."""
     clustered = overwrite and bool(options.cluster_by)
-    found = decide(table, base, wish_of(df, options, overwrite=overwrite), clustered=clustered)
+    found = plan_metadata_change(
+        table, base, write_intent(df, options, overwrite=overwrite), clustered=clustered
+    )
     if options.data_change:  # else these are rows of the table, which keep their values
-        spark_identity.check_given(df, found.metadata)
+        spark_identity.check_no_explicit_values(df, found.metadata)
     return found
 
 
-def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = False) -> Prepared:
+def plan_metadata_change(
+    table: OpenedTable, base: Snapshot, wish: WriteIntent, *, clustered: bool = False
+) -> PreparedWrite:
     """The same for rows of which only the columns are known; ``clustered`` if it clusters the table."""
     state = base.state
     version = base.version + 1 if state.protocol.has(PREVIEW) else None
@@ -184,22 +197,22 @@ def decide(table: OpenedTable, base: Snapshot, wish: Wish, *, clustered: bool = 
     protocol = state.protocol
     if planned.metadata is not None:
         mapped = property_values.MAX_COLUMN_ID in after.configuration
-        enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
-        protocol = protocol_upgrade.of_changed_table(protocol, after)
+        enforcement.check_new_schema(spark_schema.as_nullable(planned.schema), mapped=mapped)
+        protocol = protocol_upgrade.protocol_for_changed_table(protocol, after)
         if planned.partition_columns and protocol.has(clustering.FEATURE):
-            raise clustering.cannot_be_partitioned()
+            raise clustering.partitioning_error()
     if clustered and not protocol.has(clustering.FEATURE):
-        protocol = protocol_upgrade.of_changed_table(protocol, after, asked={clustering.FEATURE})
+        protocol = protocol_upgrade.protocol_for_changed_table(protocol, after, asked={clustering.FEATURE})
     table_features.check_writable(protocol, after)
-    identity_columns.check(after)
-    enforcement.check_present(wish.data, schema_json.parse(after.schema_string))
-    return Prepared(base, planned, after, protocol)
+    identity_columns.check_identity_columns(after)
+    enforcement.check_required_columns(wish.data, schema_json.parse(after.schema_string))
+    return PreparedWrite(base, planned, after, protocol)
 
 
-def wish_of(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> Wish:
+def write_intent(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WriteIntent:
     """What the decision about metadata is to know of a write."""
-    return Wish(
-        incoming(df),
+    return WriteIntent(
+        incoming_schema(df),
         options.partition_by,
         overwrite=overwrite,
         can_merge=options.can_merge(df.sparkSession),
@@ -209,15 +222,17 @@ def wish_of(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> Wish:
     )
 
 
-def incoming(df: DataFrame) -> Struct:
+def incoming_schema(df: DataFrame) -> Struct:
     """The columns of rows, without what only the table they are from means by their metadata."""
-    return spark_schema.unbound(spark_schema.of_frame(df))
+    return spark_schema.without_writer_metadata(spark_schema.frame_schema(df))
 
 
-def commit(table: OpenedTable, base: Snapshot, change: Change, *, written: Sequence[Written]) -> Version:
+def commit_or_discard(
+    table: OpenedTable, base: Snapshot, change: Change, *, written: Sequence[WrittenFiles]
+) -> Version:
     """Commit a change; if that is proven not to have happened, the files that were written for it go."""
     try:
-        return table.commit(replace(change, written_as=data_file_writer.written_as(written)), base=base)
+        return table.commit(replace(change, written_as=data_file_writer.txn_id_of_files(written)), base=base)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
         for part in written:
@@ -235,34 +250,34 @@ def _base_of_append(table: OpenedTable, options: WriteOptions) -> Snapshot:
     return table.snapshot() if identity_columns.PREFIX in known.state.metadata.schema_string else known
 
 
-def _begun(
+def _base_and_reads(
     table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions
-) -> tuple[Snapshot, Reads]:
+) -> tuple[Snapshot, ReadSet]:
     """From which version a write begins, and what its rows read of the table."""
     if options.read_at is not None:
-        return table.snapshot(version=options.read_at), Reads(whole_table=True)
-    return (base, BLIND) if options.epoch is not None else self_reads.begin(df, table, base)
+        return table.snapshot(version=options.read_at), ReadSet(whole_table=True)
+    return (base, BLIND) if options.epoch is not None else self_reads.base_and_reads(df, table, base)
 
 
 def _prepared_append(
     table: OpenedTable, base: Snapshot, df: DataFrame, options: WriteOptions, *, may_follow: bool
-) -> Prepared:
+) -> PreparedWrite:
     """From what this process knows; if that would change or refuse something, from what is there now."""
     stays = options.since is not None or not may_follow
     try:
-        prepared = prepare(table, base, df, options)
+        prepared = prepare_write(table, base, df, options)
     except SchemaMismatch:
         newest = base if stays else table.snapshot()
         if newest.version == base.version:
             raise
-        return prepare(table, newest, df, options)
-    if prepared.planned.outcome is Outcome.KEEP or stays:
+        return prepare_write(table, newest, df, options)
+    if prepared.planned.outcome is MetadataOutcome.KEEP or stays:
         return prepared
     newest = table.snapshot()
-    return prepared if newest.version == base.version else prepare(table, newest, df, options)
+    return prepared if newest.version == base.version else prepare_write(table, newest, df, options)
 
 
-def _says_nothing(options: WriteOptions, base: Snapshot, *changes: Action) -> bool:
+def _is_empty_batch(options: WriteOptions, base: Snapshot, *changes: Action) -> bool:
     """Whether it is a batch of a stream without rows: queries have many, and none is worth a version.
 
     That a domain is to be what it is says nothing either.
@@ -273,32 +288,40 @@ def _says_nothing(options: WriteOptions, base: Snapshot, *changes: Action) -> bo
     return all(isinstance(action, DomainMetadata) and live.get(action.domain) == action for action in changes)
 
 
-def _reads(reads: Reads, options: WriteOptions) -> Reads:
+def _reads_with_app_id(reads: ReadSet, options: WriteOptions) -> ReadSet:
     return reads if options.txn is None else replace(reads, app_ids=frozenset({options.txn[0]}))
 
 
-def _meta(prepared: Prepared, options: WriteOptions) -> tuple[Action, ...]:
+def _metadata_actions(prepared: PreparedWrite, options: WriteOptions) -> tuple[Action, ...]:
     """What changes besides rows, with the domains that are set beside them."""
     return options.domain_settings.beside(prepared.base.state.protocol, prepared.actions)
 
 
-def _said(df: DataFrame, options: WriteOptions) -> str | None:
+def _user_metadata(df: DataFrame, options: WriteOptions) -> str | None:
     return options.said(df.sparkSession)
 
 
-def _write(table: OpenedTable, prepared: Prepared, df: DataFrame, options: WriteOptions) -> Written:
+def _write_rows(
+    table: OpenedTable, prepared: PreparedWrite, df: DataFrame, options: WriteOptions
+) -> WrittenFiles:
     columns = lifecycle.clustering_columns(prepared.base.state.domains)
     if options.cluster_by is not None:
-        columns = clustering.physical(options.cluster_by, prepared.metadata)
+        columns = clustering.physical_columns(options.cluster_by, prepared.metadata)
     by_property = property_values.flag(prepared.metadata, property_values.OPTIMIZE_WRITE)
     asked = replace(
-        options.files, rules=replace_where.rules(options), optimize=options.optimize_write or by_property
+        options.files,
+        rules=replace_where.replace_where_constraints(options),
+        optimize=options.optimize_write or by_property,
     )
     return data_file_writer.write_files(df, table, prepared.metadata, clustering=columns, options=asked)
 
 
 def _operation(
-    mode: str, prepared: Prepared, options: WriteOptions, written: Written, gone: Taken | None = None
+    mode: str,
+    prepared: PreparedWrite,
+    options: WriteOptions,
+    written: WrittenFiles,
+    gone: RemovedRows | None = None,
 ) -> Operation:
     if options.epoch is not None:
         return options.epoch.operation(written, removed=0 if gone is None else len(gone.actions))
@@ -306,14 +329,14 @@ def _operation(
         "mode": mode,
         "partitionBy": msgspec.json.encode(list(prepared.planned.partition_columns)).decode(),
     }
-    condition = replace_where.condition(options)
+    condition = replace_where.condition_sql(options)
     if condition is not None:
         parameters["predicate"] = condition
     if options.is_dynamic and prepared.metadata.partition_columns:
         parameters["isDynamicPartitionOverwrite"] = "true"
-    if prepared.planned.outcome is Outcome.MERGE:
+    if prepared.planned.outcome is MetadataOutcome.MERGE:
         parameters["canMergeSchema"] = "true"
-    if prepared.planned.outcome is Outcome.OVERWRITE:
+    if prepared.planned.outcome is MetadataOutcome.OVERWRITE:
         parameters["canOverwriteSchema"] = "true"
     metrics = written.metrics if gone is None else gone.metrics(written)
     return Operation("WRITE", parameters, metrics, changes_data=options.data_change)
@@ -327,13 +350,13 @@ def _check_append(options: WriteOptions) -> None:
         )
 
 
-def _check_restated(prepared: Prepared, options: WriteOptions) -> None:
+def _check_same_clustering(prepared: PreparedWrite, options: WriteOptions) -> None:
     if options.cluster_by is not None:
-        columns = clustering.physical(options.cluster_by, prepared.metadata)
-        lifecycle.check_restated(prepared.base.state.domains, columns)
+        columns = clustering.physical_columns(options.cluster_by, prepared.metadata)
+        lifecycle.check_same_clustering(prepared.base.state.domains, columns)
 
 
-def _check_removable(base: Snapshot) -> None:
+def _check_not_append_only(base: Snapshot) -> None:
     if property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
             "the table is append-only (its property delta.appendOnly is true), so its rows cannot be "
@@ -342,14 +365,14 @@ def _check_removable(base: Snapshot) -> None:
         )
 
 
-def _clustering(prepared: Prepared, options: WriteOptions) -> tuple[DomainMetadata, ...]:
+def _clustering_change(prepared: PreparedWrite, options: WriteOptions) -> tuple[DomainMetadata, ...]:
     """What becomes of the clustering: with overwrite_schema it ends, unless columns are named."""
     live = prepared.base.state.domains
     replaces = options.overwrite_schema and not options.replaces_some
     if options.cluster_by is None:
-        return lifecycle.after_replace(live, ()) if replaces else ()
-    columns = clustering.physical(options.cluster_by, prepared.metadata)
+        return lifecycle.domains_after_replace(live, ()) if replaces else ()
+    columns = clustering.physical_columns(options.cluster_by, prepared.metadata)
     if not replaces:
-        lifecycle.check_restated(live, columns)
+        lifecycle.check_same_clustering(live, columns)
         return ()
-    return lifecycle.after_replace(live, (lifecycle.clustering(columns),))
+    return lifecycle.domains_after_replace(live, (lifecycle.clustering_domain(columns),))

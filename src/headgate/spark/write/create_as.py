@@ -17,20 +17,22 @@ from headgate.protocol.schema import enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.calls import errors
 from headgate.spark.data_files import app_transaction, data_file_writer
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.write import append_overwrite, replace_where
 from headgate.table.alter import coordination, create
-from headgate.table.alter.create import Contents, Definition, Opening
-from headgate.table.location import Site
+from headgate.table.alter.create import InitialRows, InitialState, TableDefinition
+from headgate.table.location import NewTableLocation
 from headgate.table.transaction import Operation
 
 
-def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | None = None) -> Definition:
+def definition_from_rows(
+    df: DataFrame, options: WriteOptions, wanted: TableDefinition | None = None
+) -> TableDefinition:
     """The table that rows alone define: with their columns, partitioned and clustered as the write says."""
-    planned = plan_metadata(None, append_overwrite.wish_of(df, options, overwrite=False), uuid=str)
-    base = wanted or Definition(planned.schema)
+    planned = plan_metadata(None, append_overwrite.write_intent(df, options, overwrite=False), uuid=str)
+    base = wanted or TableDefinition(planned.schema)
     return replace(
         base,
         partition_by=options.partition_by or base.partition_by,
@@ -39,10 +41,15 @@ def definition_of(df: DataFrame, options: WriteOptions, wanted: Definition | Non
     )
 
 
-@errors.told(errors.unreadable)
+@errors.translated_errors(errors.unreadable_file)
 def first_commit(
-    site: Site, definition: Definition, df: DataFrame, options: WriteOptions, *, managed: bool
-) -> tuple[bytes, Written]:
+    site: NewTableLocation,
+    definition: TableDefinition,
+    df: DataFrame,
+    options: WriteOptions,
+    *,
+    managed: bool,
+) -> tuple[bytes, WrittenFiles]:
     """The first commit of a table with the rows of ``df``, whose files are written; and these."""
     if options.replace_using or options.replace_on is not None:
         raise InvalidRequest(
@@ -56,19 +63,21 @@ def first_commit(
             "since out"
         )
     opening = _opening(site, definition, managed=managed)
-    enforcement.check_present(
-        append_overwrite.incoming(df), schema_json.parse(opening.metadata.schema_string)
+    enforcement.check_required_columns(
+        append_overwrite.incoming_schema(df), schema_json.parse(opening.metadata.schema_string)
     )
-    spark_identity.check_given(df, opening.metadata)
+    spark_identity.check_no_explicit_values(df, opening.metadata)
     live = {domain.domain: domain for domain in opening.domains}
     written = data_file_writer.write_files(
         df,
         site,
         opening.metadata,
         clustering=lifecycle.clustering_columns(live),
-        options=replace(options.files, rules=replace_where.rules(options)),
+        options=replace(options.files, rules=replace_where.replace_where_constraints(options)),
     )
-    opening = replace(opening, metadata=identity_columns.marked(opening.metadata, written.farthest))
+    opening = replace(
+        opening, metadata=identity_columns.advance_high_water_marks(opening.metadata, written.farthest)
+    )
     parameters = {
         "isManaged": str(managed).lower(),
         "partitionBy": msgspec.json.encode(list(opening.metadata.partition_columns)).decode(),
@@ -77,11 +86,11 @@ def first_commit(
     if options.epoch is not None:
         operation = options.epoch.operation(written)
     said = options.said(df.sparkSession)
-    contents = Contents(operation, written.adds, app_transaction.actions(site.world, options.txn), said)
-    return create.content(opening, contents, world=site.world), written
+    contents = InitialRows(operation, written.adds, app_transaction.actions(site.world, options.txn), said)
+    return create.first_commit_content(opening, contents, world=site.world), written
 
 
-def _opening(site: Site, definition: Definition, *, managed: bool) -> Opening:
+def _opening(site: NewTableLocation, definition: TableDefinition, *, managed: bool) -> InitialState:
     if site.find is None:
-        return create.begin(definition, managed=managed, world=site.world)
-    return coordination.begin(definition, site.location, site.store, site.find, site.world)
+        return create.initial_state(definition, managed=managed, world=site.world)
+    return coordination.initial_state_by_path(definition, site.location, site.store, site.find, site.world)

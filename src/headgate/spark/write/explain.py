@@ -8,10 +8,10 @@ from typing_extensions import override
 
 from headgate.errors import UserError
 from headgate.protocol.features import identity_columns
-from headgate.protocol.metadata.implicit_changes import Outcome, Wish
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import merging
-from headgate.protocol.schema.types import Field, Struct, describe
+from headgate.protocol.schema.types import Field, Struct, describe_type
 from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.write import append_overwrite
@@ -30,7 +30,7 @@ class ColumnDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class WriteAlternative:
     """What the write would do with one choice of options."""
 
     name: str
@@ -43,7 +43,7 @@ class WritePlan:
     """What a write would do; print it to read it."""
 
     columns: tuple[ColumnDiff, ...]
-    options: tuple[Option, ...]
+    options: tuple[WriteAlternative, ...]
     outcome: str
     allowed: bool
     """Whether the write as asked for would be carried out, as far as the columns go."""
@@ -68,24 +68,27 @@ class WritePlan:
         return "\n".join(lines)
 
 
-def plan(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:
+def explain_write(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:
     """What a write of ``df`` to the table as it is now would do."""
     base = table.snapshot()
-    wish = append_overwrite.wish_of(df, options, overwrite=overwrite)
-    outcome, problem = _tried(table, base, wish)
+    wish = append_overwrite.write_intent(df, options, overwrite=overwrite)
+    outcome, problem = _try_plan(table, base, wish)
     schema = schema_json.parse(base.state.metadata.schema_string)
     choices = _choices(wish, replaces_some=options.replaces_some or options.is_dynamic)
-    tried = [(name, *_tried(table, base, choice)) for name, choice in choices]
+    tried = [(name, *_try_plan(table, base, choice)) for name, choice in choices]
     return WritePlan(
-        tuple(_compared(schema, wish.data)),
-        tuple(Option(name, _told(found), allowed=found is not None) for name, found, _ in tried),
-        _told(outcome),
+        tuple(_column_diffs(schema, wish.data)),
+        tuple(
+            WriteAlternative(name, _outcome_text(found), allowed=found is not None)
+            for name, found, _ in tried
+        ),
+        _outcome_text(outcome),
         allowed=outcome is not None,
         problem=problem,
     )
 
 
-def _choices(wish: Wish, *, replaces_some: bool) -> Iterator[tuple[str, Wish]]:
+def _choices(wish: WriteIntent, *, replaces_some: bool) -> Iterator[tuple[str, WriteIntent]]:
     yield "no option", replace(wish, can_merge=False, can_overwrite_schema=False)
     yield _asked("merge_schema"), replace(wish, can_merge=True, can_overwrite_schema=False)
     if wish.overwrite and not replaces_some:
@@ -97,28 +100,30 @@ def _asked(option: str) -> str:
     return option_rows.named(option).argument(value=True)
 
 
-def _tried(table: OpenedTable, base: Snapshot, wish: Wish) -> tuple[Outcome | None, str | None]:
+def _try_plan(
+    table: OpenedTable, base: Snapshot, wish: WriteIntent
+) -> tuple[MetadataOutcome | None, str | None]:
     try:
-        found = append_overwrite.decide(table, base, wish).planned
-        identity_columns.check_given(wish.data, found.schema)
+        found = append_overwrite.plan_metadata_change(table, base, wish).planned
+        identity_columns.check_explicit_inserts(wish.data, found.schema)
         return found.outcome, None
     except UserError as exc:
         return None, str(exc)
 
 
-def _told(outcome: Outcome | None) -> str:
+def _outcome_text(outcome: MetadataOutcome | None) -> str:
     return "refused" if outcome is None else outcome.value
 
 
-def _compared(table: Struct, rows: Struct) -> Iterator[ColumnDiff]:
+def _column_diffs(table: Struct, rows: Struct) -> Iterator[ColumnDiff]:
     for column in table.fields:
         found = rows.find(column.name)
-        shown = None if found is None else describe(found.type)
-        yield ColumnDiff(column.name, describe(column.type), shown, _means(column, found))
+        shown = None if found is None else describe_type(found.type)
+        yield ColumnDiff(column.name, describe_type(column.type), shown, _means(column, found))
     for column in rows.fields:
         if table.find(column.name) is None:
             yield ColumnDiff(
-                column.name, None, describe(column.type), "new: added at the end by merge_schema"
+                column.name, None, describe_type(column.type), "new: added at the end by merge_schema"
             )
 
 
@@ -126,10 +131,10 @@ def _means(column: Field, found: Field | None) -> str:
     if found is None:
         return "absent: null, its default, or computed" if column.nullable else "absent, and NOT NULL"
     one, other = Struct((column,)), Struct((found,))
-    if merging.incompatible(one, other):
+    if merging.incompatible_types(one, other):
         return "cannot be merged: cast the rows, or overwrite_schema"
-    if new := list(merging.added(one, other)):
+    if new := list(merging.added_columns(one, other)):
         return f"new fields {', '.join(new)}: added by merge_schema"
-    if merging.merged(one, other).fields[0].type != column.type:
+    if merging.merge_schemas(one, other).fields[0].type != column.type:
         return "widened by merge_schema"
     return "the same" if found.name == column.name else f"the same, written as {column.name}"

@@ -16,59 +16,61 @@ from pyspark.sql import functions as F
 from headgate.protocol.actions import Metadata
 from headgate.protocol.predicates import from_sql, tree
 from headgate.protocol.predicates.spark_strings import quote
-from headgate.protocol.predicates.tree import Predicate, Unknown
+from headgate.protocol.predicates.tree import Opaque, Predicate
 from headgate.protocol.schema import column_mapping, partition_values
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Struct
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import char_varchar
 from headgate.spark.session import internal_names
 from headgate.table.read.snapshot import Snapshot
 
 _FEW = 100
-Values = tuple[str | None, ...]
+PartitionValues = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class RemovedFiles:
     """What goes, and what had to be read to know that."""
 
     files: pa.Table
-    reads: Reads
+    reads: ReadSet
 
 
-def everything(base: Snapshot) -> Replaced:
+def all_files(base: Snapshot) -> RemovedFiles:
     """All files."""
-    return Replaced(base.files.without_stats, Reads(whole_table=True))
+    return RemovedFiles(base.files.without_stats, ReadSet(whole_table=True))
 
 
-def by_partition_predicate(
+def files_by_partition_predicate(
     spark: SparkSession, base: Snapshot, condition: str, predicate: Predicate
-) -> Replaced:
+) -> RemovedFiles:
     """The files of the partitions that a condition on partition columns alone selects."""
     live = base.files.without_stats
     found = _partition_values(live, base.state.metadata)
     distinct = list(dict.fromkeys(found))
     selected = {distinct[number] for number in _matching(spark, distinct, base.state.metadata, condition)}
     files = live.filter(pa.array([values in selected for values in found], pa.bool_()))
-    return Replaced(files, Reads(predicates=(predicate,), files=frozenset(files["path"].to_pylist())))
+    return RemovedFiles(files, ReadSet(predicates=(predicate,), files=frozenset(files["path"].to_pylist())))
 
 
-def by_partitions(
+def files_by_partition_values(
     base: Snapshot, written: Iterable[Mapping[str, str | None]], *, with_nulls: bool = True
-) -> Replaced:
+) -> RemovedFiles:
     """The files of the partitions that were just written to, given by their values."""
     metadata = base.state.metadata
     live = base.files.without_stats
     fields = partition_fields(metadata)
-    wanted = {_values(values, fields, metadata) for values in written}
+    wanted = {_normalized_values(values, fields, metadata) for values in written}
     if not with_nulls:
         wanted = {values for values in wanted if None not in values}
     found = _partition_values(live, metadata)
     files = live.filter(pa.array([values in wanted for values in found], pa.bool_()))
-    reads = Reads(predicates=(_any_of(wanted, fields, metadata),), files=frozenset(files["path"].to_pylist()))
-    return Replaced(files, reads)
+    reads = ReadSet(
+        predicates=(_any_of(wanted, fields, metadata),), files=frozenset(files["path"].to_pylist())
+    )
+    return RemovedFiles(files, reads)
 
 
 def partition_fields(metadata: Metadata) -> tuple[Field, ...]:
@@ -77,27 +79,31 @@ def partition_fields(metadata: Metadata) -> tuple[Field, ...]:
     return tuple(field for name in metadata.partition_columns if (field := schema.find(name)) is not None)
 
 
-def _partition_values(files: pa.Table, metadata: Metadata) -> list[Values]:
+def _partition_values(files: pa.Table, metadata: Metadata) -> list[PartitionValues]:
     fields = partition_fields(metadata)
-    return [_values(dict(pairs), fields, metadata) for pairs in files["partition_values"].to_pylist()]
+    return [
+        _normalized_values(dict(pairs), fields, metadata) for pairs in files["partition_values"].to_pylist()
+    ]
 
 
-def _values(given: Mapping[str, str | None], fields: Sequence[Field], metadata: Metadata) -> Values:
+def _normalized_values(
+    given: Mapping[str, str | None], fields: Sequence[Field], metadata: Metadata
+) -> PartitionValues:
     """Partition values as text that is the same for all spellings of one value."""
-    mode = column_mapping.mode(metadata)
+    mode = column_mapping.mapping_mode(metadata)
     return tuple(
-        partition_values.canonical(given.get(column_mapping.physical_name(field, mode)), field.type)
+        partition_values.canonical_text(given.get(column_mapping.physical_name(field, mode)), field.type)
         for field in fields
     )
 
 
 def _matching(
-    spark: SparkSession, distinct: Sequence[Values], metadata: Metadata, condition: str
+    spark: SparkSession, distinct: Sequence[PartitionValues], metadata: Metadata, condition: str
 ) -> list[int]:
     if not distinct:
         return []
     fields = partition_fields(metadata)
-    own = internal_names.beside(Struct(fields)).partition
+    own = internal_names.free_names(Struct(fields)).partition
     places = [f"c{position}" for position in range(len(fields))]
     known = [dict(zip(places, values, strict=True), n=number) for number, values in enumerate(distinct)]
     types = ", ".join(["n: bigint", *(f"{place}: string" for place in places)])
@@ -106,18 +112,18 @@ def _matching(
     typed: DataFrame = rows.select(
         F.col("n").alias(own),
         *(
-            char_varchar.compared(F.col(place).cast(logical_columns.spark_type(field.type)), field)
+            char_varchar.with_declared_type(F.col(place).cast(logical_columns.spark_type(field.type)), field)
             for place, field in zip(places, fields, strict=True)
         ),
     )
     return [row[0] for row in typed.where(condition).select(own).collect()]
 
 
-def _any_of(wanted: Iterable[Values], fields: Sequence[Field], metadata: Metadata) -> Predicate:
+def _any_of(wanted: Iterable[PartitionValues], fields: Sequence[Field], metadata: Metadata) -> Predicate:
     """The predicate of these partitions; of very many, all."""
     few = list(wanted)
     if len(few) > _FEW:
-        return Unknown("many partitions")
+        return Opaque("many partitions")
     return tree.any_of(
         tree.all_of(_equals(field, text, metadata) for field, text in zip(fields, values, strict=True))
         for values in few

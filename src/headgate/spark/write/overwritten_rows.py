@@ -14,18 +14,18 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Action, AddFile, Metadata
 from headgate.protocol.predicates.tree import Always, Predicate
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.spark.data_files import data_file_writer
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.dml import edits, rewrite, target_scan
-from headgate.spark.dml.deletion_vector_files import VectorFiles
-from headgate.spark.dml.edits import Kind
+from headgate.spark.dml.deletion_vector_files import DeletionVectorWriter
+from headgate.spark.dml.edits import EditKind
 from headgate.spark.predicates import from_column
 from headgate.spark.scan import scan
 from headgate.storage.store import Store
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 from headgate.table.read.snapshot import Snapshot
 
 TABLE, ROWS = "t", "s"
@@ -37,23 +37,23 @@ class Selection:
     """Which rows of a table are replaced."""
 
     predicate: Predicate
-    matching: edits.Matching
+    matching: edits.RowMatcher
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RemovedRows:
     """What takes the rows away, and what had to be read to know them."""
 
     actions: tuple[Action, ...]
-    reads: Reads
-    folders: tuple[Written, ...]
-    vectors: VectorFiles | None = None
+    reads: ReadSet
+    folders: tuple[WrittenFiles, ...]
+    vectors: DeletionVectorWriter | None = None
     deleted: int | None = None
     """How many rows went one by one; None where whole files did."""
     copied: int = 0
     """How many rows of the same files stayed, and were written once more."""
 
-    def metrics(self, written: Written) -> Mapping[str, str]:
+    def metrics(self, written: WrittenFiles) -> Mapping[str, str]:
         """What the history says of a write that took these rows away: copied rows were written too."""
         if self.deleted is None:
             return written.metrics
@@ -74,21 +74,21 @@ class Taken:
             self.vectors.discard()
 
 
-def where(base: Snapshot, df: DataFrame, options: WriteOptions) -> Selection:
+def select_by_condition(base: Snapshot, df: DataFrame, options: WriteOptions) -> Selection:
     """The rows that a condition on any columns selects."""
     condition = options.replace_where
     if condition is None:
         raise InvalidRequest("replace_where is not given")
-    schema = scan.columns_of(base.state.metadata).schema
-    predicate = from_column.predicate(condition, schema, df.sparkSession)
+    schema = scan.scan_columns(base.state.metadata).schema
+    predicate = from_column.to_predicate(condition, schema, df.sparkSession)
     return Selection(predicate, lambda rows: rows.where(condition))
 
 
-def matching(
-    table: OpenedTable, metadata: Metadata, df: DataFrame, written: Written, options: WriteOptions
+def select_by_new_rows(
+    table: OpenedTable, metadata: Metadata, df: DataFrame, written: WrittenFiles, options: WriteOptions
 ) -> Selection:
     """The rows that one of the new rows, which are written already, stands for."""
-    fresh = _fresh(df, table, metadata, written.adds)
+    fresh = _read_new_rows(df, table, metadata, written.adds)
     if fresh is None:
         return Selection(Always(), lambda rows: rows.where("false"))
     found = fresh
@@ -103,45 +103,47 @@ def matching(
     )
 
 
-def take(
+def remove_rows(
     table: OpenedTable,
     base: Snapshot,
     df: DataFrame,
     selected: Selection,
     *,
     metadata: Metadata,
-    written: Written,
-) -> Taken:
+    written: WrittenFiles,
+) -> RemovedRows:
     """Write what it takes to be without the selected rows, and to record the changes if a feed asks."""
-    target = target_scan.find(df.sparkSession, table, base, selected.predicate)
+    target = target_scan.find_target(df.sparkSession, table, base, selected.predicate)
     found = edits.deletions(target, selected.matching)
-    done = rewrite.carry_out(target, found, rewrite.plan(target, found), metadata)
+    done = rewrite.write_rewrite(target, found, rewrite.plan_rewrite(target, found), metadata)
     folders, changes = done.folders, done.changes
     if changes and written.adds:
-        inserted = _inserted(table, df, metadata, written.adds)
+        inserted = _write_insert_changes(table, df, metadata, written.adds)
         folders, changes = (*folders, inserted), inserted.changes
     else:
         changes = ()
     touched = frozenset(file.path for file in done.plan.touched)
-    reads = Reads(predicates=(selected.predicate,), files=touched)
-    deleted = found.count(Kind.DELETED)
-    return Taken((*done.actions, *changes), reads, folders, done.vectors, deleted, done.copied)
+    reads = ReadSet(predicates=(selected.predicate,), files=touched)
+    deleted = found.count(EditKind.DELETED)
+    return RemovedRows((*done.actions, *changes), reads, folders, done.vectors, deleted, done.copied)
 
 
-def _fresh(
+def _read_new_rows(
     df: DataFrame, table: OpenedTable, metadata: Metadata, adds: Sequence[AddFile]
 ) -> DataFrame | None:
     if not adds:
         return None
-    return scan.rows(df.sparkSession, table, scan.columns_of(metadata), table_of(adds))
+    return scan.rows(df.sparkSession, table, scan.scan_columns(metadata), adds_as_table(adds))
 
 
-def _inserted(table: OpenedTable, df: DataFrame, metadata: Metadata, adds: Sequence[AddFile]) -> Written:
+def _write_insert_changes(
+    table: OpenedTable, df: DataFrame, metadata: Metadata, adds: Sequence[AddFile]
+) -> WrittenFiles:
     """The new rows as changes: a version with some changes in files of their own has all of them there."""
-    fresh = _fresh(df, table, metadata, adds)
+    fresh = _read_new_rows(df, table, metadata, adds)
     if fresh is None:
-        return Written("", (), 0)
-    return data_file_writer.write_changes(
+        return WrittenFiles("", (), 0)
+    return data_file_writer.write_cdc_files(
         fresh.withColumn(data_file_writer.CHANGE_TYPE.name, F.lit("insert")), table, metadata
     )
 

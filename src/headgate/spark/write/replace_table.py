@@ -15,21 +15,21 @@ from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
-from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.features.coordinated_commits import PropertyCommand
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
-from headgate.protocol.metadata.alter_properties import Asked
-from headgate.protocol.metadata.implicit_changes import check_partitioning, normalized
+from headgate.protocol.metadata.alter_properties import PropertyChanges
+from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
 from headgate.protocol.schema import column_ids, column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.spark.calls import errors
 from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.scan import self_reads
 from headgate.spark.write import append_overwrite, overwritten_files
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.commit import remove_actions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -38,10 +38,10 @@ _PLAIN = WriteOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class TableReplacement:
     """What comes in place of a table, and under which statement."""
 
-    definition: Definition
+    definition: TableDefinition
     rows: DataFrame | None = None
     or_create: bool = False
     options: WriteOptions = _PLAIN
@@ -52,12 +52,12 @@ class Replacement:
         return verb if self.rows is None else f"{verb} AS SELECT"
 
 
-@errors.told(errors.unreadable)
-def replace_table(table: OpenedTable, new: Replacement) -> Version:
+@errors.translated_errors(errors.unreadable_file)
+def replace_table(table: OpenedTable, new: TableReplacement) -> Version:
     """Replace a table; the version from which it is another."""
     base = table.snapshot(version=new.options.since)
     if new.rows is not None:
-        base, _ = self_reads.begin(new.rows, table, base)
+        base, _ = self_reads.base_and_reads(new.rows, table, base)
     state = base.state
     if property_values.flag(state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
@@ -65,24 +65,24 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
             "make another table",
             code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
         )
-    metadata, protocol = planned(table, state, new.definition)
+    metadata, protocol = plan_replacement(table, state, new.definition)
     names = new.definition.cluster_by
-    wanted = (clustering.domain(names, metadata),) if names else ()
-    domains = lifecycle.after_replace(state.domains, wanted)
+    wanted = (clustering.domain_from_names(names, metadata),) if names else ()
+    domains = lifecycle.domains_after_replace(state.domains, wanted)
     columns = lifecycle.clustering_columns({domain.domain: domain for domain in wanted})
     removes = remove_actions.removals(
-        overwritten_files.everything(base).files, EpochMillis(table.world.now_ms())
+        overwritten_files.all_files(base).files, EpochMillis(table.world.now_ms())
     )
-    written = data_file_writer.Written("", (), 0)
+    written = data_file_writer.WrittenFiles("", (), 0)
     if new.rows is not None:
-        enforcement.check_present(
-            append_overwrite.incoming(new.rows), schema_json.parse(metadata.schema_string)
+        enforcement.check_required_columns(
+            append_overwrite.incoming_schema(new.rows), schema_json.parse(metadata.schema_string)
         )
-        spark_identity.check_given(new.rows, metadata)
+        spark_identity.check_no_explicit_values(new.rows, metadata)
         written = data_file_writer.write_files(
             new.rows, table, metadata, clustering=columns, options=new.options.files
         )
-        metadata = identity_columns.marked(metadata, written.farthest)
+        metadata = identity_columns.advance_high_water_marks(metadata, written.farthest)
     partitioned = msgspec.json.encode(list(metadata.partition_columns)).decode()
     parameters = {"isManaged": str(protocol.is_catalog_managed).lower(), "partitionBy": partitioned}
     changed = (protocol,) if protocol != state.protocol else ()
@@ -90,43 +90,55 @@ def replace_table(table: OpenedTable, new: Replacement) -> Version:
     change = Change(
         Operation(new.operation, parameters, written.metrics if new.rows is not None else {}),
         (*meta, *removes, *written.adds),
-        reads=overwritten_files.everything(base).reads,
+        reads=overwritten_files.all_files(base).reads,
         user_metadata=new.options.user_metadata,
     )
-    return append_overwrite.commit(table, base, change, written=[written] if new.rows is not None else [])
+    return append_overwrite.commit_or_discard(
+        table, base, change, written=[written] if new.rows is not None else []
+    )
 
 
-def planned(table: OpenedTable, state: State, definition: Definition) -> tuple[Metadata, Protocol]:
+def plan_replacement(
+    table: OpenedTable, state: State, definition: TableDefinition
+) -> tuple[Metadata, Protocol]:
     """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
     before = state.metadata
-    coordinated_commits.check_set(before.configuration, definition.properties, Command.REPLACE)
+    coordinated_commits.check_set_properties(
+        before.configuration, definition.properties, PropertyCommand.REPLACE
+    )
     _check_identity(state, alter_properties.parse(definition.properties), definition.properties)
-    owned = state.protocol.is_catalog_managed or coordinated_commits.of(before) is not None
-    asked = session_defaults.over(definition.properties, definition.defaults, owned=owned)
-    schema = identity_columns.declared(enforcement.declared(column_ids.without(definition.schema)))
+    owned = state.protocol.is_catalog_managed or coordinated_commits.coordinator_of(before) is not None
+    asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=owned)
+    schema = identity_columns.without_high_water_marks(
+        enforcement.replace_char_varchar(column_ids.without_column_ids(definition.schema))
+    )
     metadata = msgspec.structs.replace(
         before,
         description=asked.comment if definition.description is None else definition.description,
         schema_string=schema_json.render(schema),
-        partition_columns=normalized(definition.partition_by, schema),
-        configuration={**asked.configuration, **kept_on_replace.kept(state)},
+        partition_columns=normalize_partition_columns(definition.partition_by, schema),
+        configuration={**asked.configuration, **kept_on_replace.kept_properties(state)},
     )
-    enforcement.check_new(schema, mapped=column_mapping.mode(metadata) is not Mode.NONE)
+    enforcement.check_new_schema(
+        schema, mapped=column_mapping.mapping_mode(metadata) is not ColumnMappingMode.NONE
+    )
     check_partitioning(metadata.partition_columns, schema)
-    identity_columns.check(metadata)
+    identity_columns.check_identity_columns(metadata)
     if metadata.partition_columns and state.protocol.has(clustering.FEATURE):
-        raise clustering.cannot_be_partitioned()
-    metadata = column_ids.assigned(metadata, table.world.uuid)
-    alter_properties.check(metadata)
-    metadata = alter_properties.with_row_columns(metadata, table.world.uuid)
-    row_tracking.check(metadata)
+        raise clustering.partitioning_error()
+    metadata = column_ids.assign_column_ids(metadata, table.world.uuid)
+    alter_properties.check_against_columns(metadata)
+    metadata = alter_properties.with_materialized_row_columns(metadata, table.world.uuid)
+    row_tracking.check_not_suspended(metadata)
     wanted = {*asked.features, *({clustering.FEATURE} if definition.cluster_by else ())}
-    protocol = protocol_upgrade.of_changed_table(state.protocol, metadata, asked=wanted, writer=asked.writer)
+    protocol = protocol_upgrade.protocol_for_changed_table(
+        state.protocol, metadata, asked=wanted, writer=asked.writer
+    )
     table_features.check_writable(protocol, metadata)
     return metadata, protocol
 
 
-def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> None:
+def _check_identity(state: State, asked: PropertyChanges, stated: Mapping[str, str]) -> None:
     if table_features.CATALOG_MANAGED in asked.features and not state.protocol.is_catalog_managed:
         raise InvalidRequest(
             "an ordinary table does not become a catalog-managed one by being replaced: make a new table in "
@@ -135,7 +147,9 @@ def _check_identity(state: State, asked: Asked, stated: Mapping[str, str]) -> No
         )
     if state.protocol.is_catalog_managed:
         before = state.metadata
-        kept = {name: asked.configuration[name] for name in alter_properties.CATALOG_KEPT & stated.keys()}
-        alter_properties.check_kept(before.configuration, kept)
+        kept = {
+            name: asked.configuration[name] for name in alter_properties.CATALOG_PROPERTIES & stated.keys()
+        }
+        alter_properties.check_catalog_properties(before.configuration, kept)
         if property_values.is_switched_off(asked.configuration, property_values.IN_COMMIT_TIMESTAMPS):
-            alter_properties.check_managed(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)
+            alter_properties.check_managed_change(before, {property_values.IN_COMMIT_TIMESTAMPS}, asked)

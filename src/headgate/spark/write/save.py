@@ -12,8 +12,8 @@ from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.session import table_defaults
 from headgate.spark.write import append_overwrite, create_as
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
-from headgate.table.location import Site
+from headgate.table.alter.create import TableDefinition
+from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
 
 SaveMode = Literal["error", "ignore", "append", "overwrite"]
@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class Save:
+class SaveRequest:
     """Rows, where they go, and how."""
 
     df: DataFrame
@@ -38,7 +38,7 @@ class Save:
 
 
 def save(
-    asked: Save, find: Callable[[], OpenedTable], make: Callable[[Definition], OpenedTable]
+    asked: SaveRequest, find: Callable[[], OpenedTable], make: Callable[[TableDefinition], OpenedTable]
 ) -> OpenedTable:
     """Save rows to the table that ``find`` finds, or that ``make`` makes with them; the table.
 
@@ -51,9 +51,9 @@ def save(
         found = find()
     except TableNotFound:
         definition = replace(
-            create_as.definition_of(asked.df, asked.first),
+            create_as.definition_from_rows(asked.df, asked.first),
             properties=asked.properties,
-            defaults=table_defaults.of_session(asked.df.sparkSession),
+            defaults=table_defaults.default_properties(asked.df.sparkSession),
         )
         try:
             return make(definition)
@@ -77,9 +77,9 @@ def save(
     return found
 
 
-def make_with_rows(
-    site: Site,
-    definition: Definition,
+def create_with_rows(
+    site: NewTableLocation,
+    definition: TableDefinition,
     df: DataFrame,
     options: WriteOptions,
     *,
@@ -92,7 +92,7 @@ def make_with_rows(
     managed = register is not None
     content, written = create_as.first_commit(site, definition, df, options, managed=managed)
     try:
-        create.place(site.store, content, managed=managed)
+        create.write_first_commit(site.store, content, managed=managed)
         return None if register is None else register()
     except UserError:  # nobody will ever refer to what was written
         data_file_writer.discard(site.store, written)

@@ -14,7 +14,14 @@ import msgspec
 
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.handover import Coming, Leaving, Phase, TableAdoptions, TableReleases, Transfer
+from headgate.catalog.ports.handover import (
+    AdoptionStatus,
+    ReleaseStatus,
+    TableAdoptions,
+    TableReleases,
+    Transfer,
+    TransferPhase,
+)
 from headgate.clock import World
 from headgate.errors import (
     CatalogUnavailable,
@@ -35,8 +42,8 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import file_names
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import stored_expressions
-from headgate.protocol.metadata.alter_properties import CATALOG_KEPT, TABLE_ID, identity
-from headgate.protocol.metadata.table_properties import STAMPS
+from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES, TABLE_ID, catalog_identity
+from headgate.protocol.metadata.table_properties import TIMESTAMP_PROPERTIES
 from headgate.storage import conditional_put_probe
 from headgate.storage.store import Store
 from headgate.table import transaction
@@ -55,7 +62,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Registry:
+class TransferServices:
     """The catalog, and who asks it."""
 
     adoptions: TableAdoptions
@@ -64,32 +71,35 @@ class Registry:
     world: World
 
 
-def adopt(registry: Registry, store: Store, place: str, name: TableName) -> TableEntry:
+def adopt(registry: TransferServices, store: Store, place: str, name: TableName) -> TableEntry:
     """Take the table at ``place``, in the catalog's spelling of it, into the catalog by that name.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened. ``CommitUnknown`` if the store
     cannot say whether the decisive commit is there; then the catalog finds out as soon as it can.
     """
-    base = _look(store, place)
+    base = _load_base(store, place)
     if base.protocol.is_catalog_managed:
-        return _recognised(registry, base, place, name)
+        return _already_adopted(registry, base, place, name)
     _check_adoptable(base)
-    conditional_put_probe.require_conditional_puts(store, file_names.PROBE)
+    conditional_put_probe.require_conditional_puts(store, file_names.PROBE_FOLDER)
     # Who can write this can write to the log, which is to be shown before anybody promises anything (T17).
-    coordinated.make_folder(store, file_names.STAGED)
+    coordinated.make_staging_folder(store, file_names.STAGED_FOLDER)
     try:
-        claim = _insist(
+        claim = _retry_until_answered(
             registry, lambda: registry.adoptions.claim(name, place, base.version, registry.proposer)
         )
     except TableExists:
-        latest = _look(store, place)
+        latest = _load_base(store, place)
         if latest.protocol.is_catalog_managed:  # it came after the look at it above
-            return _recognised(registry, latest, place, name)
+            return _already_adopted(registry, latest, place, name)
         raise
-    _decide(registry, store, claim, _coming(registry, store, base, claim))
-    if _insist(registry, lambda: registry.adoptions.settle(claim.table_id)) is not Coming.ADOPTED:
-        raise _overtaken(claim, "adopted")
-    entry = _insist(registry, lambda: registry.adoptions.entered(claim))
+    _create_deciding_version(registry, store, claim, _adoption_commit(registry, store, base, claim))
+    if (
+        _retry_until_answered(registry, lambda: registry.adoptions.settle(claim.table_id))
+        is not AdoptionStatus.ADOPTED
+    ):
+        raise _overtaken_error(claim, "adopted")
+    entry = _retry_until_answered(registry, lambda: registry.adoptions.entered(claim))
     if entry is None:
         raise TableNotFound(
             f"the table {name} was adopted, and somebody has dropped it since", name=str(name)
@@ -97,7 +107,7 @@ def adopt(registry: Registry, store: Store, place: str, name: TableName) -> Tabl
     return entry
 
 
-def check(registry: Registry, store: Store, place: str, name: TableName) -> None:
+def check_claimable(registry: TransferServices, store: Store, place: str, name: TableName) -> None:
     """Refuse what could not be adopted, before a folder that is no table is made one for it.
 
     A table that is there is looked at by ``adopt``, which knows it again if it is the catalog's.
@@ -105,49 +115,54 @@ def check(registry: Registry, store: Store, place: str, name: TableName) -> None
     try:
         FilesystemCommitter(store).frontier()
     except TableNotFound:
-        _insist(registry, lambda: registry.adoptions.check(name, place, registry.proposer))
+        _retry_until_answered(registry, lambda: registry.adoptions.check(name, place, registry.proposer))
 
 
-def release(registry: Registry, table: OpenedTable, table_id: TableId, *, keep_timestamps: bool) -> Version:
+def release(
+    registry: TransferServices, table: OpenedTable, table_id: TableId, *, keep_timestamps: bool
+) -> Version:
     """Give the table back to whoever can write to its folder; the version from which on it is theirs.
 
     If this fails before its last step the table stays where it is, and takes commits again.
     """
-    if gone := _insist(registry, lambda: registry.releases.gone(table_id)):
+    if gone := _retry_until_answered(registry, lambda: registry.releases.gone(table_id)):
         return gone.target  # an earlier call did not live to hear of it
     table.publish()  # most of it now, while others can still commit
-    frozen = _insist(registry, lambda: registry.releases.freeze(table_id, registry.proposer))
+    frozen = _retry_until_answered(registry, lambda: registry.releases.freeze(table_id, registry.proposer))
     try:
         table.publish()
-        _insist(registry, lambda: registry.releases.let_go(frozen))
+        _retry_until_answered(registry, lambda: registry.releases.let_go(frozen))
         base = table.snapshot(version=frozen.base).state
-        last = _leaving(registry, base, frozen, keep_timestamps=keep_timestamps)
-        _decide(registry, table.store, frozen, last)
+        last = _release_commit(registry, base, frozen, keep_timestamps=keep_timestamps)
+        _create_deciding_version(registry, table.store, frozen, last)
     except HeadgateError:
-        if _given_up(registry, frozen):
+        if _withdraw_release(registry, frozen):
             raise
-    if _insist(registry, lambda: registry.releases.settle(table_id)) is not Leaving.RELEASED:
-        raise _overtaken(frozen, "given back")
+    if (
+        _retry_until_answered(registry, lambda: registry.releases.settle(table_id))
+        is not ReleaseStatus.RELEASED
+    ):
+        raise _overtaken_error(frozen, "given back")
     return frozen.target
 
 
-def resume(registry: Registry) -> Mapping[str, str]:
+def resume_transfers(registry: TransferServices) -> Mapping[str, str]:
     """Make the catalog agree with the logs of all tables on their way; what became of each, by name."""
     found: dict[str, str] = {}
-    for transfer in _insist(registry, registry.adoptions.under_way):
-        coming = transfer.phase is Phase.CLAIMED
-        settle: Callable[[TableId], Coming | Leaving] = (
+    for transfer in _retry_until_answered(registry, registry.adoptions.under_way):
+        coming = transfer.phase is TransferPhase.CLAIMED
+        settle: Callable[[TableId], AdoptionStatus | ReleaseStatus] = (
             registry.adoptions.settle if coming else registry.releases.settle
         )
         try:
             found[str(transfer.name)] = settle(transfer.table_id).name.lower()
         except HeadgateError as exc:  # one that cannot be settled must not keep the others waiting
             _LOG.warning("the table %s is still on its way: %s", transfer.name, exc)
-            found[str(transfer.name)] = Coming.OPEN.name.lower()
+            found[str(transfer.name)] = AdoptionStatus.OPEN.name.lower()
     return found
 
 
-def _look(store: Store, place: str) -> State:
+def _load_base(store: Store, place: str) -> State:
     try:
         frontier = FilesystemCommitter(store).frontier()
     except TableNotFound as exc:
@@ -156,13 +171,15 @@ def _look(store: Store, place: str) -> State:
             "of parquet files, say convert=True",
             name=place,
         ) from exc
-    return snapshot.load(store, frontier).state
+    return snapshot.load_snapshot(store, frontier).state
 
 
-def _recognised(registry: Registry, base: State, place: str, name: TableName) -> TableEntry:
+def _already_adopted(registry: TransferServices, base: State, place: str, name: TableName) -> TableEntry:
     """The table, if it is this catalog's already: what an earlier call did is not undone by a later one."""
     table_id = base.metadata.configuration.get(TABLE_ID)
-    found = _insist(registry, lambda: registry.adoptions.find(name, place, table_id, registry.proposer))
+    found = _retry_until_answered(
+        registry, lambda: registry.adoptions.find(name, place, table_id, registry.proposer)
+    )
     if found is None:
         raise InvalidRequest(
             f"another catalog manages the table at {place!r} (its id there is {table_id}), and only that one "
@@ -174,8 +191,8 @@ def _recognised(registry: Registry, base: State, place: str, name: TableName) ->
 
 def _check_adoptable(base: State) -> None:
     table_features.check_writable(base.protocol, base.metadata)
-    stored_expressions.check_new(base.metadata)
-    named = coordinated_commits.of(base.metadata)
+    stored_expressions.check_new_expressions(base.metadata)
+    named = coordinated_commits.coordinator_of(base.metadata)
     if named is not None or coordinated_commits.leftover_features(base.protocol):
         owner = repr(named.owner) if named is not None else "a commit owner"
         raise InvalidRequest(
@@ -183,31 +200,33 @@ def _check_adoptable(base: State) -> None:
             "back first, headgate.at_path(…).uncoordinate()",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    table_features.check_writable(_managed(base.protocol), base.metadata)
+    table_features.check_writable(_managed_protocol(base.protocol), base.metadata)
 
 
-def _managed(protocol: Protocol) -> Protocol:
+def _managed_protocol(protocol: Protocol) -> Protocol:
     return protocol_upgrade.with_features(protocol, (table_features.CATALOG_MANAGED,))
 
 
-def _coming(registry: Registry, store: Store, base: State, claim: Transfer) -> bytes:
+def _adoption_commit(registry: TransferServices, store: Store, base: State, claim: Transfer) -> bytes:
     """The commit with which the table comes: catalog-managed, with timestamps, and with its id there."""
-    kept = {key: value for key, value in base.metadata.configuration.items() if key not in CATALOG_KEPT}
+    kept = {key: value for key, value in base.metadata.configuration.items() if key not in CATALOG_PROPERTIES}
     configuration = {
         **kept,
         property_values.IN_COMMIT_TIMESTAMPS: "true",
-        **identity(claim.table_id, str(claim.name)),
+        **catalog_identity(claim.table_id, str(claim.name)),
     }
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)
     file_time = None if base.has_in_commit_timestamps else _file_time(store, base.version)
     operation = Operation(ADOPT, {"name": str(claim.name)}, changes_data=False)
-    change = _change(operation, claim, _managed(base.protocol), metadata)
+    change = _change(operation, claim, _managed_protocol(base.protocol), metadata)
     return transaction.begin(base, change, world=registry.world, file_time=file_time).content
 
 
-def _leaving(registry: Registry, base: State, frozen: Transfer, *, keep_timestamps: bool) -> bytes:
+def _release_commit(
+    registry: TransferServices, base: State, frozen: Transfer, *, keep_timestamps: bool
+) -> bytes:
     """The commit with which the table leaves: of the catalog nothing is left but, if wanted, timestamps."""
-    gone = CATALOG_KEPT if keep_timestamps else CATALOG_KEPT | STAMPS
+    gone = CATALOG_PROPERTIES if keep_timestamps else CATALOG_PROPERTIES | TIMESTAMP_PROPERTIES
     configuration = {key: value for key, value in base.metadata.configuration.items() if key not in gone}
     metadata = msgspec.structs.replace(base.metadata, configuration=configuration)
     protocol = base.protocol
@@ -228,22 +247,24 @@ def _change(operation: Operation, transfer: Transfer, *actions: Action) -> Chang
 def _file_time(store: Store, version: Version) -> EpochMillis:
     """When a version was written; if its commit was cleaned up, when the log was last written to."""
     try:
-        return EpochMillis(store.head(file_names.published(version)).modified_ms)
+        return EpochMillis(store.head(file_names.published_path(version)).modified_ms)
     except ObjectNotFound:
-        return EpochMillis(max(item.modified_ms for item in store.list_from(file_names.LOG)))
+        return EpochMillis(max(item.modified_ms for item in store.list_from(file_names.LOG_FOLDER)))
 
 
-def _given_up(registry: Registry, frozen: Transfer) -> bool:
+def _withdraw_release(registry: TransferServices, frozen: Transfer) -> bool:
     """Let the table stay, so that others can commit again; False if it turns out to have left."""
     try:
-        return registry.releases.stay(frozen) is not Leaving.RELEASED
+        return registry.releases.stay(frozen) is not ReleaseStatus.RELEASED
     except HeadgateError:  # it happens by itself as soon as somebody asks for the table, after a while
         return True
 
 
-def _decide(registry: Registry, store: Store, transfer: Transfer, content: bytes) -> None:
+def _create_deciding_version(
+    registry: TransferServices, store: Store, transfer: Transfer, content: bytes
+) -> None:
     """Create the version with which the table changes hands, unless there is one."""
-    path = file_names.published(transfer.target)
+    path = file_names.published_path(transfer.target)
     doubt: StorageError | None = None
     for attempt in range(_TRIES):
         try:
@@ -261,7 +282,7 @@ def _decide(registry: Registry, store: Store, transfer: Transfer, content: bytes
     ) from doubt  # fmt: skip
 
 
-def _insist(registry: Registry, ask: Callable[[], Answer]) -> Answer:
+def _retry_until_answered(registry: TransferServices, ask: Callable[[], Answer]) -> Answer:
     """Ask the catalog until it answers; every question here may be repeated."""
     for attempt in range(_TRIES - 1):
         try:
@@ -271,11 +292,11 @@ def _insist(registry: Registry, ask: Callable[[], Answer]) -> Answer:
     return ask()
 
 
-def _pause(registry: Registry, step: int) -> None:
+def _pause(registry: TransferServices, step: int) -> None:
     registry.world.sleep(min(0.001 * 2**step, _LONGEST_PAUSE) * registry.world.jitter())
 
 
-def _overtaken(transfer: Transfer, done: str) -> ConcurrentWrite:
+def _overtaken_error(transfer: Transfer, done: str) -> ConcurrentWrite:
     return ConcurrentWrite(
         f"{transfer.name} was not {done}: version {transfer.target}, with which it would have been, went to "
         "somebody else meanwhile; nothing happened, run it again",

@@ -15,12 +15,12 @@ def cluster_by(table: OpenedTable, names: Sequence[str]) -> Version:
     base = table.snapshot()
     protocol, metadata = base.state.protocol, base.state.metadata
     before = lifecycle.clustering_columns(base.state.domains)
-    after = clustering.physical(names, metadata)
+    after = clustering.physical_columns(names, metadata)
     if before == after:
         return base.version
-    upgraded = protocol_upgrade.of_changed_table(protocol, metadata, asked={clustering.FEATURE})
+    upgraded = protocol_upgrade.protocol_for_changed_table(protocol, metadata, asked={clustering.FEATURE})
     table_features.check_writable(upgraded, metadata)
-    actions: tuple[Action, ...] = (lifecycle.clustering(after),)
+    actions: tuple[Action, ...] = (lifecycle.clustering_domain(after),)
     if upgraded != protocol:
         actions = (upgraded, *actions)
     told = {

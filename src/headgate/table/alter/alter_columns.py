@@ -6,7 +6,7 @@ import msgspec
 
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.metadata import alter_columns
-from headgate.protocol.metadata.alter_columns import After, First, Place
+from headgate.protocol.metadata.alter_columns import After, ColumnPosition, First
 from headgate.protocol.schema import column_ids
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_path import Path, format_path
@@ -17,74 +17,81 @@ from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Operation
 
 
-def add(table: OpenedTable, columns: Sequence[Field], *, parent: Path = (), place: Place = None) -> Version:
+def add_columns(
+    table: OpenedTable, columns: Sequence[Field], *, parent: Path = (), place: ColumnPosition = None
+) -> Version:
     """Add columns, null in the rows that are there; the version that has them."""
     base = table.snapshot()
     told = [
-        {"column": schema_json.plain(Struct((column,)))["fields"][0], **_position(place, parent)}
+        {"column": schema_json.to_json_value(Struct((column,)))["fields"][0], **_position(place, parent)}
         for column in columns
     ]
-    metadata = alter_columns.added(base.state, parent, columns, place)
+    metadata = alter_columns.add_columns(base.state, parent, columns, place)
     return _commit(table, base, Operation("ADD COLUMNS", {"columns": _json(told)}), metadata)
 
 
-def rename(table: OpenedTable, path: Path, to: str) -> Version:
+def rename_column(table: OpenedTable, path: Path, to: str) -> Version:
     """Give a column another name; the version from which it has it."""
     base = table.snapshot()
     paths = {"oldColumnPath": format_path(path), "newColumnPath": format_path((*path[:-1], to))}
     return _commit(
-        table, base, Operation("RENAME COLUMN", paths), alter_columns.renamed(base.state, path, to)
+        table, base, Operation("RENAME COLUMN", paths), alter_columns.rename_column(base.state, path, to)
     )
 
 
-def drop(table: OpenedTable, paths: Iterable[Path]) -> Version:
+def drop_columns(table: OpenedTable, paths: Iterable[Path]) -> Version:
     """Take columns away; the version without them."""
     base, paths = table.snapshot(), tuple(paths)
     operation = Operation("DROP COLUMNS", {"columns": _json(list(map(format_path, paths)))})
-    return _commit(table, base, operation, alter_columns.dropped(base.state, paths))
+    return _commit(table, base, operation, alter_columns.drop_columns(base.state, paths))
 
 
-def move(table: OpenedTable, path: Path, place: First | After) -> Version:
+def move_column(table: OpenedTable, path: Path, place: First | After) -> Version:
     """Put a column elsewhere in its struct; the version in which it is there."""
     base = table.snapshot()
     told = {"column": _json({"name": format_path(path)}), **_position(place, path[:-1])}
     return _commit(
-        table, base, Operation("CHANGE COLUMN", told), alter_columns.moved(base.state, path, place)
+        table, base, Operation("CHANGE COLUMN", told), alter_columns.move_column(base.state, path, place)
     )
 
 
-def retype(table: OpenedTable, path: Path, to: DataType) -> Version:
+def change_column_type(table: OpenedTable, path: Path, to: DataType) -> Version:
     """Give a column a wider type; the version from which it has it."""
     base = table.snapshot()
-    told = schema_json.plain(Struct((Field(format_path(path), to),)))["fields"][0]["type"]
-    return _commit(table, base, _change(path, {"type": told}), alter_columns.retyped(base.state, path, to))
+    told = schema_json.to_json_value(Struct((Field(format_path(path), to),)))["fields"][0]["type"]
+    return _commit(
+        table,
+        base,
+        _column_operation(path, {"type": told}),
+        alter_columns.change_column_type(base.state, path, to),
+    )
 
 
-def make_nullable(table: OpenedTable, path: Path) -> Version:
+def drop_not_null(table: OpenedTable, path: Path) -> Version:
     """Let a column be null from now on; the version from which it may be."""
     base = table.snapshot()
-    metadata = alter_columns.made_nullable(base.state, path)
-    return _commit(table, base, _change(path, {"nullable": True}), metadata)
+    metadata = alter_columns.drop_not_null(base.state, path)
+    return _commit(table, base, _column_operation(path, {"nullable": True}), metadata)
 
 
-def describe(table: OpenedTable, path: Path, comment: str | None) -> Version:
+def set_column_comment(table: OpenedTable, path: Path, comment: str | None) -> Version:
     """Describe a column in words, or with None no longer; the version that says so."""
     base = table.snapshot()
-    metadata = alter_columns.described(base.state, path, comment)
-    return _commit(table, base, _change(path, {"comment": comment}), metadata)
+    metadata = alter_columns.set_column_comment(base.state, path, comment)
+    return _commit(table, base, _column_operation(path, {"comment": comment}), metadata)
 
 
-def _change(path: Path, what: Mapping[str, object]) -> Operation:
+def _column_operation(path: Path, what: Mapping[str, object]) -> Operation:
     return Operation("CHANGE COLUMN", {"column": _json({"name": format_path(path), **what})})
 
 
 def _commit(table: OpenedTable, base: Snapshot, operation: Operation, metadata: Metadata) -> Version:
     return set_properties.change_metadata(
-        table, base, operation, column_ids.assigned(metadata, table.world.uuid)
+        table, base, operation, column_ids.assign_column_ids(metadata, table.world.uuid)
     )
 
 
-def _position(place: Place, parent: Path) -> Mapping[str, str]:
+def _position(place: ColumnPosition, parent: Path) -> Mapping[str, str]:
     match place:
         case First():
             return {"position": "FIRST"}

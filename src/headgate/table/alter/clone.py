@@ -19,17 +19,17 @@ from headgate.errors import ConflictError, InvalidRequest, ObjectNotFound, Stora
 from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, EpochMillis, Version
 from headgate.protocol.metadata import clone_metadata
-from headgate.protocol.metadata.clone_metadata import Planned
-from headgate.protocol.transaction.attempt import CLONE, Reads
+from headgate.protocol.metadata.clone_metadata import CloneMetadata
+from headgate.protocol.transaction.attempt import CLONE, ReadSet
 from headgate.storage import copy
-from headgate.storage.copy import Copy
+from headgate.storage.copy import ObjectCopy
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.alter import clone_files, create, full_file_actions, restore
-from headgate.table.alter.clone_files import Origin, ToCopy, Wanted
-from headgate.table.alter.create import Contents, Opening
+from headgate.table.alter.clone_files import CloneOrigin, ClonePlan, FileCopy
+from headgate.table.alter.create import InitialRows, InitialState
 from headgate.table.commit import remove_actions
-from headgate.table.location import Place
+from headgate.table.location import TableLocation
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths
 from headgate.table.read.snapshot import Snapshot
@@ -39,7 +39,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CloneSource:
     """What is cloned: a table, as it was at a version."""
 
     name: str
@@ -53,7 +53,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CloneOptions:
     """How it is cloned."""
 
     shallow: bool = False
@@ -63,65 +63,72 @@ class Wish:
     """What the catalog of a new clone wants it to say."""
 
 
-def make(site: Place, source: Source, wish: Wish, register: Callable[[], Made]) -> Made:
+def create_clone(
+    site: TableLocation, source: CloneSource, wish: CloneOptions, register: Callable[[], Made]
+) -> Made:
     """Make a new catalog-managed table at ``site``, which is one once ``register`` has answered."""
     content, wanted = first_commit(site, source, wish)
     try:
-        create.place(site.store, content, managed=True)
+        create.write_first_commit(site.store, content, managed=True)
         return register()
     except UserError:  # nobody will ever refer to what was copied
-        discard(site.store, wanted.copies)
+        delete_copies(site.store, wanted.copies)
         raise
 
 
-def first_commit(site: Place, source: Source, wish: Wish) -> tuple[bytes, Wanted]:
+def first_commit(site: TableLocation, source: CloneSource, wish: CloneOptions) -> tuple[bytes, ClonePlan]:
     """The first commit of a new clone, whose files are copied; and these."""
     now = EpochMillis(site.world.now_ms())
-    planned = clone_metadata.new(
+    planned = clone_metadata.new_clone(
         source.snapshot.state, wish.properties, required=wish.required, uuid=site.world.uuid, now=now
     )
-    wanted = _wanted(site, source, wish, ())
+    wanted = _plan_files(site, source, wish, ())
     operation = _operation(source, wish, wanted, ())
-    _copy(site.store, source, wanted.copies)
-    opening = Opening(planned.protocol, planned.metadata, planned.domains)
-    return create.content(opening, Contents(operation, wanted.adds), world=site.world), wanted
+    _copy_files(site.store, source, wanted.copies)
+    opening = InitialState(planned.protocol, planned.metadata, planned.domains)
+    return create.first_commit_content(opening, InitialRows(operation, wanted.adds), world=site.world), wanted
 
 
-def over(target: OpenedTable, source: Source, wish: Wish) -> Version:
+def replace_with_clone(target: OpenedTable, source: CloneSource, wish: CloneOptions) -> Version:
     """Make an existing table the clone, in one commit; the version from which it is.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
     """
     base = target.snapshot()
     _check_replaceable(target, base, source)
-    planned = clone_metadata.over(base.state, source.snapshot.state, wish.properties, uuid=target.world.uuid)
-    present = tuple(full_file_actions.everything(target, base))
-    wanted = _wanted(target, source, wish, present)
-    files = clone_files.difference(wanted.adds, present, tracks_rows=planned.tracks_rows)
+    planned = clone_metadata.replace_with_clone(
+        base.state, source.snapshot.state, wish.properties, uuid=target.world.uuid
+    )
+    present = tuple(full_file_actions.all_live_adds(target, base))
+    wanted = _plan_files(target, source, wish, present)
+    files = clone_files.file_difference(wanted.adds, present, tracks_rows=planned.tracks_rows)
     live = base.files.without_stats
-    gone = live.filter(pa.array([key in files.gone for key in restore.keys(live)], pa.bool_()))
+    gone = live.filter(pa.array([key in files.gone for key in restore.file_keys(live)], pa.bool_()))
     removes = remove_actions.removals(gone, EpochMillis(target.world.now_ms()))
     operation = _operation(source, wish, wanted, gone["size"].to_pylist())
-    _copy(target.store, source, wanted.copies)
-    actions = (*_state(base, planned), *removes, *files.adds)
-    change = Change(operation, actions, reads=Reads(whole_table=True), once=True)
+    _copy_files(target.store, source, wanted.copies)
+    actions = (*_state_actions(base, planned), *removes, *files.adds)
+    change = Change(operation, actions, reads=ReadSet(whole_table=True), once=True)
     try:
         return target.commit(change, base=base)
     except (ConflictError, UserError):
         # Proven not to be committed; after any other error the files may belong to a version (I7).
-        discard(target.store, wanted.copies)
+        delete_copies(target.store, wanted.copies)
         raise
 
 
-def places_of(source: Source) -> frozenset[str]:
+def source_locations(source: CloneSource) -> frozenset[str]:
     """Where the files of a table are: its own place, and others if it is a shallow clone itself."""
     named = source.snapshot.files.without_stats["path"].to_pylist()
     return frozenset(
-        {source.table.location, *clone_files.folders(path for path in named if file_paths.is_absolute(path))}
+        {
+            source.table.location,
+            *clone_files.absolute_folders(path for path in named if file_paths.is_absolute(path)),
+        }
     )
 
 
-def discard(store: Store, copies: Sequence[ToCopy]) -> None:
+def delete_copies(store: Store, copies: Sequence[FileCopy]) -> None:
     """Delete copies that are proven to belong to no commit."""
     # Leftovers cost space only, and the failure that led here must be the one that is told.
     with suppress(StorageError):
@@ -129,8 +136,8 @@ def discard(store: Store, copies: Sequence[ToCopy]) -> None:
             store.delete(each.to)
 
 
-def _check_replaceable(target: OpenedTable, base: Snapshot, source: Source) -> None:
-    if file_paths.is_same(target.location, source.table.location):
+def _check_replaceable(target: OpenedTable, base: Snapshot, source: CloneSource) -> None:
+    if file_paths.is_same_location(target.location, source.table.location):
         raise InvalidRequest(
             "a table cannot be replaced by a clone of itself: table.restore(version=…) makes it what it was",
             code="DELTA_UNSUPPORTED_CLONE_REPLACE_SAME_TABLE",
@@ -143,7 +150,7 @@ def _check_replaceable(target: OpenedTable, base: Snapshot, source: Source) -> N
         )
 
 
-def _state(base: Snapshot, planned: Planned) -> Iterator[Action]:
+def _state_actions(base: Snapshot, planned: CloneMetadata) -> Iterator[Action]:
     """What changes besides files."""
     if planned.protocol != base.state.protocol:
         yield planned.protocol
@@ -152,15 +159,17 @@ def _state(base: Snapshot, planned: Planned) -> Iterator[Action]:
     yield from planned.domains
 
 
-def _wanted(site: Place, source: Source, wish: Wish, present: Sequence[AddFile]) -> Wanted:
+def _plan_files(
+    site: TableLocation, source: CloneSource, wish: CloneOptions, present: Sequence[AddFile]
+) -> ClonePlan:
     table, snapshot = source.table, source.snapshot
     table.scanned(snapshot, None, tuple)
-    adds = full_file_actions.everything(table, snapshot)
+    adds = full_file_actions.all_live_adds(table, snapshot)
     if wish.shallow:
-        _check_there(source)
-        return clone_files.referring(adds, table.location, site.location)
-    origin = Origin(snapshot.state.metadata.id, table.location)
-    return clone_files.copying(adds, origin, present, _ids(site.world))
+        _check_files_exist(source)
+        return clone_files.plan_shallow(adds, table.location, site.location)
+    origin = CloneOrigin(snapshot.state.metadata.id, table.location)
+    return clone_files.plan_deep(adds, origin, present, _ids(site.world))
 
 
 def _ids(world: World) -> Iterator[UUID]:
@@ -168,35 +177,35 @@ def _ids(world: World) -> Iterator[UUID]:
         yield UUID(world.uuid())
 
 
-def _check_there(source: Source) -> None:
+def _check_files_exist(source: CloneSource) -> None:
     """That files which only an older version has were not deleted since."""
     newest = source.table.snapshot()
     if newest.version == source.snapshot.version:
         return
-    now, then = (restore.objects(found.files.without_stats) for found in (newest, source.snapshot))
-    if missing := list(restore.missing(source.table, sorted(then - now))):
-        raise _gone(source, missing[0])
+    now, then = (restore.object_paths(found.files.without_stats) for found in (newest, source.snapshot))
+    if missing := list(restore.missing_objects(source.table, sorted(then - now))):
+        raise _missing_file_error(source, missing[0])
 
 
-def _copy(store: Store, source: Source, wanted: Sequence[ToCopy]) -> None:
+def _copy_files(store: Store, source: CloneSource, wanted: Sequence[FileCopy]) -> None:
     located = cache(locate)  # many files may be elsewhere, in few places
     try:
-        copy.copy_all(store, [_found(source, each, located) for each in wanted])
+        copy.copy_objects(store, [_locate_copy(source, each, located) for each in wanted])
     except ObjectNotFound as exc:
-        discard(store, wanted)
-        raise _gone(source, exc.fields.get("path", "one of them")) from exc
+        delete_copies(store, wanted)
+        raise _missing_file_error(source, exc.fields.get("path", "one of them")) from exc
     except Exception:
-        discard(store, wanted)  # nothing was proposed
+        delete_copies(store, wanted)  # nothing was proposed
         raise
 
 
-def _found(source: Source, wanted: ToCopy, located: Callable[[str], Store]) -> Copy:
+def _locate_copy(source: CloneSource, wanted: FileCopy, located: Callable[[str], Store]) -> ObjectCopy:
     table = source.table
-    store, path = file_paths.find(table.store, table.location, wanted.path, located)
-    return Copy(store, path, wanted.to, store.head(path).size if wanted.size is None else wanted.size)
+    store, path = file_paths.locate_object(table.store, table.location, wanted.path, located)
+    return ObjectCopy(store, path, wanted.to, store.head(path).size if wanted.size is None else wanted.size)
 
 
-def _gone(source: Source, path: object) -> InvalidRequest:
+def _missing_file_error(source: CloneSource, path: object) -> InvalidRequest:
     return InvalidRequest(
         f"version {source.snapshot.version} of {source.name} cannot be cloned, because files of it are gone, "
         f"{path} among them: they were removed from the table long enough ago to be cleaned up; clone a "
@@ -205,7 +214,9 @@ def _gone(source: Source, path: object) -> InvalidRequest:
     )
 
 
-def _operation(source: Source, wish: Wish, wanted: Wanted, removed_sizes: Sequence[int]) -> Operation:
+def _operation(
+    source: CloneSource, wish: CloneOptions, wanted: ClonePlan, removed_sizes: Sequence[int]
+) -> Operation:
     copied = [each.size for each in wanted.copies if each.size is not None]
     parameters = {
         "source": source.name,

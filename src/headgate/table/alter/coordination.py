@@ -13,20 +13,25 @@ from dataclasses import replace
 
 import msgspec
 
-from headgate.catalog.ports.commits import Staged, Told
-from headgate.catalog.ports.coordinator import CommitOwner, FindOwner, OwnedTable, SettlesTakeOver
+from headgate.catalog.ports.commits import StagedCommit, TableState
+from headgate.catalog.ports.coordinator import (
+    CommitCoordinator,
+    CoordinatedTable,
+    FindCoordinator,
+    SettlesTakeOver,
+)
 from headgate.clock import World
 from headgate.errors import ConcurrentWrite, ConflictError, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol import table_features
 from headgate.protocol.actions import Action, EpochMillis, Version
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import CURRENT, Command, Coordination
+from headgate.protocol.features.coordinated_commits import CURRENT, CoordinatorReference, PropertyCommand
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import drop_feature, session_defaults
 from headgate.storage.store import Store
 from headgate.table import transaction
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition, Opening
+from headgate.table.alter.create import InitialState, TableDefinition
 from headgate.table.commit import coordinated
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
@@ -35,7 +40,7 @@ from headgate.table.transaction import Change, Operation
 _TRIES = 10
 
 
-def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str, str]) -> Version:
+def coordinate(table: OpenedTable, find: FindCoordinator, name: str, conf: Mapping[str, str]) -> Version:
     """Give the table to the owner of that name; the version from which on it decides.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
@@ -48,11 +53,13 @@ def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
     asked = {CURRENT.owner: name, CURRENT.conf: msgspec.json.encode(dict(conf)).decode()}
-    coordinated_commits.check_set(metadata.configuration, asked, Command.ALTER)
-    owner = _found(find, name, conf)
-    table_conf = owner.register(table.location, base.version, Told(protocol, metadata))
-    coordinated.make_folder(table.store, CURRENT.staged)
-    actions: tuple[Action, ...] = coordinated_commits.taken(metadata, protocol, name, conf, table_conf)
+    coordinated_commits.check_set_properties(metadata.configuration, asked, PropertyCommand.ALTER)
+    owner = _require_coordinator(find, name, conf)
+    table_conf = owner.register(table.location, base.version, TableState(protocol, metadata))
+    coordinated.make_staging_folder(table.store, CURRENT.staged)
+    actions: tuple[Action, ...] = coordinated_commits.with_coordinator(
+        metadata, protocol, name, conf, table_conf
+    )
     actions = tuple(action for action in actions if action != protocol)
     change = Change(_operation("SET TBLPROPERTIES", asked), actions)
     try:
@@ -60,17 +67,19 @@ def coordinate(table: OpenedTable, find: FindOwner, name: str, conf: Mapping[str
     except UnsafeStore:
         if not isinstance(owner, SettlesTakeOver):
             raise
-    return _settled(table, owner, OwnedTable(table.location, table_conf, table.store), base, change)
+    return _settle_take_over(
+        table, owner, CoordinatedTable(table.location, table_conf, table.store), base, change
+    )
 
 
-def _settled(
-    table: OpenedTable, owner: SettlesTakeOver, asked: OwnedTable, base: Snapshot, change: Change
+def _settle_take_over(
+    table: OpenedTable, owner: SettlesTakeOver, asked: CoordinatedTable, base: Snapshot, change: Change
 ) -> Version:
     """The take-over where the store cannot settle it: by the owner's word, who then publishes it."""
-    modified = EpochMillis(table.store.head(file_names.published(base.version)).modified_ms)
+    modified = EpochMillis(table.store.head(file_names.published_path(base.version)).modified_ms)
     since = modified if change.enables_stamps(base.state) else None
     txn = transaction.begin(base.state, change, world=table.world, file_time=since)
-    if not owner.settle(asked, txn.target, _staged(table, txn.target, txn.content)):
+    if not owner.settle(asked, txn.target, _stage_commit(table, txn.target, txn.content)):
         raise ConcurrentWrite(
             f"the table was not taken over: version {txn.target} went to somebody else meanwhile; nothing "
             "happened, run it again",
@@ -79,29 +88,33 @@ def _settled(
     return table.snapshot().version
 
 
-def _staged(table: OpenedTable, version: Version, content: bytes) -> Staged:
-    staged = Staged(file_names.staged_file(version, table.world.uuid()), CURRENT.staged)
+def _stage_commit(table: OpenedTable, version: Version, content: bytes) -> StagedCommit:
+    staged = StagedCommit(file_names.staged_file_name(version, table.world.uuid()), CURRENT.staged)
     table.store.put(staged.path, content)
     return staged
 
 
-def set_owner(table: OpenedTable, find: FindOwner, properties: Mapping[str, str]) -> Version:
+def coordinate_by_properties(
+    table: OpenedTable, find: FindCoordinator, properties: Mapping[str, str]
+) -> Version:
     """Give the table to the owner that properties name, as ALTER TABLE does in Delta Spark."""
     base = table.snapshot()
-    coordinated_commits.check_set(base.state.metadata.configuration, properties, Command.ALTER)
+    coordinated_commits.check_set_properties(
+        base.state.metadata.configuration, properties, PropertyCommand.ALTER
+    )
     if others := sorted(properties.keys() - {CURRENT.owner, CURRENT.conf}):
         raise InvalidRequest(
             "the table is given to a commit owner in a commit of its own: "
             f"set {', '.join(others)} in another call",
             properties=tuple(others),
         )
-    wanted = Coordination(CURRENT, properties[CURRENT.owner], properties[CURRENT.conf], None)
+    wanted = CoordinatorReference(CURRENT, properties[CURRENT.owner], properties[CURRENT.conf], None)
     return coordinate(table, find, wanted.owner, wanted.conf)
 
 
-def check_owner(table: OpenedTable, name: str, conf: Mapping[str, str]) -> None:
+def check_coordinator(table: OpenedTable, name: str, conf: Mapping[str, str]) -> None:
     """Refuse to open an existing table as that owner's if it is not."""
-    named = coordinated_commits.of(table.snapshot().state.metadata)
+    named = coordinated_commits.coordinator_of(table.snapshot().state.metadata)
     if named is None:
         raise InvalidRequest(
             f"there is a table at {table.location!r} already, and it has no commit owner: give it to "
@@ -123,18 +136,20 @@ def uncoordinate(table: OpenedTable, *, keep_timestamps: bool = True) -> Version
     """
     base = table.snapshot()
     metadata, protocol = base.state.metadata, base.state.protocol
-    named = coordinated_commits.of(metadata)
+    named = coordinated_commits.coordinator_of(metadata)
     if named is None and not coordinated_commits.leftover_features(protocol):
         table.publish()
         raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
     gone = named.naming.properties if named is not None else ()
     operation = _operation("UNSET TBLPROPERTIES", dict.fromkeys(gone, ""))
-    released = table.commit(Change(operation, coordinated_commits.released(metadata, protocol)), base=base)
+    released = table.commit(
+        Change(operation, coordinated_commits.without_coordinator(metadata, protocol)), base=base
+    )
     table.publish()
-    return released if keep_timestamps else _without_timestamps(table)
+    return released if keep_timestamps else _drop_timestamps_with_retries(table)
 
 
-def _without_timestamps(table: OpenedTable) -> Version:
+def _drop_timestamps_with_retries(table: OpenedTable) -> Version:
     for _ in range(_TRIES - 1):
         with suppress(ConflictError):  # whoever wrote meanwhile wrote to an ordinary table: look again
             return _drop_timestamps(table)
@@ -145,66 +160,75 @@ def _drop_timestamps(table: OpenedTable) -> Version:
     base = table.snapshot()
     if not base.state.protocol.has(table_features.IN_COMMIT_TIMESTAMP):
         return base.version
-    row = drop_feature.find(base.state.protocol, table_features.IN_COMMIT_TIMESTAMP)
+    row = drop_feature.find_droppable(base.state.protocol, table_features.IN_COMMIT_TIMESTAMP)
     operation = Operation("DROP FEATURE", {"featureName": row.feature}, changes_data=False)
-    return table.commit(Change(operation, drop_feature.actions(row, base.state)), base=base)
+    return table.commit(Change(operation, drop_feature.drop_actions(row, base.state)), base=base)
 
 
-def create_table(table: OpenedTable, definition: Definition, find: FindOwner) -> None:
+def create_table(table: OpenedTable, definition: TableDefinition, find: FindCoordinator) -> None:
     """Version 0 of a table by its path; ``TableExists`` if there is one."""
-    opening = begin(definition, table.location, table.store, find, table.world)
-    _place(table, opening)
+    opening = initial_state_by_path(definition, table.location, table.store, find, table.world)
+    _write_version_0(table, opening)
 
 
 def create_coordinated(
-    table: OpenedTable, definition: Definition, find: FindOwner, name: str, conf: Mapping[str, str]
+    table: OpenedTable, definition: TableDefinition, find: FindCoordinator, name: str, conf: Mapping[str, str]
 ) -> None:
     """Version 0 of a table that an owner decides about from version 1 on; ``TableExists`` if there is one."""
-    owner = _found(find, name, conf)
-    opening = create.begin(definition, managed=False, world=table.world)
-    opening = _promised(opening, table.location, table.store, owner, name, conf)
+    owner = _require_coordinator(find, name, conf)
+    opening = create.initial_state(definition, managed=False, world=table.world)
+    opening = _register_initial_state(opening, table.location, table.store, owner, name, conf)
     try:
-        _place(table, opening)
+        _write_version_0(table, opening)
     except UnsafeStore:
         if not isinstance(owner, SettlesTakeOver):
             raise
         _create_settled(table, opening, owner)
 
 
-def _create_settled(table: OpenedTable, opening: Opening, owner: SettlesTakeOver) -> None:
-    named = coordinated_commits.of(opening.metadata)
-    asked = OwnedTable(table.location, named.table_conf if named is not None else {}, table.store)
-    content = create.content(opening, create.as_empty(managed=False), world=table.world)
-    if not owner.settle(asked, Version(0), _staged(table, Version(0), content)):
+def _create_settled(table: OpenedTable, opening: InitialState, owner: SettlesTakeOver) -> None:
+    named = coordinated_commits.coordinator_of(opening.metadata)
+    asked = CoordinatedTable(table.location, named.table_conf if named is not None else {}, table.store)
+    content = create.first_commit_content(opening, create.no_initial_rows(managed=False), world=table.world)
+    if not owner.settle(asked, Version(0), _stage_commit(table, Version(0), content)):
         raise TableExists("there is a Delta table here already", name="")
 
 
-def begin(definition: Definition, location: str, store: Store, find: FindOwner, world: World) -> Opening:
+def initial_state_by_path(
+    definition: TableDefinition, location: str, store: Store, find: FindCoordinator, world: World
+) -> InitialState:
     """What a new table by its path says of itself; it is the owner's whom the session's defaults name."""
-    named = session_defaults.owner(definition.properties, definition.defaults)
-    owner = None if named is None else _found(find, *named)
-    opening = create.begin(definition, managed=False, world=world)
+    named = session_defaults.default_coordinator(definition.properties, definition.defaults)
+    owner = None if named is None else _require_coordinator(find, *named)
+    opening = create.initial_state(definition, managed=False, world=world)
     if named is None or owner is None:
         return opening
-    return _promised(opening, location, store, owner, *named)
+    return _register_initial_state(opening, location, store, owner, *named)
 
 
-def _promised(
-    opening: Opening, location: str, store: Store, owner: CommitOwner, name: str, conf: Mapping[str, str]
-) -> Opening:
-    table_conf = owner.register(location, None, Told(opening.protocol, opening.metadata))
-    coordinated.make_folder(store, CURRENT.staged)
-    protocol, metadata = coordinated_commits.taken(opening.metadata, opening.protocol, name, conf, table_conf)
+def _register_initial_state(
+    opening: InitialState,
+    location: str,
+    store: Store,
+    owner: CommitCoordinator,
+    name: str,
+    conf: Mapping[str, str],
+) -> InitialState:
+    table_conf = owner.register(location, None, TableState(opening.protocol, opening.metadata))
+    coordinated.make_staging_folder(store, CURRENT.staged)
+    protocol, metadata = coordinated_commits.with_coordinator(
+        opening.metadata, opening.protocol, name, conf, table_conf
+    )
     return replace(opening, protocol=protocol, metadata=metadata)
 
 
-def _place(table: OpenedTable, opening: Opening) -> None:
-    content = create.content(opening, create.as_empty(managed=False), world=table.world)
-    create.place(table.store, content, managed=False)
+def _write_version_0(table: OpenedTable, opening: InitialState) -> None:
+    content = create.first_commit_content(opening, create.no_initial_rows(managed=False), world=table.world)
+    create.write_first_commit(table.store, content, managed=False)
 
 
-def _found(find: FindOwner, name: str, conf: Mapping[str, str]) -> CommitOwner:
-    coordinated_commits.check_public(conf)
+def _require_coordinator(find: FindCoordinator, name: str, conf: Mapping[str, str]) -> CommitCoordinator:
+    coordinated_commits.check_no_credentials(conf)
     owner = find(name, conf)
     if owner is None:
         raise InvalidRequest(

@@ -21,15 +21,15 @@ from headgate.protocol.actions import (
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
-from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.features.coordinated_commits import PropertyCommand
 from headgate.protocol.log import codec, file_names, in_commit_timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, session_defaults, stored_expressions
-from headgate.protocol.metadata.alter_properties import Asked
-from headgate.protocol.metadata.implicit_changes import check_partitioning, normalized
+from headgate.protocol.metadata.alter_properties import PropertyChanges
+from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
 from headgate.protocol.schema import column_ids, column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.transaction.attempt import BLIND, Attempt
 from headgate.storage import conditional_put_probe
@@ -38,7 +38,7 @@ from headgate.table.transaction import ENGINE, Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class TableDefinition:
     """What a new table shall be."""
 
     schema: Struct
@@ -56,7 +56,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class InitialRows:
     """The rows that a new table has from the start."""
 
     operation: Operation
@@ -65,27 +65,27 @@ class Contents:
     user_metadata: str | None = None
 
 
-def as_empty(*, managed: bool) -> Contents:
+def no_initial_rows(*, managed: bool) -> InitialRows:
     """No rows, as CREATE TABLE leaves it."""
-    return Contents(Operation("CREATE TABLE", {"isManaged": "true" if managed else "false"}))
+    return InitialRows(Operation("CREATE TABLE", {"isManaged": "true" if managed else "false"}))
 
 
-def write_version_0(store: Store, definition: Definition, *, managed: bool, world: World) -> None:
+def write_version_0(store: Store, definition: TableDefinition, *, managed: bool, world: World) -> None:
     """Initialise the table: protocol, metadata and nothing else.
 
     Raises ``TableExists`` if there is a table already.
     """
-    place(store, version_0(definition, managed=managed, world=world), managed=managed)
+    write_first_commit(store, version_0(definition, managed=managed, world=world), managed=managed)
 
 
-def version_0(definition: Definition, *, managed: bool, world: World) -> bytes:
+def version_0(definition: TableDefinition, *, managed: bool, world: World) -> bytes:
     """The first commit of such a table without rows, after checking that there can be one."""
-    opening = begin(definition, managed=managed, world=world)
-    return content(opening, as_empty(managed=managed), world=world)
+    opening = initial_state(definition, managed=managed, world=world)
+    return first_commit_content(opening, no_initial_rows(managed=managed), world=world)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class InitialState:
     """What a new table says of itself in its first commit."""
 
     protocol: Protocol
@@ -93,44 +93,48 @@ class Opening:
     domains: tuple[DomainMetadata, ...] = ()
 
 
-def begin(definition: Definition, *, managed: bool, world: World) -> Opening:
+def initial_state(definition: TableDefinition, *, managed: bool, world: World) -> InitialState:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
-    coordinated_commits.check_set(None, definition.properties, Command.CREATE)
-    asked = session_defaults.over(definition.properties, definition.defaults, owned=managed)
-    coordinated_commits.check_features(asked.features)
-    schema = identity_columns.declared(enforcement.declared(definition.schema))
+    coordinated_commits.check_set_properties(None, definition.properties, PropertyCommand.CREATE)
+    asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=managed)
+    coordinated_commits.check_added_features(asked.features)
+    schema = identity_columns.without_high_water_marks(enforcement.replace_char_varchar(definition.schema))
     metadata = Metadata(
         id=world.uuid(),
         description=asked.comment if definition.description is None else definition.description,
         format=Format(provider="parquet", options={}),
         schema_string=schema_json.render(schema),
-        partition_columns=normalized(definition.partition_by, schema),
+        partition_columns=normalize_partition_columns(definition.partition_by, schema),
         configuration=_properties(definition, asked, managed=managed),
         created_time=EpochMillis(world.now_ms()),
     )
-    enforcement.check_new(schema, mapped=column_mapping.mode(metadata) is not Mode.NONE)
+    enforcement.check_new_schema(
+        schema, mapped=column_mapping.mapping_mode(metadata) is not ColumnMappingMode.NONE
+    )
     check_partitioning(metadata.partition_columns, schema)
-    identity_columns.check(metadata)
-    metadata = column_ids.assigned(metadata, world.uuid)
-    alter_properties.check(metadata)
-    metadata = alter_properties.with_row_columns(metadata, world.uuid)
+    identity_columns.check_identity_columns(metadata)
+    metadata = column_ids.assign_column_ids(metadata, world.uuid)
+    alter_properties.check_against_columns(metadata)
+    metadata = alter_properties.with_materialized_row_columns(metadata, world.uuid)
     wanted = {*asked.features, table_features.CATALOG_MANAGED} if managed else set(asked.features)
-    clustered = (clustering.domain(definition.cluster_by, metadata),) if definition.cluster_by else ()
+    clustered = (
+        (clustering.domain_from_names(definition.cluster_by, metadata),) if definition.cluster_by else ()
+    )
     wanted |= {clustering.FEATURE} if clustered else set()
     given = DomainSettings(definition.domains).actions
-    wanted |= {rules.FEATURE} if given else set()
-    protocol = protocol_upgrade.of_new_table(metadata, asked=wanted, writer=asked.writer)
+    wanted |= {rules.DOMAIN_METADATA} if given else set()
+    protocol = protocol_upgrade.protocol_for_new_table(metadata, asked=wanted, writer=asked.writer)
     table_features.check_writable(protocol, metadata)
-    row_tracking.check(metadata)
-    return Opening(protocol, metadata, (*clustered, *given))
+    row_tracking.check_not_suspended(metadata)
+    return InitialState(protocol, metadata, (*clustered, *given))
 
 
-def content(opening: Opening, contents: Contents, *, world: World) -> bytes:
+def first_commit_content(opening: InitialState, contents: InitialRows, *, world: World) -> bytes:
     """The first commit of a table that starts so and has these rows."""
-    stored_expressions.check_new(opening.metadata)
+    stored_expressions.check_new_expressions(opening.metadata)
     now = EpochMillis(world.now_ms())
     info = CommitInfo(
-        in_commit_timestamp=now if in_commit_timestamps.has_stamps(opening.metadata) else None,
+        in_commit_timestamp=now if in_commit_timestamps.has_in_commit_timestamps(opening.metadata) else None,
         timestamp=now,
         operation=contents.operation.name,
         operation_parameters=contents.operation.parameters,
@@ -141,24 +145,26 @@ def content(opening: Opening, contents: Contents, *, world: World) -> bytes:
         txn_id=TxnId(world.uuid()),
         user_metadata=contents.user_metadata,
     )
-    rows = _numbered(opening, (*contents.others, *contents.adds), now)
+    rows = _with_row_ids(opening, (*contents.others, *contents.adds), now)
     return codec.encode((info, opening.protocol, opening.metadata, *opening.domains, *rows))
 
 
-def _numbered(opening: Opening, actions: tuple[Action, ...], now: EpochMillis) -> tuple[Action, ...]:
+def _with_row_ids(opening: InitialState, actions: tuple[Action, ...], now: EpochMillis) -> tuple[Action, ...]:
     """The actions, with row ids if the table tracks its rows."""
     if not row_tracking.is_supported(opening.protocol):
         return actions
     nothing = State(Version(-1), opening.protocol, opening.metadata, None)
     attempt = Attempt(nothing, nothing, "CREATE TABLE", BLIND, actions, now)
-    return row_tracking.given(attempt, nothing, read_mark=row_tracking.NO_MARK, lost=None, theirs={})
+    return row_tracking.assign_row_ids(
+        attempt, nothing, read_mark=row_tracking.NO_HIGH_WATER_MARK, lost=None, theirs={}
+    )
 
 
-def place(store: Store, content: bytes, *, managed: bool) -> None:
+def write_first_commit(store: Store, content: bytes, *, managed: bool) -> None:
     """Write the first commit; ``TableExists`` if there is a table already."""
-    path = file_names.published(Version(0))
+    path = file_names.published_path(Version(0))
     if not managed:  # nobody else knows the place that a catalog has reserved
-        conditional_put_probe.require_conditional_puts(store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(store, file_names.PROBE_FOLDER)
     try:
         store.put_if_absent(path, content)
     except ObjectExists as exc:
@@ -166,9 +172,9 @@ def place(store: Store, content: bytes, *, managed: bool) -> None:
             raise TableExists("there is a Delta table here already", name="") from exc
 
 
-def _properties(definition: Definition, asked: Asked, *, managed: bool) -> Mapping[str, str]:
+def _properties(definition: TableDefinition, asked: PropertyChanges, *, managed: bool) -> Mapping[str, str]:
     if managed:
-        return alter_properties.of_new_managed_table(asked.configuration, definition.required)
+        return alter_properties.properties_of_new_managed_table(asked.configuration, definition.required)
     if table_features.CATALOG_MANAGED in asked.features:
         raise InvalidRequest(
             "a catalog-managed table is made by its catalog, which must know of it: "

@@ -1,22 +1,25 @@
 """Is the table that is there the one that somebody declares?"""
 
 from headgate.errors import SchemaMismatch
-from headgate.protocol.metadata.implicit_changes import normalized
+from headgate.protocol.metadata.implicit_changes import normalize_partition_columns
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import merging
-from headgate.protocol.schema.types import Struct, describe
-from headgate.table.alter.create import Definition
+from headgate.protocol.schema.types import Struct, describe_type
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 
 
-def check_declared(table: OpenedTable, definition: Definition) -> None:
+def check_declaration(table: OpenedTable, definition: TableDefinition) -> None:
     """Refuse a declaration of columns or a partitioning that the table at this place does not have.
 
     It may have more columns than are declared: they were added since.
     """
     metadata = table.describe().metadata
     present = schema_json.parse(metadata.schema_string)
-    if problems := [*_missing(present, definition.schema), *_differing(present, definition.schema)]:
+    if problems := [
+        *_missing_columns(present, definition.schema),
+        *_differing_columns(present, definition.schema),
+    ]:
         raise SchemaMismatch(
             f"there is a Delta table at {table.location!r} already, with other columns than are declared: "
             f"{'; '.join(problems)}. Open it without columns, add those it lacks with add_columns(…), or "
@@ -25,7 +28,7 @@ def check_declared(table: OpenedTable, definition: Definition) -> None:
             expected=present,
             found=definition.schema,
         )
-    wanted = normalized(definition.partition_by, present)
+    wanted = normalize_partition_columns(definition.partition_by, present)
     if wanted and tuple(metadata.partition_columns) != tuple(wanted):
         raise SchemaMismatch(
             f"there is a Delta table at {table.location!r} already, partitioned by "
@@ -37,12 +40,12 @@ def check_declared(table: OpenedTable, definition: Definition) -> None:
         )
 
 
-def _missing(present: Struct, declared: Struct) -> list[str]:
-    return [f"it has no column {name!r}" for name in merging.added(present, declared)]
+def _missing_columns(present: Struct, declared: Struct) -> list[str]:
+    return [f"it has no column {name!r}" for name in merging.added_columns(present, declared)]
 
 
-def _differing(present: Struct, declared: Struct) -> list[str]:
+def _differing_columns(present: Struct, declared: Struct) -> list[str]:
     return [
-        f"its column {problem.path!r} is {describe(problem.table)} and not {describe(problem.rows)}"
-        for problem in merging.incompatible(present, declared)
+        f"its column {problem.path!r} is {describe_type(problem.table)} and not {describe_type(problem.rows)}"
+        for problem in merging.incompatible_types(present, declared)
     ]

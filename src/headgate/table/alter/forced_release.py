@@ -19,12 +19,12 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import Coordination
+from headgate.protocol.features.coordinated_commits import CoordinatorReference
 from headgate.protocol.log import file_names
 from headgate.storage import conditional_put_probe
 from headgate.storage.store import Store
 from headgate.table import transaction
-from headgate.table.authority import SILENCE
+from headgate.table.authority import UNANSWERED_ERRORS
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import snapshot
@@ -51,13 +51,13 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
     Refused while the owner answers. ``ConcurrentWrite`` if a version is published meanwhile, by the owner it
     may be: nothing happened then.
     """
-    base = snapshot.load(table.store, FilesystemCommitter(table.store).frontier())
-    named = coordinated_commits.of(base.state.metadata)
-    _check_lost(table, named, owner)
-    conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE)
+    base = snapshot.load_snapshot(table.store, FilesystemCommitter(table.store).frontier())
+    named = coordinated_commits.coordinator_of(base.state.metadata)
+    _check_coordinator_lost(table, named, owner)
+    conditional_put_probe.require_conditional_puts(table.store, file_names.PROBE_FOLDER)
     staged = tuple(_staged_after(table.store, named, base.version))
     operation = Operation("FORCED RELEASE", {"coordinator": owner}, changes_data=False)
-    released = coordinated_commits.released(base.state.metadata, base.state.protocol)
+    released = coordinated_commits.without_coordinator(base.state.metadata, base.state.protocol)
     txn = transaction.begin(base.state, Change(operation, released), world=table.world)
     _create(table.store, txn)
     if staged:
@@ -69,7 +69,7 @@ def force_release(table: OpenedTable, owner: str) -> ForcedRelease:
     return ForcedRelease(txn.target, staged)
 
 
-def _check_lost(table: OpenedTable, named: Coordination | None, owner: str) -> None:
+def _check_coordinator_lost(table: OpenedTable, named: CoordinatorReference | None, owner: str) -> None:
     if named is None:
         raise InvalidRequest("no commit owner decides the commits of this table, so there is none to leave")
     if named.owner != owner:
@@ -79,7 +79,7 @@ def _check_lost(table: OpenedTable, named: Coordination | None, owner: str) -> N
         )
     try:
         answers = table.unanswered() is None
-    except SILENCE:
+    except UNANSWERED_ERRORS:
         answers = False
     if answers:
         raise NotAllowed(
@@ -88,15 +88,15 @@ def _check_lost(table: OpenedTable, named: Coordination | None, owner: str) -> N
         )
 
 
-def _staged_after(store: Store, named: Coordination | None, version: Version) -> list[str]:
-    folder = named.naming.staged if named is not None else file_names.STAGED
+def _staged_after(store: Store, named: CoordinatorReference | None, version: Version) -> list[str]:
+    folder = named.naming.staged if named is not None else file_names.STAGED_FOLDER
     found = (meta.path for meta in store.list_from(folder))
     versions = {path: file_names.staged_version(path.removeprefix(folder)) for path in found}
     return sorted(path for path, staged in versions.items() if staged is not None and staged > version)
 
 
 def _create(store: Store, txn: Transaction) -> None:
-    path = file_names.published(txn.target)
+    path = file_names.published_path(txn.target)
     try:
         store.put_if_absent(path, txn.content)
     except (ObjectExists, StorageUnavailable) as exc:

@@ -13,17 +13,17 @@ from headgate.protocol.log import checkpoint_schema, log_retention
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.upkeep import checkpoint_rows
-from headgate.table.upkeep.checkpoint_rows import Batch, Source
+from headgate.table.upkeep.checkpoint_rows import CheckpointInput, RowBatch
 
 
-def everything(table: OpenedTable, base: Snapshot) -> Iterator[AddFile]:
+def all_live_adds(table: OpenedTable, base: Snapshot) -> Iterator[AddFile]:
     """Those of all live files."""
     for batch in _batches(table, base):
         if batch.column == "add":
             yield from map(_add, batch.rows.to_pylist())
 
 
-def adds(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddFile]:
+def adds_by_row_ids(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddFile]:
     """The live files that have row ids, or those that have none."""
     for batch in _batches(table, base):
         if batch.column == "add":
@@ -32,7 +32,7 @@ def adds(table: OpenedTable, base: Snapshot, *, with_ids: bool) -> Iterator[AddF
             yield from map(_add, wanted.to_pylist())
 
 
-def named(table: OpenedTable, base: Snapshot, paths: frozenset[str]) -> Mapping[str, AddFile]:
+def adds_by_path(table: OpenedTable, base: Snapshot, paths: frozenset[str]) -> Mapping[str, AddFile]:
     """Those of some live files, by their paths."""
     wanted = pa.array(paths, pa.string())
     found: dict[str, AddFile] = {}
@@ -43,7 +43,7 @@ def named(table: OpenedTable, base: Snapshot, paths: frozenset[str]) -> Mapping[
     return found
 
 
-def have_vectors(table: OpenedTable, base: Snapshot) -> bool:
+def has_deletion_vectors(table: OpenedTable, base: Snapshot) -> bool:
     """Whether a live file, or one removed so recently that it is kept, has a deletion vector."""
     return any(
         pc.any(pc.is_valid(pc.struct_field(batch.rows, "deletionVector"))).as_py()
@@ -51,12 +51,14 @@ def have_vectors(table: OpenedTable, base: Snapshot) -> bool:
     )
 
 
-def _batches(table: OpenedTable, base: Snapshot) -> Iterator[Batch]:
+def _batches(table: OpenedTable, base: Snapshot) -> Iterator[RowBatch]:
     segment, frontier = table.segment(base.version)
-    asked = log_retention.of(base.state.protocol, base.state.metadata)
+    asked = log_retention.log_settings(base.state.protocol, base.state.metadata)
     columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=True, typed=False)
     expired = table.guard.now_ms() - asked.tombstone_retention_ms
-    return checkpoint_rows.file_rows(Source(table.store, segment, frontier), columns, expired_before=expired)
+    return checkpoint_rows.file_rows(
+        CheckpointInput(table.store, segment, frontier), columns, expired_before=expired
+    )
 
 
 def _add(row: dict[str, Any]) -> AddFile:

@@ -28,11 +28,11 @@ from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
 from headgate.protocol.features import coordinated_commits, identity_columns, row_tracking
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import Stored
+from headgate.protocol.log.deletion_vectors import StoredVector
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties
-from headgate.protocol.metadata.alter_properties import CATALOG_KEPT
-from headgate.protocol.transaction.attempt import RESTORE, Reads
+from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES
+from headgate.protocol.transaction.attempt import RESTORE, ReadSet
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
 from headgate.table.alter import full_file_actions, row_id_backfill
@@ -42,22 +42,22 @@ from headgate.table.read import file_paths
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
 
-_MANY = 1_000
+_LISTING_THRESHOLD = 1_000
 """From how many files on one listing of the table is cheaper than asking for each."""
-_KEPT = frozenset(
+_KEPT_PROPERTIES = frozenset(
     (
         property_values.PROTECTED_BEFORE,
         property_values.ROW_ID_COLUMN,
         property_values.ROW_COMMIT_VERSION_COLUMN,
-        *CATALOG_KEPT,
+        *CATALOG_PROPERTIES,
         *coordinated_commits.PROPERTIES,
     )
 )
-_OWNED = frozenset(naming.feature for naming in coordinated_commits.NAMINGS)
+_COORDINATION_FEATURES = frozenset(naming.feature for naming in coordinated_commits.FEATURE_NAMINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreResult:
     """The version that is what an older one was, and what that took, in Delta's names."""
 
     version: Version
@@ -70,7 +70,7 @@ def restore(
     version: int | None = None,
     timestamp: EpochMillis | None = None,
     domains: DomainSettings = NO_DOMAINS,
-) -> Restored:
+) -> RestoreResult:
     """Make the table what it was at a version or a moment; the commit sets these domains too.
 
     Whoever commits meanwhile wins: ``ConcurrentWrite``, and nothing happened.
@@ -92,8 +92,8 @@ def restore(
             "cannot be removed: unset the property first",
             code="DELTA_CANNOT_MODIFY_APPEND_ONLY",
         )
-    protocol, metadata = _planned(base.state, target.state, table.world.uuid)
-    adds = _returning(table, target, back, keep_ids=_have_ids_alike(base.state, target.state))
+    protocol, metadata = _plan_protocol_and_metadata(base.state, target.state, table.world.uuid)
+    adds = _restored_adds(table, target, back, keep_ids=_have_compatible_row_ids(base.state, target.state))
     metrics = {
         "tableSizeAfterRestore": _size(target.files.without_stats),
         "numOfFilesAfterRestore": target.files.without_stats.num_rows,
@@ -104,18 +104,18 @@ def restore(
     }
     removes = remove_actions.removals(gone, EpochMillis(table.world.now_ms()))
     if row_tracking.is_supported(protocol) and not row_tracking.is_suspended(metadata):
-        adds += _without_ids(table, base, gone)
-    meta = domains.beside(base.state.protocol, _state(base.state, target.state, protocol, metadata))
+        adds += _adds_without_row_ids(table, base, gone)
+    meta = domains.beside(base.state.protocol, _state_actions(base.state, target.state, protocol, metadata))
     actions = (*meta, *removes, *adds)
     asked = {"version": str(version)} if version is not None else {"timestamp": str(timestamp)}
     operation = Operation(RESTORE, asked, {name: str(value) for name, value in metrics.items()})
-    change = Change(operation, actions, reads=Reads(whole_table=True), once=True)
-    return Restored(table.commit(change, base=base) if actions else base.version, metrics)
+    change = Change(operation, actions, reads=ReadSet(whole_table=True), once=True)
+    return RestoreResult(table.commit(change, base=base) if actions else base.version, metrics)
 
 
 def _difference(now: pa.Table, then: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The files that are there only now, and those that were there only then."""
-    found = [keys(now), keys(then)]
+    found = [file_keys(now), file_keys(then)]
     only = [
         pa.array([key not in other for key in mine], pa.bool_())
         for mine, other in zip(found, map(frozenset, reversed(found)), strict=True)
@@ -123,16 +123,19 @@ def _difference(now: pa.Table, then: pa.Table) -> tuple[pa.Table, pa.Table]:
     return now.filter(only[0]), then.filter(only[1])
 
 
-def keys(files: pa.Table) -> list[FileKey]:
+def file_keys(files: pa.Table) -> list[FileKey]:
     """By what each of some live files is known."""
     found = zip(files["path"].to_pylist(), files["deletion_vector"].to_pylist(), strict=True)
     return [
-        (file_key.path_key(path), file_key.vector_id(DeletionVector(**vector) if vector else None))
+        (
+            file_key.canonical_path(path),
+            file_key.deletion_vector_id(DeletionVector(**vector) if vector else None),
+        )
         for path, vector in found
     ]
 
 
-def _have_ids_alike(now: State, then: State) -> bool:
+def _have_compatible_row_ids(now: State, then: State) -> bool:
     """Whether ids of rows then are none that other rows have now.
 
     Each time rows begin to be tracked the columns for their ids get names of their own, and the ids of
@@ -144,19 +147,19 @@ def _have_ids_alike(now: State, then: State) -> bool:
     return of_now == of_then
 
 
-def _without_ids(table: OpenedTable, base: Snapshot, gone: pa.Table) -> list[AddFile]:
+def _adds_without_row_ids(table: OpenedTable, base: Snapshot, gone: pa.Table) -> list[AddFile]:
     """The files that stay and whose rows have no ids, to be added once more so that they get some."""
-    if not row_id_backfill.are_left(base, having=False):
+    if not row_id_backfill.has_live_files(base, having=False):
         return []
-    leaving = frozenset(keys(gone))
-    found = full_file_actions.adds(table, base, with_ids=False)
-    return [add for add in found if file_key.of(add) not in leaving]
+    leaving = frozenset(file_keys(gone))
+    found = full_file_actions.adds_by_row_ids(table, base, with_ids=False)
+    return [add for add in found if file_key.file_key(add) not in leaving]
 
 
-def _returning(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids: bool) -> list[AddFile]:
+def _restored_adds(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids: bool) -> list[AddFile]:
     wanted = frozenset(back["path"].to_pylist())
-    adds = full_file_actions.named(table, target, wanted).values() if wanted else ()
-    gone = list(missing(table, sorted(objects(back))))
+    adds = full_file_actions.adds_by_path(table, target, wanted).values() if wanted else ()
+    gone = list(missing_objects(table, sorted(object_paths(back))))
     if gone:
         raise InvalidRequest(
             f"version {target.version} cannot be restored, because {len(gone)} of its files are gone, "
@@ -168,23 +171,25 @@ def _returning(table: OpenedTable, target: Snapshot, back: pa.Table, *, keep_ids
     return [msgspec.structs.replace(add, data_change=True, **none) for add in adds]
 
 
-def objects(files: pa.Table) -> frozenset[str]:
+def object_paths(files: pa.Table) -> frozenset[str]:
     """What must be there for some live files to be read, as a log names it: they, and their vectors."""
     rows = (row for row in files["deletion_vector"].to_pylist() if row)
-    stored = (deletion_vectors.where(DeletionVector(**row)) for row in rows)
+    stored = (deletion_vectors.vector_location(DeletionVector(**row)) for row in rows)
     return frozenset(files["path"].to_pylist()) | {
-        place.path if place.absolute else quote(place.path) for place in stored if isinstance(place, Stored)
+        place.path if place.absolute else quote(place.path)
+        for place in stored
+        if isinstance(place, StoredVector)
     }
 
 
-def missing(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
+def missing_objects(table: OpenedTable, paths: Sequence[str]) -> Iterator[str]:
     """Those of these files of a table that are not where the log says."""
-    found = [(path, *file_paths.find(table.store, table.location, path)) for path in paths]
-    if len(paths) >= _MANY:
+    found = [(path, *file_paths.locate_object(table.store, table.location, path)) for path in paths]
+    if len(paths) >= _LISTING_THRESHOLD:
         present = {meta.path for meta in table.store.list_from("")}
         yield from (path for path, store, at in found if store is table.store and at not in present)
         found = [one for one in found if one[1] is not table.store]
-    asked = parallel_reads.in_order(table.store, lambda one: (one[0], _is_there(one[1], one[2])), found)
+    asked = parallel_reads.map_in_order(table.store, lambda one: (one[0], _is_there(one[1], one[2])), found)
     yield from (path for path, there in asked if not there)
 
 
@@ -196,29 +201,34 @@ def _is_there(store: Store, path: str) -> bool:
     return True
 
 
-def _planned(now: State, then: State, uuid: Callable[[], str]) -> tuple[Protocol, Metadata]:
+def _plan_protocol_and_metadata(
+    now: State, then: State, uuid: Callable[[], str]
+) -> tuple[Protocol, Metadata]:
     """What the table is to be: features are never lost."""
-    metadata = alter_properties.with_row_columns(_metadata(now, then), uuid)
-    asked = table_features.named(then.protocol) - {table_features.CATALOG_MANAGED, *_OWNED}
+    metadata = alter_properties.with_materialized_row_columns(_restored_metadata(now, then), uuid)
+    asked = table_features.writer_features(then.protocol) - {
+        table_features.CATALOG_MANAGED,
+        *_COORDINATION_FEATURES,
+    }
     if (
-        then.protocol.is_catalog_managed or coordinated_commits.of(then.metadata) is not None
+        then.protocol.is_catalog_managed or coordinated_commits.coordinator_of(then.metadata) is not None
     ):  # which it needed, and readers need not know
         asked -= {table_features.VACUUM_PROTOCOL_CHECK}
-    protocol = protocol_upgrade.of_changed_table(now.protocol, metadata, asked=asked)
+    protocol = protocol_upgrade.protocol_for_changed_table(now.protocol, metadata, asked=asked)
     table_features.check_writable(protocol, metadata)
     return protocol, metadata
 
 
-def _state(now: State, then: State, protocol: Protocol, metadata: Metadata) -> Iterator[Action]:
+def _state_actions(now: State, then: State, protocol: Protocol, metadata: Metadata) -> Iterator[Action]:
     """What changes besides files: of the domains only clustering comes back."""
     if protocol != now.protocol:
         yield protocol
     if metadata != now.metadata:
         yield metadata
-    yield from lifecycle.after_restore(now.domains, then.domains)
+    yield from lifecycle.domains_after_restore(now.domains, then.domains)
 
 
-def _metadata(now: State, then: State) -> Metadata:
+def _restored_metadata(now: State, then: State) -> Metadata:
     """That of then, but for what is true of the table whatever its rows are."""
     kept = {key: value for key, value in now.metadata.configuration.items() if _is_kept(key, now)}
     others = {key: value for key, value in then.metadata.configuration.items() if not _is_kept(key, now)}
@@ -226,12 +236,12 @@ def _metadata(now: State, then: State) -> Metadata:
     if given := [mark for mark in marks if mark is not None]:
         kept[property_values.MAX_COLUMN_ID] = max(given, key=int)
     metadata = msgspec.structs.replace(then.metadata, configuration={**others, **kept}, id=now.metadata.id)
-    return identity_columns.restored(metadata, now.metadata)
+    return identity_columns.restore_high_water_marks(metadata, now.metadata)
 
 
 def _is_kept(key: str, now: State) -> bool:
-    owned = now.protocol.is_catalog_managed or coordinated_commits.of(now.metadata) is not None
-    return key in _KEPT or (owned and key == property_values.IN_COMMIT_TIMESTAMPS)
+    owned = now.protocol.is_catalog_managed or coordinated_commits.coordinator_of(now.metadata) is not None
+    return key in _KEPT_PROPERTIES or (owned and key == property_values.IN_COMMIT_TIMESTAMPS)
 
 
 def _size(files: pa.Table) -> int:

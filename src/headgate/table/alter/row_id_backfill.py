@@ -7,7 +7,7 @@ from itertools import islice
 
 import msgspec
 
-from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL, Reads
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL, ROW_ID_UNBACKFILL, ReadSet
 from headgate.table.alter import full_file_actions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
@@ -17,20 +17,20 @@ _MOST_FILES = 10_000
 """How many files one commit adds anew."""
 
 
-def give(table: OpenedTable) -> Snapshot:
+def backfill_row_ids(table: OpenedTable) -> Snapshot:
     """Give ids to the rows of all files that have none; the table when that is done.
 
     The table must have the feature already, so that nobody adds files without ids meanwhile.
     """
-    return _each_batch(table, BACKFILL, having=False)
+    return _each_batch(table, ROW_ID_BACKFILL, having=False)
 
 
-def take(table: OpenedTable) -> Snapshot:
+def remove_row_ids(table: OpenedTable) -> Snapshot:
     """Take the ids from all files; the table when that is done. Row tracking must be suspended."""
-    return _each_batch(table, UNBACKFILL, having=True)
+    return _each_batch(table, ROW_ID_UNBACKFILL, having=True)
 
 
-def are_left(base: Snapshot, *, having: bool = True) -> bool:
+def has_live_files(base: Snapshot, *, having: bool = True) -> bool:
     """Whether a live file has row ids, or, if not ``having``, has none."""
     ids = base.files.without_stats["base_row_id"]
     return bool(ids.null_count != (len(ids) if having else 0))
@@ -40,16 +40,16 @@ def _each_batch(table: OpenedTable, operation: str, *, having: bool) -> Snapshot
     number = 0
     while True:
         base = table.snapshot()
-        if not are_left(base, having=having):
+        if not has_live_files(base, having=having):
             return base
         bare = tuple(
             msgspec.structs.replace(add, base_row_id=None, default_row_commit_version=None, data_change=False)
-            for add in islice(full_file_actions.adds(table, base, with_ids=having), _MOST_FILES)
+            for add in islice(full_file_actions.adds_by_row_ids(table, base, with_ids=having), _MOST_FILES)
         )
         change = Change(
             Operation(operation, {"batchId": str(number)}, changes_data=False),
             bare,
-            reads=Reads(files=frozenset(add.path for add in bare)),
+            reads=ReadSet(files=frozenset(add.path for add in bare)),
             skip_if_empty=True,
         )
         table.commit(change, base=base)

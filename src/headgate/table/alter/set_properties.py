@@ -10,11 +10,11 @@ from headgate.errors import HeadgateError, InvalidRequest, ProtocolChanged, Unsu
 from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol, Version
 from headgate.protocol.features import coordinated_commits, row_tracking
-from headgate.protocol.features.coordinated_commits import Command
+from headgate.protocol.features.coordinated_commits import PropertyCommand
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.metadata import drop_feature as metadata_drop_feature
-from headgate.protocol.metadata.alter_properties import COMMENT, Asked
-from headgate.protocol.metadata.drop_feature import Droppable
+from headgate.protocol.metadata.alter_properties import COMMENT, PropertyChanges
+from headgate.protocol.metadata.drop_feature import DroppableFeature
 from headgate.protocol.schema import column_ids as column_mapping
 from headgate.protocol.transaction import metadata_diff
 from headgate.table.alter import coordination, full_file_actions, row_id_backfill
@@ -35,17 +35,19 @@ def set_properties(table: OpenedTable, properties: Mapping[str, str]) -> Version
     commits of their own.
     """
     base = table.snapshot()
-    coordinated_commits.check_set(base.state.metadata.configuration, properties, Command.ALTER)
+    coordinated_commits.check_set_properties(
+        base.state.metadata.configuration, properties, PropertyCommand.ALTER
+    )
     asked = alter_properties.parse(properties)
     if base.state.protocol.is_catalog_managed:
-        alter_properties.check_managed(base.state.metadata, properties.keys(), asked)
-    metadata = _changed(table, base.state.metadata, asked)
-    protocol = _upgraded(base, metadata, asked.features, asked.writer)
-    if metadata_diff.tracks_rows_from_now(base.state.metadata, metadata):
-        row_tracking.check(metadata)
+        alter_properties.check_managed_change(base.state.metadata, properties.keys(), asked)
+    metadata = _changed_metadata(table, base.state.metadata, asked)
+    protocol = _upgraded_protocol(base, metadata, asked.features, asked.writer)
+    if metadata_diff.enables_row_tracking(base.state.metadata, metadata):
+        row_tracking.check_not_suspended(metadata)
         base = _with_row_ids(table, base)
-        metadata = _changed(table, base.state.metadata, asked)
-        protocol = _upgraded(base, metadata, asked.features, asked.writer)
+        metadata = _changed_metadata(table, base.state.metadata, asked)
+        protocol = _upgraded_protocol(base, metadata, asked.features, asked.writer)
     return _commit(table, base, Operation(_SET, {"properties": _json(properties)}), metadata, protocol)
 
 
@@ -53,9 +55,9 @@ def unset_properties(table: OpenedTable, names: Collection[str], *, if_exists: b
     """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
     base = table.snapshot()
     if base.state.protocol.is_catalog_managed:
-        alter_properties.check_managed(base.state.metadata, names)
-    coordinated_commits.check_unset(base.state.metadata.configuration, frozenset(names))
-    metadata = alter_properties.unset(base.state.metadata, names, if_exists=if_exists)
+        alter_properties.check_managed_change(base.state.metadata, names)
+    coordinated_commits.check_unset_properties(base.state.metadata.configuration, frozenset(names))
+    metadata = alter_properties.unset_properties(base.state.metadata, names, if_exists=if_exists)
     operation = Operation(_UNSET, {"properties": _json(list(names)), "ifExists": _json(if_exists)})
     return _commit(table, base, operation, metadata, base.state.protocol)
 
@@ -69,9 +71,9 @@ def set_comment(table: OpenedTable, comment: str | None) -> Version:
 
 def add_feature(table: OpenedTable, name: str) -> Version:
     """Have the table's protocol name a feature, and those it requires; the version from which it does."""
-    wanted = alter_properties.feature(name)
+    wanted = alter_properties.feature_name(name)
     base = table.snapshot()
-    protocol = _upgraded(base, base.state.metadata, {wanted})
+    protocol = _upgraded_protocol(base, base.state.metadata, {wanted})
     return _upgrade(table, base, protocol)
 
 
@@ -86,45 +88,49 @@ def drop_feature(table: OpenedTable, name: str, *, truncate_history: bool = Fals
     if name in coordinated_commits.FEATURES:
         return coordination.uncoordinate(table)
     base = table.snapshot()
-    row = metadata_drop_feature.find(base.state.protocol, name)
+    row = metadata_drop_feature.find_droppable(base.state.protocol, name)
     if truncate_history:
-        row = alter_truncate_history.allowed(table, row, base)
-    metadata_drop_feature.check(row, base.state.metadata)
+        row = alter_truncate_history.check_truncatable(table, row, base)
+    metadata_drop_feature.check_unused(row, base.state.metadata)
     if row.feature == row_tracking.FEATURE:
         _without_row_ids(table, base)
-    elif prepared := metadata_drop_feature.preparation(row, base.state):
+    elif prepared := metadata_drop_feature.preparation_actions(row, base.state):
         _check_files(table, row, base)
-        table.commit(Change(_dropping(row), prepared), base=base)
+        table.commit(Change(_drop_operation(row), prepared), base=base)
     if row.in_history:
         table.checkpoint()  # so that nobody needs what is before it, whatever happens from here on
-    version = _dropped(table, row, truncate=truncate_history)
+    version = _drop_with_retries(table, row, truncate=truncate_history)
     if row.in_history:
         _checkpoint(table, version)
     return version
 
 
-def _dropped(table: OpenedTable, row: Droppable, *, truncate: bool, tries: int = _TRIES) -> Version:
+def _drop_with_retries(
+    table: OpenedTable, row: DroppableFeature, *, truncate: bool, tries: int = _TRIES
+) -> Version:
     """Drop the feature, looking again at the table as long as others write to it."""
     if truncate:
-        alter_truncate_history.truncate(table, row)
+        alter_truncate_history.truncate_log(table, row)
     try:
         return _drop(table, replace(row, in_history=row.in_history and not truncate))
     except ProtocolChanged as exc:
         if exc.code != "DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL" or tries == 1:
             raise
-    return _dropped(table, row, truncate=truncate, tries=tries - 1)
+    return _drop_with_retries(table, row, truncate=truncate, tries=tries - 1)
 
 
-def _drop(table: OpenedTable, row: Droppable) -> Version:
+def _drop(table: OpenedTable, row: DroppableFeature) -> Version:
     base = table.snapshot()
-    metadata_drop_feature.find(base.state.protocol, row.feature)
-    metadata_drop_feature.check(row, base.state.metadata)
-    if metadata_drop_feature.preparation(row, base.state):
-        raise metadata_drop_feature.refused(
+    metadata_drop_feature.find_droppable(base.state.protocol, row.feature)
+    metadata_drop_feature.check_unused(row, base.state.metadata)
+    if metadata_drop_feature.preparation_actions(row, base.state):
+        raise metadata_drop_feature.drop_refused_error(
             row.feature, "somebody uses it again: ask them to stop, and drop it again"
         )
     _check_files(table, row, base)
-    return table.commit(Change(_dropping(row), metadata_drop_feature.actions(row, base.state)), base=base)
+    return table.commit(
+        Change(_drop_operation(row), metadata_drop_feature.drop_actions(row, base.state)), base=base
+    )
 
 
 def _checkpoint(table: OpenedTable, version: Version) -> None:
@@ -138,27 +144,31 @@ def _checkpoint(table: OpenedTable, version: Version) -> None:
         )  # fmt: skip
 
 
-def _dropping(row: Droppable) -> Operation:
+def _drop_operation(row: DroppableFeature) -> Operation:
     return Operation(_DROP, {"featureName": row.feature, "truncateHistory": "false"}, changes_data=False)
 
 
-def _check_files(table: OpenedTable, row: Droppable, base: Snapshot) -> None:
+def _check_files(table: OpenedTable, row: DroppableFeature, base: Snapshot) -> None:
     """Refuse while files of the table, live or kept for readers of older versions, use the feature."""
-    if row.feature == metadata_drop_feature.VECTORS and full_file_actions.have_vectors(table, base):
-        raise metadata_drop_feature.refused(
+    if row.feature == metadata_drop_feature.DELETION_VECTORS and full_file_actions.has_deletion_vectors(
+        table, base
+    ):
+        raise metadata_drop_feature.drop_refused_error(
             row.feature,
             "files have deletion vectors, or had them when they were removed less than "
             "delta.deletedFileRetentionDuration ago: rewrite them, or wait, and drop it again",
         )
-    if row.feature == row_tracking.FEATURE and row_id_backfill.are_left(base):
-        raise metadata_drop_feature.refused(row.feature, "files got row ids meanwhile: drop it again")
+    if row.feature == row_tracking.FEATURE and row_id_backfill.has_live_files(base):
+        raise metadata_drop_feature.drop_refused_error(
+            row.feature, "files got row ids meanwhile: drop it again"
+        )
 
 
 def _with_row_ids(table: OpenedTable, base: Snapshot) -> Snapshot:
     """The table once it has the feature and all its files have row ids."""
-    protocol = _upgraded(base, base.state.metadata, {row_tracking.FEATURE})
+    protocol = _upgraded_protocol(base, base.state.metadata, {row_tracking.FEATURE})
     _upgrade(table, base, protocol)
-    return row_id_backfill.give(table)
+    return row_id_backfill.backfill_row_ids(table)
 
 
 def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
@@ -167,15 +177,15 @@ def _without_row_ids(table: OpenedTable, base: Snapshot) -> None:
     configuration = {**base.state.metadata.configuration, **off}
     metadata = msgspec.structs.replace(base.state.metadata, configuration=configuration)
     _commit(table, base, Operation(_SET, {"properties": _json(off)}), metadata, base.state.protocol)
-    row_id_backfill.take(table)
+    row_id_backfill.remove_row_ids(table)
 
 
-def _changed(table: OpenedTable, before: Metadata, asked: Asked) -> Metadata:
-    after = column_mapping.changed(before, alter_properties.changed(before, asked))
-    return alter_properties.with_row_columns(after, table.world.uuid)
+def _changed_metadata(table: OpenedTable, before: Metadata, asked: PropertyChanges) -> Metadata:
+    after = column_mapping.assign_on_mode_change(before, alter_properties.set_properties(before, asked))
+    return alter_properties.with_materialized_row_columns(after, table.world.uuid)
 
 
-def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: int = 0) -> Protocol:
+def _upgraded_protocol(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: int = 0) -> Protocol:
     """The protocol for this metadata, after checking that Headgate can still write the table."""
     before, wanted = base.state.protocol, frozenset(asked)
     if table_features.CATALOG_MANAGED in wanted and not before.is_catalog_managed:
@@ -184,8 +194,8 @@ def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: 
             "create it in the catalog, or adopt it, headgate.connect(…).adopt(path, 'schema.table')",
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
-    coordinated_commits.check_features(wanted, before)
-    protocol = protocol_upgrade.of_changed_table(before, metadata, asked=wanted, writer=writer)
+    coordinated_commits.check_added_features(wanted, before)
+    protocol = protocol_upgrade.protocol_for_changed_table(before, metadata, asked=wanted, writer=writer)
     try:
         table_features.check_writable(protocol, metadata)
     except UnsupportedFeature as exc:
@@ -197,7 +207,7 @@ def _upgraded(base: Snapshot, metadata: Metadata, asked: Iterable[str], writer: 
 
 def change_metadata(table: OpenedTable, base: Snapshot, operation: Operation, metadata: Metadata) -> Version:
     """Commit other metadata, with the features it needs; the version that has it, new only if it differs."""
-    return _commit(table, base, operation, metadata, _upgraded(base, metadata, ()))
+    return _commit(table, base, operation, metadata, _upgraded_protocol(base, metadata, ()))
 
 
 def _upgrade(table: OpenedTable, base: Snapshot, protocol: Protocol) -> Version:

@@ -7,14 +7,14 @@ from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Commit, Metadata, Version
 from headgate.protocol.log import codec, file_names, log_retention, log_segment
 from headgate.protocol.metadata import drop_feature
-from headgate.protocol.metadata.drop_feature import Droppable
+from headgate.protocol.metadata.drop_feature import DroppableFeature
 from headgate.table.alter import full_file_actions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import log_reader
 from headgate.table.read.snapshot import Snapshot
 
 
-def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
+def check_truncatable(table: OpenedTable, row: DroppableFeature, base: Snapshot) -> DroppableFeature:
     """The row, if there is a reason and a right to truncate; what only history needs no longer counts."""
     protects = row.feature == log_retention.CHECKPOINT_PROTECTION
     if not row.in_history and not protects:
@@ -32,12 +32,12 @@ def allowed(table: OpenedTable, row: Droppable, base: Snapshot) -> Droppable:
     return replace(row, trace=drop_feature.no_trace) if protects else row
 
 
-def truncate(table: OpenedTable, row: Droppable) -> None:
+def truncate_log(table: OpenedTable, row: DroppableFeature) -> None:
     """Delete the versions that are old enough, and refuse while one that is left uses the feature."""
     base = table.snapshot()
     retention = property_values.text(base.state.metadata, property_values.TRUNCATED_HISTORY_RETENTION)
-    table.cleanup_log(retention_ms=log_retention.milliseconds(retention))
-    user = _last_user(table, row, base)
+    table.cleanup_log(retention_ms=log_retention.interval_ms(retention))
+    user = _last_version_using(table, row, base)
     if user is not None:
         raise InvalidRequest(
             f"the table itself does not need {row.feature}, but its version {user}, which can still be read, "
@@ -48,26 +48,27 @@ def truncate(table: OpenedTable, row: Droppable) -> None:
         )  # fmt: skip
 
 
-def _last_user(table: OpenedTable, row: Droppable, base: Snapshot) -> Version | None:
+def _last_version_using(table: OpenedTable, row: DroppableFeature, base: Snapshot) -> Version | None:
     """The last version in the log that uses the feature."""
-    listing = log_reader.listed(table.store)
-    first = log_segment.earliest(listing) or Version(0)
+    listing = log_reader.list_log(table.store)
+    first = log_segment.earliest_version(listing) or Version(0)
     if row.feature == log_retention.CHECKPOINT_PROTECTION:
-        protected = log_retention.of(base.state.protocol, base.state.metadata).protected_before
+        protected = log_retention.log_settings(base.state.protocol, base.state.metadata).protected_before
         return Version(protected - 1) if first < protected else None
     if row.feature == log_retention.V2_CHECKPOINT:
         found = [file.version for file in listing if file_names.is_v2_checkpoint(file.path)]
-        if found or any(table.store.list_from(file_names.SIDECARS)):
+        if found or any(table.store.list_from(file_names.SIDECAR_FOLDER)):
             return max(found, default=base.version)
     for version in map(Version, range(base.version, first, -1)):
-        commit = codec.decode(version, table.store.read(file_names.published(version)))
+        commit = codec.decode(version, table.store.read(file_names.published_path(version)))
         if (commit.metadata is not None and _uses(row, commit.metadata)) or (
-            row.feature == drop_feature.VECTORS and _has_vectors(commit)
+            row.feature == drop_feature.DELETION_VECTORS and _has_vectors(commit)
         ):
             return version
     earliest = table.snapshot(version=first)
     used = _uses(row, earliest.state.metadata) or (
-        row.feature == drop_feature.VECTORS and full_file_actions.have_vectors(table, earliest)
+        row.feature == drop_feature.DELETION_VECTORS
+        and full_file_actions.has_deletion_vectors(table, earliest)
     )
     return first if used else None
 
@@ -77,6 +78,6 @@ def _has_vectors(commit: Commit) -> bool:
     return added or any(remove.deletion_vector is not None for remove in commit.removes)
 
 
-def _uses(row: Droppable, metadata: Metadata) -> bool:
+def _uses(row: DroppableFeature, metadata: Metadata) -> bool:
     name = row.feature.removesuffix("-preview")
-    return row.trace(metadata) is not None or name in table_features.needed(metadata)
+    return row.trace(metadata) is not None or name in table_features.required_features(metadata)

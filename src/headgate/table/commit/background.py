@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from headgate.protocol.actions import Version
 from headgate.settings import Publish, Settings
-from headgate.table.commit.post_commit import RETRY_SECONDS, Keeper
+from headgate.table.commit.post_commit import RETRY_SECONDS, LogUpkeep
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _ScheduledUpkeep:
     """What waits for one table, and until when."""
 
     version: Version
@@ -31,7 +31,7 @@ class _Work:
         return self.at == 0
 
 
-class AfterCommit:
+class PostCommitScheduler:
     """Keeps the logs of tables as the settings say; safe to share between threads."""
 
     def __init__(self, settings: Settings, then: Callable[[], None] = lambda: None) -> None:
@@ -39,11 +39,11 @@ class AfterCommit:
         self._settings = settings
         self._then = then
         self._wake = threading.Condition()
-        self._waiting: dict[Keeper, _Work] = {}
+        self._waiting: dict[LogUpkeep, _ScheduledUpkeep] = {}
         self._thread: threading.Thread | None = None
         self._closed = False
 
-    def committed(self, keeper: Keeper, version: Version, *, interval: int) -> None:
+    def committed(self, keeper: LogUpkeep, version: Version, *, interval: int) -> None:
         """To be called once ``version`` is ratified, of a table with this checkpoint interval."""
         due = version > 0 and version % interval == 0
         match self._settings.publish:
@@ -65,7 +65,7 @@ class AfterCommit:
             self._thread.join()
             atexit.unregister(self.close)
 
-    def _schedule(self, keeper: Keeper, version: Version, *, interval: int, due: bool) -> None:
+    def _schedule(self, keeper: LogUpkeep, version: Version, *, interval: int, due: bool) -> None:
         full = version % self._settings.publish_batch == 0
         with self._wake:
             idle = not self._waiting
@@ -73,7 +73,7 @@ class AfterCommit:
             at_once = full or (waiting is not None and waiting.at_once)
             at = 0.0 if at_once else time.monotonic() + self._settings.publish_quiet_seconds
             due = due or (waiting is not None and waiting.checkpoint)
-            self._waiting[keeper] = _Work(version, interval, at, due)
+            self._waiting[keeper] = _ScheduledUpkeep(version, interval, at, due)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="headgate-publisher", daemon=True)
                 self._thread.start()
@@ -98,7 +98,7 @@ class AfterCommit:
                 self._keep(keeper, work)
             self._then()
 
-    def _keep(self, keeper: Keeper, work: _Work) -> None:
+    def _keep(self, keeper: LogUpkeep, work: _ScheduledUpkeep) -> None:
         if work.at_once and not work.checkpoint and not self._closed:
             if keeper.publish():
                 self._come_again(keeper, work, RETRY_SECONDS)
@@ -109,11 +109,11 @@ class AfterCommit:
         if again is not None and not self._closed:
             self._come_again(keeper, work, again)
 
-    def _come_again(self, keeper: Keeper, work: _Work, seconds: float) -> None:
+    def _come_again(self, keeper: LogUpkeep, work: _ScheduledUpkeep, seconds: float) -> None:
         with self._wake:
-            later = _Work(work.version, work.interval, time.monotonic() + seconds, work.checkpoint)
+            later = _ScheduledUpkeep(work.version, work.interval, time.monotonic() + seconds, work.checkpoint)
             newer = self._waiting.get(keeper)
             if newer is not None:
                 due = newer.checkpoint or work.checkpoint
-                later = _Work(newer.version, newer.interval, newer.at, due)
+                later = _ScheduledUpkeep(newer.version, newer.interval, newer.at, due)
             self._waiting[keeper] = later

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from headgate.catalog.ports.commits import Outcome, Ratified
-from headgate.catalog.ports.coordinator import FindOwner, OwnedTable
+from headgate.catalog.ports.coordinator import CoordinatedTable, FindCoordinator
 from headgate.clock import World
 from headgate.errors import (
     CatalogUnavailable,
@@ -19,11 +19,11 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import Coordination
+from headgate.protocol.features.coordinated_commits import CoordinatorReference
 from headgate.protocol.log import file_names
 from headgate.settings import Settings
 from headgate.storage.store import Store
-from headgate.table.authority import SILENCE, Decider
+from headgate.table.authority import UNANSWERED_ERRORS, Decider
 from headgate.table.commit.coordinated import CoordinatedCommitter
 from headgate.table.commit.filesystem import FilesystemCommitter
 from headgate.table.committer import Frontier
@@ -31,7 +31,7 @@ from headgate.table.read import snapshot, table_not_found
 from headgate.table.transaction import Transaction
 
 _LOG = logging.getLogger(__name__)
-_ORDINARY = Settings()
+_DEFAULT_SETTINGS = Settings()
 _ADVICE = (
     "what is published can be read, headgate.at_path(…, settings=Settings(read_published=True)), and if the "
     "owner is lost for good, table.force_uncoordinate(…) takes the table back"
@@ -46,23 +46,29 @@ class _Route:
     """
 
     version: Version
-    named: Coordination | None = None
+    named: CoordinatorReference | None = None
     owned: CoordinatedCommitter | None = None
     unanswered: str | None = None
     released: Version | None = None
 
 
-_UNKNOWN = _Route(Version(-1))
+_UNKNOWN_ROUTE = _Route(Version(-1))
 
 
-class RoutedCommitter:
+class PathCommitter:
     """Commits by put-if-absent or through the commit owner, whichever the table says by then (W11).
 
     The settings say whether a table whose owner is not registered is read, and one whose owner is silent.
     """
 
     def __init__(
-        self, location: str, store: Store, find: FindOwner, *, world: World, settings: Settings = _ORDINARY
+        self,
+        location: str,
+        store: Store,
+        find: FindCoordinator,
+        *,
+        world: World,
+        settings: Settings = _DEFAULT_SETTINGS,
     ) -> None:
         self._location = location
         self._store = store
@@ -71,7 +77,7 @@ class RoutedCommitter:
         self._settings = settings
         self._files = FilesystemCommitter(store)
         self._lock = threading.Lock()
-        self._route = _UNKNOWN
+        self._route = _UNKNOWN_ROUTE
         self._silent = False
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
@@ -87,13 +93,13 @@ class RoutedCommitter:
             return found if route.unanswered is None else replace(found, unanswered=route.unanswered)
         try:
             found = route.owned.frontier(known=known)
-        except SILENCE as exc:
+        except UNANSWERED_ERRORS as exc:
             return self._without_answer(route, exc, known)
         self._silent = False
         return found
 
     def follow(self, version: Version, metadata: Metadata) -> bool:
-        named = coordinated_commits.of(metadata)
+        named = coordinated_commits.coordinator_of(metadata)
         with self._lock:
             route = self._route
             if version < route.version:
@@ -117,13 +123,13 @@ class RoutedCommitter:
         return route.owned is None or not route.owned.asks_the_same(owned)
 
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
-        named = coordinated_commits.of(metadata)
+        named = coordinated_commits.coordinator_of(metadata)
         if named is not None and not protocol.is_catalog_managed and self._reachable(named)[0] is not None:
             return Decider.DISPENSABLE_OWNER if self._settings.read_published else Decider.OWNER
         return self._files.decider(protocol, metadata)
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
-        named = coordinated_commits.of(txn.attempt.follows.metadata)
+        named = coordinated_commits.coordinator_of(txn.attempt.follows.metadata)
         if named is None:
             self._publish_leftovers()
             outcome = self._files.propose(txn)
@@ -134,12 +140,12 @@ class RoutedCommitter:
         return outcome
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
-        named = coordinated_commits.of(txn.attempt.follows.metadata)
+        named = coordinated_commits.coordinator_of(txn.attempt.follows.metadata)
         return (self._files if named is None else self._owned(named)).outcome_of(txn)
 
     def publish(self) -> Version:
-        if self._route is _UNKNOWN:
-            found = snapshot.load(self._store, self._files.frontier())
+        if self._route is _UNKNOWN_ROUTE:
+            found = snapshot.load_snapshot(self._store, self._files.frontier())
             self.follow(found.version, found.state.metadata)
         route = self._route
         if route.named is not None and route.released is None:
@@ -163,7 +169,7 @@ class RoutedCommitter:
     def _without_answer(self, route: _Route, exc: HeadgateError, known: Version | None) -> Frontier:
         """What is published, if that will do, with the reason; never in silence."""
         if route.released is not None:
-            with suppress(*SILENCE):  # whoever has seen the release can publish what it left
+            with suppress(*UNANSWERED_ERRORS):  # whoever has seen the release can publish what it left
                 self._publish_leftovers()
                 return self._files.frontier(known=known)
         if not self._settings.read_published:
@@ -186,19 +192,19 @@ class RoutedCommitter:
 
     def _is_published(self, version: Version) -> bool:
         try:
-            self._store.head(file_names.published(version))
+            self._store.head(file_names.published_path(version))
         except ObjectNotFound:
             return False
         return True
 
-    def _owned(self, named: Coordination) -> CoordinatedCommitter:
+    def _owned(self, named: CoordinatorReference) -> CoordinatedCommitter:
         route = self._route
         owned = (route.owned if route.named == named else None) or self._through(named)
         if owned is None:
-            raise coordinated_commits.without_owner(named, "a commit")
+            raise coordinated_commits.unreachable_coordinator_error(named, "a commit")
         return owned
 
-    def _reachable(self, named: Coordination) -> tuple[CoordinatedCommitter | None, str]:
+    def _reachable(self, named: CoordinatorReference) -> tuple[CoordinatedCommitter | None, str]:
         """Who asks the owner, or why nobody can."""
         try:
             owned = self._through(named)
@@ -210,16 +216,16 @@ class RoutedCommitter:
             return None, exc.message
         return owned, f"the coordinator {named.owner!r} is not registered here"
 
-    def _through(self, named: Coordination) -> CoordinatedCommitter | None:
+    def _through(self, named: CoordinatorReference) -> CoordinatedCommitter | None:
         owner = self._find(named.owner, named.conf)
         if owner is None:
             return None
-        table = OwnedTable(self._location, named.table_conf, self._store)
+        table = CoordinatedTable(self._location, named.table_conf, self._store)
         return CoordinatedCommitter(owner, table, folder=named.naming.staged, world=self._world)
 
-    def _go_without(self, named: Coordination, because: str, *, warn: bool) -> None:
+    def _go_without(self, named: CoordinatorReference, because: str, *, warn: bool) -> None:
         if self._settings.require_owner:
-            raise coordinated_commits.without_owner(named, "reading it, as the settings ask,")
+            raise coordinated_commits.unreachable_coordinator_error(named, "reading it, as the settings ask,")
         if warn:
             _LOG.warning(
                 "the commits of the table at %r are decided by the coordinator %r, which cannot be asked "

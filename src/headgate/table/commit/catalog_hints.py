@@ -11,29 +11,29 @@ import time
 from collections.abc import Callable, Sequence
 
 from headgate.catalog.ports.commits import TableId, Tail
-from headgate.catalog.ports.serving import KnownChecksum, KnownLog, LoadedTable, TableServing
+from headgate.catalog.ports.serving import ChecksumContent, LoadedTable, LogHints, ReaderCatalog
 from headgate.errors import HeadgateError
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
 from headgate.protocol.log import version_checksum as checksum_rules
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.storage.store import Store
-from headgate.table.committer import Committer, HearsOfLog
-from headgate.table.upkeep.checkpoint_writer import Written
+from headgate.table.committer import AcceptsLogHints, Committer
+from headgate.table.upkeep.checkpoint_writer import WrittenCheckpoint
 
 _LOG = logging.getLogger(__name__)
 _FEW = 64
 """How many published commits are read one by one rather than looking for a newer checkpoint."""
 
 
-class Served:
+class CatalogHints:
     """A table's catalog as its readers use it; safe to share between threads."""
 
     def __init__(
         self,
-        serving: TableServing,
+        serving: ReaderCatalog,
         table_id: TableId,
         *,
         loaded: LoadedTable | None = None,
@@ -47,7 +47,7 @@ class Served:
         self._tail = loaded.tail if loaded is not None else None
         self._until = clock() + fresh_seconds
         self._as_of = loaded.as_of if loaded is not None else 0
-        self._known = loaded.known if loaded is not None else KnownLog()
+        self._known = loaded.known if loaded is not None else LogHints()
 
     def first_tail(self) -> Tail | None:
         """What the catalog told at the opening, once and only while that is no older than a moment."""
@@ -68,12 +68,12 @@ class Served:
         return (
             *checkpoint,
             *(
-                LogFile(Kind.PUBLISHED, Version(number), file_names.published(Version(number)))
+                LogFile(LogFileKind.PUBLISHED, Version(number), file_names.published_path(Version(number)))
                 for number in following
             ),
         )
 
-    def checksum(self, tail: Tail) -> KnownChecksum | None:
+    def checksum(self, tail: Tail) -> ChecksumContent | None:
         """The newest checksum of which the catalog has told the content, if its version exists (R3)."""
         found = self._known.content
         return found if found is not None and found.version <= tail.latest else None
@@ -82,12 +82,12 @@ class Served:
         """The version a moment means, by the catalog's word."""
         return self._serving.version_at(self._table_id, moment)
 
-    def note(self, heard: KnownLog) -> None:
+    def note(self, heard: LogHints) -> None:
         """Tell the catalog of a checkpoint or a checksum."""
         self._serving.note_log(self._table_id, heard)
         # What was computed here is not doubted here, whether or not the catalog keeps it.
         known = self._known
-        self._known = KnownLog(
+        self._known = LogHints(
             heard.checkpoint or known.checkpoint,
             known.checksum if heard.checksum is None else heard.checksum,
             heard.content or known.content,
@@ -98,28 +98,30 @@ class Served:
         return self._serving.take_in(self._table_id)
 
 
-def note(store: Store, committer: Committer, written: Written, *, checksum: bool) -> None:
+def note_checkpoint(
+    store: Store, committer: Committer, written: WrittenCheckpoint, *, checksum: bool
+) -> None:
     """Make a checkpoint known to who decides the table's commits, if that one cares, with its checksum."""
-    if not isinstance(committer, HearsOfLog):
+    if not isinstance(committer, AcceptsLogHints):
         return
     try:
         size = store.head(written.path).size
-        file = LogFile(Kind.CHECKPOINT, written.version, written.path, size)
-        sums = _known_checksum(written.state, written.totals) if checksum else None
-        committer.note_log(KnownLog((file,), written.version if checksum else None, sums))
+        file = LogFile(LogFileKind.CHECKPOINT, written.version, written.path, size)
+        sums = _checksum_content(written.state, written.totals) if checksum else None
+        committer.note_log(LogHints((file,), written.version if checksum else None, sums))
     except HeadgateError as exc:  # a hint that nobody gets is a listing more, not a failure
         _LOG.info("the checkpoint of version %s was not made known: %s", written.version, exc)
 
 
-def note_checksum(decider: object, state: State, totals: Totals) -> None:
+def note_checksum(decider: object, state: State, totals: FileTotals) -> None:
     """Make a checksum known to who decides the table's commits, if that one cares."""
-    if not isinstance(decider, HearsOfLog):
+    if not isinstance(decider, AcceptsLogHints):
         return
     try:
-        decider.note_log(KnownLog((), state.version, _known_checksum(state, totals)))
+        decider.note_log(LogHints((), state.version, _checksum_content(state, totals)))
     except HeadgateError as exc:  # a hint that nobody gets is a file more to read, not a failure
         _LOG.info("the checksum of version %s was not made known: %s", state.version, exc)
 
 
-def _known_checksum(state: State, totals: Totals) -> KnownChecksum:
-    return KnownChecksum(state.version, checksum_rules.render(checksum_rules.of(state, totals)))
+def _checksum_content(state: State, totals: FileTotals) -> ChecksumContent:
+    return ChecksumContent(state.version, checksum_rules.render(checksum_rules.build_checksum(state, totals)))

@@ -13,19 +13,19 @@ from typing import TypeVar
 
 from headgate.catalog.ports.commits import (
     CommitCatalog,
-    Inline,
+    InlineCommit,
     Lost,
     Open,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     TableId,
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.ports.serving import LogHints
 from headgate.clock import World
 from headgate.errors import InvalidRequest, ObjectNotFound, TooManyUnpublished
 from headgate.protocol.actions import Commit, Metadata, Protocol, Version
@@ -33,7 +33,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
 from headgate.table.authority import Decider
 from headgate.table.commit import publish
-from headgate.table.commit.catalog_hints import Served
+from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.committer import Frontier
 from headgate.table.read import catalog_tail, log_reader
 from headgate.table.transaction import Transaction
@@ -55,7 +55,7 @@ class ManagedCommitter:
         *,
         world: World,
         inline_limit_bytes: int,
-        served: Served | None = None,
+        served: CatalogHints | None = None,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -68,11 +68,11 @@ class ManagedCommitter:
         served = self._served
         told = served.first_tail() if served is not None else None
         found = (
-            catalog_tail.checked(self._table_id, told)
+            catalog_tail.require_contiguous(self._table_id, told)
             if told
-            else catalog_tail.ask(self._catalog, self._table_id)
+            else catalog_tail.fetch_tail(self._catalog, self._table_id)
         )
-        frontier = frontier_of(found)
+        frontier = frontier_from_tail(found)
         if served is None:
             return frontier
         return replace(
@@ -90,13 +90,13 @@ class ManagedCommitter:
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         proposal = self.proposal(txn)
-        return self._with_content(with_room(lambda: self._catalog.propose(proposal), self.publish))
+        return self._with_content(publish_and_retry(lambda: self._catalog.propose(proposal), self.publish))
 
     def proposal(self, txn: Transaction) -> Proposal:
         """The transaction as it is proposed to the catalog, staged if it is large."""
         check_route(txn)
         content = txn.content
-        place = Inline(content) if self._is_inline(content) else self._stage(txn.target, content)
+        place = InlineCommit(content) if self._is_inline(content) else self._stage(txn.target, content)
         return Proposal(self._table_id, txn.target, txn.txn_id, place, self._any_version(txn, content))
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
@@ -110,13 +110,13 @@ class ManagedCommitter:
         if self._served is None:
             return reached
         try:
-            self._store.head(file_names.published(Version(reached + 1)))
+            self._store.head(file_names.published_path(Version(reached + 1)))
         except ObjectNotFound:
             return reached
         # Of somebody who was quicker, or of somebody who told nobody (K8).
         return max(reached, self._served.take_in())
 
-    def note_log(self, heard: KnownLog) -> None:
+    def note_log(self, heard: LogHints) -> None:
         """Hear of a file of the log, for those who open the table."""
         if self._served is not None:
             self._served.note(heard)
@@ -129,11 +129,11 @@ class ManagedCommitter:
         # By the actions alone, which stay the same: an attempt must not be staged after one that was not.
         return len(content) - content.find(b"\n") - 1 <= self._inline_limit
 
-    def _stage(self, target: Version, content: bytes) -> Staged:
+    def _stage(self, target: Version, content: bytes) -> StagedCommit:
         # For this version only; after a lost race a new file is staged (F3).
-        file_name = file_names.staged_file(target, self._world.uuid())
-        self._store.put(file_names.STAGED + file_name, content)
-        return Staged(file_name)
+        file_name = file_names.staged_file_name(target, self._world.uuid())
+        self._store.put(file_names.STAGED_FOLDER + file_name, content)
+        return StagedCommit(file_name)
 
     def _with_content(self, outcome: Outcome[RatifiedCommit]) -> Outcome[Commit]:
         match outcome:
@@ -145,12 +145,12 @@ class ManagedCommitter:
     def read(self, winners: Iterable[RatifiedCommit]) -> tuple[Commit, ...]:
         """What these commits do, wherever their content is."""
         return tuple(
-            codec.decode(winner.version, log_reader.content(self._store, winner.version, winner))
+            codec.decode(winner.version, log_reader.commit_content(self._store, winner.version, winner))
             for winner in winners
         )
 
 
-def with_room(propose: Callable[[], Answer], publish: Callable[[], object]) -> Answer:
+def publish_and_retry(propose: Callable[[], Answer], publish: Callable[[], object]) -> Answer:
     """What ``propose`` answers, after publishing if the catalog would hold too much for its readers (K7).
 
     As often as others use up the room meanwhile, within reason; then it says so.
@@ -163,7 +163,7 @@ def with_room(propose: Callable[[], Answer], publish: Callable[[], object]) -> A
     return propose()
 
 
-def frontier_of(found: Tail) -> Frontier:
+def frontier_from_tail(found: Tail) -> Frontier:
     """How far a table reaches by its catalog's word."""
     held = {commit.version: commit for commit in found.commits}
     return Frontier(found.latest, held, managed=True, told=found.told)

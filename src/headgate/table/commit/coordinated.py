@@ -19,16 +19,16 @@ from headgate.catalog.ports.commits import (
     Outcome,
     Ratified,
     RatifiedCommit,
-    Staged,
-    Told,
+    StagedCommit,
+    TableState,
     Unknown,
 )
 from headgate.catalog.ports.coordinator import (
-    CommitOwner,
-    OwnedActions,
-    OwnedCommits,
-    OwnedProposal,
-    OwnedTable,
+    CommitCoordinator,
+    CoordinatedActions,
+    CoordinatedProposal,
+    CoordinatedTable,
+    GetCommitsResponse,
     WritesCommits,
 )
 from headgate.clock import World
@@ -46,25 +46,27 @@ from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import LogFile
 from headgate.storage.store import Store
 from headgate.table.authority import Decider
-from headgate.table.commit.catalog_managed import with_room
-from headgate.table.commit.stamp_clock import StampClock
+from headgate.table.commit.catalog_managed import publish_and_retry
+from headgate.table.commit.stamp_clock import TimestampGuard
 from headgate.table.committer import Frontier
 from headgate.table.read import log_reader
 from headgate.table.transaction import Transaction
 
-_MARK = ".staging"
+_FOLDER_MARKER = ".staging"
 
 
 class CoordinatedCommitter:
     """Stages every commit and asks the owner; how often it publishes is up to the owner."""
 
-    def __init__(self, owner: CommitOwner, table: OwnedTable, *, folder: str, world: World) -> None:
+    def __init__(
+        self, owner: CommitCoordinator, table: CoordinatedTable, *, folder: str, world: World
+    ) -> None:
         self._owner = owner
         self._table = table
         self._store = table.store
         self._folder = folder
         self._world = world
-        self._clock = StampClock(table.store)
+        self._clock = TimestampGuard(table.store)
         self._known: dict[Version, RatifiedCommit] = {}
 
     def asks_the_same(self, other: "CoordinatedCommitter") -> bool:
@@ -94,7 +96,7 @@ class CoordinatedCommitter:
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         self._clock.require(txn)
-        answer = with_room(self._asking(txn), self.publish)
+        answer = publish_and_retry(self._asking(txn), self.publish)
         match answer:
             case RatifiedCommit(version=version):
                 txn.proposed.check(version)  # a staged file is of one version, so no other can be meant
@@ -109,13 +111,13 @@ class CoordinatedCommitter:
     def _asking(self, txn: Transaction) -> Callable[[], RatifiedCommit | Lost[RatifiedCommit] | Unknown]:
         """How the owner is asked: with the actions themselves, if it writes them, else with a staged file."""
         owner, table, follows = self._owner, self._table, txn.attempt.follows
-        before = Told(follows.protocol, follows.metadata)
-        after = Told(txn.attempt.protocol, txn.attempt.metadata)
+        before = TableState(follows.protocol, follows.metadata)
+        after = TableState(txn.attempt.protocol, txn.attempt.metadata)
         what = txn.target, txn.txn_id, txn.timestamp
         if isinstance(owner, WritesCommits):
-            actions = OwnedActions(*what, txn.content, self._folder, before, after)
+            actions = CoordinatedActions(*what, txn.content, self._folder, before, after)
             return lambda: owner.commit_actions(table, actions)
-        proposal = OwnedProposal(*what, self._stage(txn.target, txn.content), before, after)
+        proposal = CoordinatedProposal(*what, self._stage(txn.target, txn.content), before, after)
         return lambda: owner.commit(table, proposal)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
@@ -145,8 +147,8 @@ class CoordinatedCommitter:
             told = self._known
         left = sorted(version for version in told if version <= released)
         for version in left:
-            published_files.place(
-                self._store, version, log_reader.content(self._store, version, told[version])
+            published_files.publish_version(
+                self._store, version, log_reader.commit_content(self._store, version, told[version])
             )
         if left:
             with suppress(CatalogError, InvalidRequest):  # it is only a courtesy
@@ -154,24 +156,26 @@ class CoordinatedCommitter:
 
     def _reaches(self, released: Version) -> bool:
         """Whether every version up to that one is published, or its file is known here."""
-        _, there = log_reader.existing(self._store, since=log_reader.last_checkpoint(self._store))
+        _, there = log_reader.list_versions(
+            self._store, since=log_reader.last_checkpoint_version(self._store)
+        )
         return {*range(max(there) + 1, released + 1)} <= self._known.keys()
 
     def check_published(self, latest: Version) -> None:
         """Refuse to go on if a version that was read here is now another one: a forced release gave it up."""
         for version in sorted(version for version in self._known if version <= latest):
-            content = log_reader.content(self._store, version, self._known[version])
-            if self._store.read(file_names.published(version)) != content:
+            content = log_reader.commit_content(self._store, version, self._known[version])
+            if self._store.read(file_names.published_path(version)) != content:
                 raise CorruptLog(
                     f"version {version}, as this process has read it, was given up by a forced release, and "
                     "is another one now: open the table again",
                     version=version,
                 )
 
-    def _joined(self, told: OwnedCommits, known: Version | None) -> Frontier | None:
+    def _joined(self, told: GetCommitsResponse, known: Version | None) -> Frontier | None:
         """The log and what the owner holds, as one; None if something is missing between the two."""
-        since = known if known is not None else log_reader.last_checkpoint(self._store)
-        files, there = log_reader.existing(self._store, since=since)
+        since = known if known is not None else log_reader.last_checkpoint_version(self._store)
+        files, there = log_reader.list_versions(self._store, since=since)
         if known is None and not there:
             raise TableNotFound("there is no Delta table: _delta_log has no commit", name="")
         sure = known if known is not None else max(there)
@@ -186,21 +190,21 @@ class CoordinatedCommitter:
         # Through the owner, because winners may be ratified and not published (W8).
         frontier = self.frontier(known=Version(target - 1))
         return tuple(
-            codec.decode(version, log_reader.content(self._store, version, frontier.held.get(version)))
+            codec.decode(version, log_reader.commit_content(self._store, version, frontier.held.get(version)))
             for version in map(Version, range(target, frontier.latest + 1))
         )
 
-    def _stage(self, target: Version, content: bytes) -> Staged:
+    def _stage(self, target: Version, content: bytes) -> StagedCommit:
         self._check_folder()
         # For this version only; after a lost race a new file is staged (F3).
-        staged = Staged(file_names.staged_file(target, self._world.uuid()), self._folder)
+        staged = StagedCommit(file_names.staged_file_name(target, self._world.uuid()), self._folder)
         self._store.put(staged.path, content)
         return staged
 
     def _check_folder(self) -> None:
         """Refuse to go on where the staged commits were deleted: some may be ratified (F8)."""
         try:
-            self._store.head(self._folder + _MARK)
+            self._store.head(self._folder + _FOLDER_MARKER)
         except ObjectNotFound as exc:
             # Other clients leave no mark, so a folder with files, or a table without a commit, will do.
             if any(True for _ in self._store.list_from(self._folder)):
@@ -210,7 +214,7 @@ class CoordinatedCommitter:
             raise CorruptLog(
                 f"the folder {self._folder} is gone, and with it perhaps ratified commits; it is not made "
                 "again silently: restore it, or if all versions are published put an empty file "
-                f"{_MARK} there",
+                f"{_FOLDER_MARKER} there",
                 code="DELTA_STATE_RECOVER_ERROR",
             ) from exc
 
@@ -222,6 +226,6 @@ def _outcome(txn: Transaction, winners: tuple[Commit, ...]) -> Ratified | Lost[C
     return Lost(winners) if known is None else Ratified(known)
 
 
-def make_folder(store: Store, folder: str) -> None:
+def make_staging_folder(store: Store, folder: str) -> None:
     """Make the folder of staged commits, which no store can have without a file in it."""
-    store.put(folder + _MARK, b"")
+    store.put(folder + _FOLDER_MARKER, b"")

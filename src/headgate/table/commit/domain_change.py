@@ -7,14 +7,14 @@ import msgspec
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
-from headgate.protocol.domains.rules import Edit
+from headgate.protocol.domains.rules import DomainEdit
 from headgate.protocol.log.replay import State
 from headgate.table.transaction import Change, Operation
 
 
-def change(state: State, edits: Iterable[Edit]) -> Change:
+def plan_domain_change(state: State, edits: Iterable[DomainEdit]) -> Change:
     """What to commit after ``state`` so that these changes are made."""
-    actions = rules.actions(state.protocol, state.domains, edits)
+    actions = rules.domain_actions(state.protocol, state.domains, edits)
     if not actions:
         raise InvalidRequest("name a metadata domain to set or to remove: there is nothing to commit")
     written = [action for action in actions if isinstance(action, DomainMetadata)]

@@ -20,7 +20,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.storage import conditional_put_probe
 from headgate.storage.store import Store
 from headgate.table.authority import Decider
-from headgate.table.commit.stamp_clock import StampClock
+from headgate.table.commit.stamp_clock import TimestampGuard
 from headgate.table.committer import Frontier
 from headgate.table.read import log_reader
 from headgate.table.transaction import Transaction
@@ -31,11 +31,11 @@ class FilesystemCommitter:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._clock = StampClock(store)
+        self._clock = TimestampGuard(store)
 
     def frontier(self, *, known: Version | None = None) -> Frontier:
-        since = known if known is not None else log_reader.last_checkpoint(self._store)
-        files, versions = log_reader.existing(self._store, since=since)
+        since = known if known is not None else log_reader.last_checkpoint_version(self._store)
+        files, versions = log_reader.list_versions(self._store, since=since)
         if known is not None:
             return Frontier(max([known, *versions]), {}, managed=False)
         if not versions:
@@ -48,14 +48,18 @@ class FilesystemCommitter:
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         if protocol.is_catalog_managed:
             return Decider.MISSING_CATALOG
-        return Decider.FILE_SYSTEM if coordinated_commits.of(metadata) is None else Decider.MISSING_OWNER
+        return (
+            Decider.FILE_SYSTEM
+            if coordinated_commits.coordinator_of(metadata) is None
+            else Decider.MISSING_OWNER
+        )
 
     def propose(self, txn: Transaction) -> Outcome[Commit]:
         _check_route(txn)
-        conditional_put_probe.require_conditional_puts(self._store, file_names.PROBE)
+        conditional_put_probe.require_conditional_puts(self._store, file_names.PROBE_FOLDER)
         self._clock.require(txn)
         try:
-            self._store.put_if_absent(file_names.published(txn.target), txn.content)
+            self._store.put_if_absent(file_names.published_path(txn.target), txn.content)
         except ObjectExists:
             # A store says this to the winner too, if it asked twice (P13).
             return self.outcome_of(txn)
@@ -92,7 +96,7 @@ class FilesystemCommitter:
                 return
 
     def _read(self, version: Version, *, dated: bool) -> Commit:
-        path = file_names.published(version)
+        path = file_names.published_path(version)
         commit = codec.decode(version, self._store.read(path))
         if not dated:
             return commit
@@ -102,9 +106,11 @@ class FilesystemCommitter:
 
 def _check_route(txn: Transaction) -> None:
     """Refuse a table that others decide about; asked at each attempt (W9)."""
-    named = coordinated_commits.of(txn.attempt.follows.metadata)
+    named = coordinated_commits.coordinator_of(txn.attempt.follows.metadata)
     if named is not None:
-        raise coordinated_commits.without_owner(named, f"version {txn.target} by creating a file")
+        raise coordinated_commits.unreachable_coordinator_error(
+            named, f"version {txn.target} by creating a file"
+        )
     if True in txn.is_catalog_managed:
         raise InvalidRequest(
             f"a catalog manages the table, so version {txn.target} is not to be had by creating a file: open "

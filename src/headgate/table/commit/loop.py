@@ -30,20 +30,20 @@ Answer = TypeVar("Answer")
 _FREE_LOSSES = 4
 _LONGEST_PAUSE = 0.1
 
-Doubt = Unknown | HeadgateError | None
+Unresolved = Unknown | HeadgateError | None
 """Nothing, an error before anything was proposed, or a proposal that was not answered."""
-NO_DOUBT: Doubt = None
+NOTHING_UNRESOLVED: Unresolved = None
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommitResult:
     """The version a transaction became, and the commits since its base, itself last, if all are known."""
 
     version: Version
     since_base: tuple[Commit, ...]
 
 
-def commit(txn: Transaction, committer: Committer, settings: Settings, *, world: World) -> Committed:
+def commit(txn: Transaction, committer: Committer, settings: Settings, *, world: World) -> CommitResult:
     """Ratify ``txn``.
 
     Raises a ``ConflictError`` or another refusal if it was proven not to be committed, and
@@ -51,28 +51,28 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
     that has nothing to say, and need not, becomes the version it read.
     """
     if txn.may_be_left_out:
-        return Committed(txn.base, ())
+        return CommitResult(txn.base, ())
     winners: tuple[Commit, ...] = ()
-    patience, doubt = Patience(settings, world), NO_DOUBT
+    patience, doubt = RetryBudget(settings, world), NOTHING_UNRESOLVED
     while patience.lasts:
         outcome, doubt = _propose(txn, committer, doubt)
         match outcome:
             case Ratified(version):
                 if not (txn.leaves_version_open and version > txn.target):
                     txn.proposed.check(version)  # a version that it was proposed as (P13)
-                return _committed(txn, version, winners)
+                return _commit_result(txn, version, winners)
             case Lost(more):
                 if (known := txn.proposed.version(more)) is not None:
-                    return _committed(txn, known, winners)
-                txn, winners, doubt = txn.rebased_onto(more), winners + more, NO_DOUBT
+                    return _commit_result(txn, known, winners)
+                txn, winners, doubt = txn.rebased_onto(more), winners + more, NOTHING_UNRESOLVED
                 patience.lost(f"the last one to version {txn.target - 1}", winner=txn.target - 1)
             case Open() | Unknown():
                 # The proposal may still be on its way, so only the same one again is safe.
                 patience.unanswered()
-    raise _unresolved(txn, doubt)
+    raise _unresolved_error(txn, doubt)
 
 
-class Patience:
+class RetryBudget:
     """How long a loop goes on that loses races and misses answers, and with which pauses."""
 
     def __init__(self, settings: Settings, world: World) -> None:
@@ -106,12 +106,12 @@ class Patience:
             self._world.sleep(min(0.001 * 2**step, _LONGEST_PAUSE) * self._world.jitter())
 
 
-def ask(
+def propose_once(
     propose: Callable[[], Answer],
     outcome_of: Callable[[], Answer],
-    doubt: Doubt,
-    unresolved: Callable[[Doubt], HeadgateError],
-) -> tuple[Answer | Unknown, Doubt]:
+    doubt: Unresolved,
+    unresolved: Callable[[Unresolved], HeadgateError],
+) -> tuple[Answer | Unknown, Unresolved]:
     """Propose once, and ask what became of it if there is no answer.
 
     ``doubt`` says why an earlier proposal of the same may have been ratified unseen. An error then
@@ -131,18 +131,21 @@ def ask(
     return outcome, doubt
 
 
-def _propose(txn: Transaction, committer: Committer, doubt: Doubt) -> tuple[Outcome[Commit], Doubt]:
-    return ask(
-        partial(committer.propose, txn), partial(committer.outcome_of, txn), doubt, partial(_unresolved, txn)
+def _propose(txn: Transaction, committer: Committer, doubt: Unresolved) -> tuple[Outcome[Commit], Unresolved]:
+    return propose_once(
+        partial(committer.propose, txn),
+        partial(committer.outcome_of, txn),
+        doubt,
+        partial(_unresolved_error, txn),
     )
 
 
-def _unresolved(txn: Transaction, doubt: Doubt) -> HeadgateError:
+def _unresolved_error(txn: Transaction, doubt: Unresolved) -> HeadgateError:
     what = f"transaction {txn.txn_id} was proposed as version {txn.target}"
-    return gave_up(doubt, what, txn_id=txn.txn_id, target=txn.target)
+    return gave_up_error(doubt, what, txn_id=txn.txn_id, target=txn.target)
 
 
-def gave_up(doubt: Doubt, what: str, *, txn_id: str, target: object) -> HeadgateError:
+def gave_up_error(doubt: Unresolved, what: str, *, txn_id: str, target: object) -> HeadgateError:
     """The error at the end of all patience; ``what`` was proposed, if anything was."""
     if isinstance(doubt, HeadgateError):
         return doubt  # every attempt failed before anything was proposed
@@ -154,5 +157,5 @@ def gave_up(doubt: Doubt, what: str, *, txn_id: str, target: object) -> Headgate
     )  # fmt: skip
 
 
-def _committed(txn: Transaction, version: Version, winners: tuple[Commit, ...]) -> Committed:
-    return Committed(version, (*winners, txn.commit) if version == txn.target else ())
+def _commit_result(txn: Transaction, version: Version, winners: tuple[Commit, ...]) -> CommitResult:
+    return CommitResult(version, (*winners, txn.commit) if version == txn.target else ())

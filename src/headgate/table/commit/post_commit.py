@@ -13,7 +13,7 @@ from headgate.errors import HeadgateError, ObjectNotFound, Retry
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec, replay, version_checksum
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.version_checksum import NOTHING, Totals
+from headgate.protocol.log.version_checksum import NO_FILES, FileTotals
 from headgate.settings import Settings
 from headgate.storage.store import Store
 from headgate.table.commit import catalog_hints
@@ -29,7 +29,7 @@ _FEW, _MANY = 64, 256
 """How many commits are read to find the totals of a version: from nothing, and from known ones."""
 
 
-class Keeper:
+class LogUpkeep:
     """Keeps one table's log; for one thread at a time."""
 
     def __init__(self, store: Store, committer: Committer, settings: Settings, *, world: World) -> None:
@@ -37,7 +37,7 @@ class Keeper:
         self._committer = committer
         self._settings = settings
         self._world = world
-        self._known: tuple[State, Totals] | None = None
+        self._known: tuple[State, FileTotals] | None = None
         self._rested = 0.0
         self._waited = False
 
@@ -98,17 +98,19 @@ class Keeper:
         began = time.monotonic()
         if began < self._rested:
             return self._rested - began
-        last = log_reader.last_checkpoint(self._store)
+        last = log_reader.last_checkpoint_version(self._store)
         if last is not None and version - last < interval:  # another process was faster
             return None
-        written = checkpoint_writer.write(self._store, self._committer, world=self._world)
+        written = checkpoint_writer.write_checkpoint(self._store, self._committer, world=self._world)
         ended = time.monotonic()
         self._rested = ended + _REST * (ended - began)
         if written is not None and self._settings.checksums:
             self._known = written.state, written.totals
-            checksum_files.write(self._store, *self._known)
+            checksum_files.write_checksum(self._store, *self._known)
         if written is not None:
-            catalog_hints.note(self._store, self._committer, written, checksum=self._settings.checksums)
+            catalog_hints.note_checkpoint(
+                self._store, self._committer, written, checksum=self._settings.checksums
+            )
         return None
 
     def _checksum(self, version: Version, frontier: Frontier) -> None:
@@ -124,17 +126,21 @@ class Keeper:
                 first = next(commits)
             except ObjectNotFound:  # the log was cleaned up
                 return
-            known, commits = (replay.start(first), NOTHING), chain((first,), commits)
-        self._known = version_checksum.advanced(*known, commits)
+            known, commits = (replay.initial_state(first), NO_FILES), chain((first,), commits)
+        self._known = version_checksum.advance_totals(*known, commits)
         if self._known is not None:
-            checksum_files.write(self._store, *self._known)
+            checksum_files.write_checksum(self._store, *self._known)
             catalog_hints.note_checksum(self._committer, *self._known)
 
-    def _recorded(self, version: Version, frontier: Frontier) -> tuple[State, Totals] | None:
-        found = checksum_files.find(self._store, version, frontier) if version >= 0 else None
-        state = version_checksum.state(version, found) if found is not None else None
-        return None if found is None or state is None else (state, version_checksum.totals(found))
+    def _recorded(self, version: Version, frontier: Frontier) -> tuple[State, FileTotals] | None:
+        found = checksum_files.find_checksum(self._store, version, frontier) if version >= 0 else None
+        state = version_checksum.state_from_checksum(version, found) if found is not None else None
+        return (
+            None if found is None or state is None else (state, version_checksum.totals_from_checksum(found))
+        )
 
     def _commits(self, versions: range, frontier: Frontier) -> Iterator[Commit]:
         for version in map(Version, versions):
-            yield codec.decode(version, log_reader.content(self._store, version, frontier.held.get(version)))
+            yield codec.decode(
+                version, log_reader.commit_content(self._store, version, frontier.held.get(version))
+            )

@@ -26,22 +26,22 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     as it is. It stops at the first version that fails, so no gap can arise (I3). A file that is not what
     was ratified is shown to the catalog, which makes it an incident.
     """
-    told = catalog_tail.ask(catalog, table_id)
-    reading = _Reading(store, told.commits)
-    for batch in published_files.batches(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+    told = catalog_tail.fetch_tail(catalog, table_id)
+    reading = _ReadableContents(store, told.commits)
+    for batch in published_files.batch_versions(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
         try:
-            published_files.place_all(store, batch)
+            published_files.publish_in_order(store, batch)
         except CorruptLog as exc:
-            _show(catalog, table_id, exc)
+            _report_problem(catalog, table_id, exc)
             raise
         catalog.mark_published(table_id, batch[-1][0])
     if reading.problem is not None:
-        _show(catalog, table_id, reading.problem)
+        _report_problem(catalog, table_id, reading.problem)
         raise reading.problem
     return told.latest
 
 
-class _Reading:
+class _ReadableContents:
     """The contents of commits, up to one that cannot be read: what came before it is published first."""
 
     def __init__(self, store: Store, commits: Sequence[RatifiedCommit]) -> None:
@@ -51,17 +51,17 @@ class _Reading:
 
     def __iter__(self) -> Iterator[tuple[Version, bytes]]:
         try:
-            yield from parallel_reads.in_order(
+            yield from parallel_reads.map_in_order(
                 self._store, self._read, self._commits, size=lambda found: len(found[1])
             )
         except HeadgateError as exc:
             self.problem = exc
 
     def _read(self, commit: RatifiedCommit) -> tuple[Version, bytes]:
-        return commit.version, log_reader.content(self._store, commit.version, commit)
+        return commit.version, log_reader.commit_content(self._store, commit.version, commit)
 
 
-def _show(catalog: CommitCatalog, table_id: TableId, problem: HeadgateError) -> None:
+def _report_problem(catalog: CommitCatalog, table_id: TableId, problem: HeadgateError) -> None:
     """Have the catalog look at it; that finds the same, and what it says is no news here."""
     version = problem.fields.get("version")
     if isinstance(problem, CorruptLog) and isinstance(version, int):

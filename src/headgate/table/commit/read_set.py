@@ -7,10 +7,10 @@ from typing import Protocol
 from headgate.protocol.actions import AppTransaction, Version
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates.tree import Predicate
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 
 
-class Observer(Protocol):
+class ReadObserver(Protocol):
     """Wants to know what is read of a table, by version; safe to share between threads."""
 
     def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:
@@ -22,7 +22,7 @@ class Observer(Protocol):
         ...
 
 
-class ReadLog:
+class ReadRecorder:
     """Remembers every scan of a transaction; safe to share between threads.
 
     An entry that got lost would be a conflict that nobody sees, so everything is under one lock (P20).
@@ -59,10 +59,10 @@ class ReadLog:
         with self._lock:
             self._domains = True
 
-    def freeze(self) -> Reads:
+    def freeze(self) -> ReadSet:
         """What was read so far."""
         with self._lock:
-            return Reads(
+            return ReadSet(
                 predicates=tuple(self._predicates),
                 files=frozenset(self._files),
                 whole_table=self._whole_table,

@@ -11,7 +11,7 @@ from headgate.storage.store import Store
 from headgate.table.transaction import Transaction
 
 
-class StampClock:
+class TimestampGuard:
     """Compares timestamps with the clock of one store; safe to share between threads."""
 
     def __init__(self, store: Store) -> None:
@@ -23,13 +23,13 @@ class StampClock:
         if not txn.in_commit_timestamps:
             return
         previous = txn.attempt.follows.in_commit_timestamp
-        if self._seen_ms is None or timestamps.is_ahead(txn.timestamp, self._seen_ms, previous):
-            self._seen_ms = store_time.now_ms(self._store, file_names.CLOCK)
-        if timestamps.is_ahead(txn.timestamp, self._seen_ms, previous):
-            ahead = timestamps.how_far(txn.timestamp - self._seen_ms)
+        if self._seen_ms is None or timestamps.is_too_far_ahead(txn.timestamp, self._seen_ms, previous):
+            self._seen_ms = store_time.now_ms(self._store, file_names.CLOCK_FILE)
+        if timestamps.is_too_far_ahead(txn.timestamp, self._seen_ms, previous):
+            ahead = timestamps.format_duration(txn.timestamp - self._seen_ms)
             raise InvalidRequest(
                 f"the clock of this machine is {ahead} ahead of that of the store, and all later versions "
-                f"would have to follow {timestamps.shown(txn.timestamp)}; nothing was committed: set "
-                "the clock",
+                f"would have to follow {timestamps.format_timestamp(txn.timestamp)}; nothing was committed: "
+                "set the clock",
                 rule="timestamps-not-ahead",
             )

@@ -12,34 +12,34 @@ from dataclasses import dataclass
 import msgspec
 
 from headgate.catalog.ports import integrity
-from headgate.catalog.ports.integrity import BOOKS, Books, TableBooks
+from headgate.catalog.ports.integrity import CATALOG_DATABASE, CatalogRecords, TableBooks
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.integrity_findings import Finding, Severity, found, not_repaired_here
+from headgate.protocol.integrity_findings import Finding, Severity, new_finding, without_repair
 from headgate.protocol.log import file_names, timestamps
-from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.file_names import LogFileKind
 from headgate.protocol.log.replay import State
 from headgate.storage.store import Store
 from headgate.table import authority
-from headgate.table.authority import SILENCE, Decider
+from headgate.table.authority import UNANSWERED_ERRORS, Decider
 from headgate.table.committer import Committer
 from headgate.table.integrity import data_files, replay
 from headgate.table.integrity import derived as integrity_derived
 from headgate.table.integrity.contents import Evidence
-from headgate.table.integrity.data_files import Looked
-from headgate.table.integrity.derived import Derived
-from headgate.table.integrity.replay import Walk
+from headgate.table.integrity.data_files import DataFileFindings
+from headgate.table.integrity.derived import DerivedFileCheck
+from headgate.table.integrity.replay import LogReplay
 from headgate.table.read import log_reader
 
 _MOST_OF_A_KIND = 100
-_NOT_LOOKED = Looked(0, 0, ())
+_DATA_NOT_CHECKED = DataFileFindings(0, 0, ())
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class IntegritySubject:
     """The table to be checked; ``keeper`` has the books of its catalog, if one manages it."""
 
     name: str
@@ -50,7 +50,7 @@ class Subject:
     keeper: TableBooks | None = None
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class IntegrityReport(msgspec.Struct, frozen=True, kw_only=True):
     """What was looked at, what was found, the worst first, and what was repaired before that."""
 
     table: str
@@ -75,31 +75,31 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
 
-def check(subject: Subject, *, data: bool = True) -> Report:
+def check_table(subject: IntegritySubject, *, data: bool = True) -> IntegrityReport:
     """Look at everything; without ``data`` not at data files and deletion vectors."""
     pointer = integrity_derived.read_pointer(subject.store)
-    derived, walk = _walked(subject)
-    while _turns_out_to_be_owned(subject, walk):
-        derived, walk = _walked(subject)
+    derived, walk = _replay_subject(subject)
+    while _names_unasked_coordinator(subject, walk):
+        derived, walk = _replay_subject(subject)
     evidence, reached = walk.evidence, walk.reached
-    files = data_files.check(walk) if data and reached is not None else _NOT_LOOKED
+    files = data_files.check_data_files(walk) if data and reached is not None else _DATA_NOT_CHECKED
     books = evidence.books
     findings = [
-        *(integrity.check(books) if books is not None else ()),
-        *(_published(evidence, books) if books is not None else ()),
+        *(integrity.check_records(books) if books is not None else ()),
+        *(_published_findings(evidence, books) if books is not None else ()),
         *walk.findings,
         *replay.check_latest(walk),
-        *_managed(walk),
-        *_owned(subject, walk),
-        *_ahead(walk),
+        *_decider_findings(walk),
+        *_coordinator_findings(subject, walk),
+        *_timestamp_findings(walk),
         *derived.findings,
-        *integrity_derived.incomplete(evidence),
+        *integrity_derived.incomplete_checkpoints(evidence),
         *integrity_derived.check_pointer(evidence, pointer),
         *files.findings,
     ]
-    if not _is_repaired_here(subject, walk):
-        findings = [not_repaired_here(finding) for finding in findings]
-    return Report(
+    if not _is_repairable_here(subject, walk):
+        findings = [without_repair(finding) for finding in findings]
+    return IntegrityReport(
         table=subject.name,
         location=subject.location,
         version=evidence.latest,
@@ -108,17 +108,17 @@ def check(subject: Subject, *, data: bool = True) -> Report:
         checksums=derived.checksums,
         data_files=files.files if data else None,
         deletion_vectors=files.vectors if data else None,
-        findings=tuple(_bounded(findings)),
+        findings=tuple(_worst_first(findings)),
     )
 
 
-def _walked(subject: Subject) -> tuple[Derived, Walk]:
-    evidence = gather(subject)
-    derived = integrity_derived.derived(evidence)
-    return derived, replay.walk(evidence, derived.look)
+def _replay_subject(subject: IntegritySubject) -> tuple[DerivedFileCheck, LogReplay]:
+    evidence = gather_evidence(subject)
+    derived = integrity_derived.begin_check(evidence)
+    return derived, replay.replay_log(evidence, derived.look)
 
 
-def _turns_out_to_be_owned(subject: Subject, walk: Walk) -> bool:
+def _names_unasked_coordinator(subject: IntegritySubject, walk: LogReplay) -> bool:
     """Whether the metadata names an owner who was not asked yet, and can be: there may be more."""
     state = walk.reached
     return (
@@ -128,16 +128,18 @@ def _turns_out_to_be_owned(subject: Subject, walk: Walk) -> bool:
     )
 
 
-def gather(subject: Subject) -> Evidence:
+def gather_evidence(subject: IntegritySubject) -> Evidence:
     """The log as listed, and then what the catalog or the owner says."""
-    listing = tuple(log_reader.listed(subject.store))
+    listing = tuple(log_reader.list_log(subject.store))
     if subject.keeper is not None:
         books = subject.keeper.read()
         return Evidence(subject.store, subject.location, listing, books.latest, books.held, books)
     try:
         frontier = subject.committer.frontier()
-    except (TableNotFound, *SILENCE) as exc:
-        versions = [file.version for file in listing if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)]
+    except (TableNotFound, *UNANSWERED_ERRORS) as exc:
+        versions = [
+            file.version for file in listing if file.kind in (LogFileKind.PUBLISHED, LogFileKind.CHECKPOINT)
+        ]
         if not versions:
             raise
         silent = None if isinstance(exc, TableNotFound) else exc.message
@@ -152,43 +154,49 @@ def gather(subject: Subject) -> Evidence:
     )
 
 
-def _published(evidence: Evidence, books: Books) -> Iterator[Finding]:
+def _published_findings(evidence: Evidence, books: CatalogRecords) -> Iterator[Finding]:
     """What the log may have, given what is ratified and what is published."""
     listed = evidence.published()
     for file in evidence.listing:
         if file.version > books.latest:
             problem = f"version {books.latest} is the latest that was ratified"
-            yield found("beyond-latest", file.path, problem, version=file.version)
+            yield new_finding("beyond-latest", file.path, problem, version=file.version)
         elif (
-            file.kind in (Kind.CHECKPOINT, Kind.COMPACTED)
+            file.kind in (LogFileKind.CHECKPOINT, LogFileKind.COMPACTED)
             and file.version > books.published
             and not _is_there(evidence.store, file.version)
         ):
             problem = f"version {file.version} is not published"
-            yield found("checkpoint-unpublished", file.path, problem, version=file.version, repairable=True)
+            yield new_finding(
+                "checkpoint-unpublished", file.path, problem, version=file.version, repairable=True
+            )
     there = sorted(version for version in listed if books.published < version <= books.latest)
     missing = sorted(set(range(books.published + 1, max(there, default=0))) - set(there))
     missing = [version for version in missing if not _is_there(evidence.store, Version(version))]
     for version in missing:
         problem = f"version {max(there)} is published, version {version} is not"
-        path = file_names.published(Version(version))
-        yield found("publish-order", path, problem, version=version, repairable=True)
+        path = file_names.published_path(Version(version))
+        yield new_finding("publish-order", path, problem, version=version, repairable=True)
     if there and not missing:
         problem = f"version {max(there)} is in the log, the catalog knows of {books.published}"
-        yield found(
-            "watermark-lags", file_names.published(max(there)), problem, version=max(there), repairable=True
+        yield new_finding(
+            "watermark-lags",
+            file_names.published_path(max(there)),
+            problem,
+            version=max(there),
+            repairable=True,
         )
 
 
 def _is_there(store: Store, version: Version) -> bool:
     try:
-        store.head(file_names.published(version))
+        store.head(file_names.published_path(version))
     except ObjectNotFound:
         return False
     return True
 
 
-def _managed(walk: Walk) -> Iterator[Finding]:
+def _decider_findings(walk: LogReplay) -> Iterator[Finding]:
     """Who decides about the table must be whom its protocol names."""
     state, books = walk.reached, walk.evidence.books
     if state is None:
@@ -196,27 +204,31 @@ def _managed(walk: Walk) -> Iterator[Finding]:
     if books is None:
         if state.protocol.is_catalog_managed:
             problem = f"the log reaches version {state.version}; there may be more"
-            yield found("managed-elsewhere", walk.evidence.location, problem, version=state.version)
+            yield new_finding("managed-elsewhere", walk.evidence.location, problem, version=state.version)
         return
     if not state.protocol.is_catalog_managed:
         problem = "its protocol does not have the feature catalogManaged"
-        yield found("not-managed", file_names.published(state.version), problem, version=state.version)
+        yield new_finding(
+            "not-managed", file_names.published_path(state.version), problem, version=state.version
+        )
     for what in _description_differences(books, state):
         problem = f"its {what} at version {state.version} is another one in the log"
-        yield found("description-differs", BOOKS, problem, version=state.version, repairable=True)
+        yield new_finding(
+            "description-differs", CATALOG_DATABASE, problem, version=state.version, repairable=True
+        )
 
 
-def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
+def _coordinator_findings(subject: IntegritySubject, walk: LogReplay) -> Iterator[Finding]:
     """Owner and feature go together; an owner who was not asked may have ratified more than is listed."""
     state = walk.reached
     if state is None:
         return
-    where = file_names.published(state.version)
+    where = file_names.published_path(state.version)
     if problem := coordinated_commits.feature_breach(state.metadata, state.protocol):
-        yield found("owner-without-feature", where, problem, version=state.version)
-    if problem := coordinated_commits.owner_breach(state.metadata, state.protocol):
-        yield found("feature-without-owner", where, problem, version=state.version)
-    named = coordinated_commits.of(state.metadata)
+        yield new_finding("owner-without-feature", where, problem, version=state.version)
+    if problem := coordinated_commits.coordinator_breach(state.metadata, state.protocol):
+        yield new_finding("feature-without-owner", where, problem, version=state.version)
+    named = coordinated_commits.coordinator_of(state.metadata)
     if named is None:
         return
     if subject.committer.decider(state.protocol, state.metadata) is Decider.MISSING_OWNER:
@@ -224,30 +236,30 @@ def _owned(subject: Subject, walk: Walk) -> Iterator[Finding]:
             f"the log reaches version {state.version}; {named.owner!r} may have ratified more, and nothing "
             "is repaired without it"
         )
-        yield found("owned-elsewhere", walk.evidence.location, problem, version=state.version)
+        yield new_finding("owned-elsewhere", walk.evidence.location, problem, version=state.version)
     elif (because := walk.evidence.unanswered) is not None:
         problem = f"the log reaches version {state.version}, and {named.owner!r} does not say more: {because}"
-        yield found("owner-silent", walk.evidence.location, problem, version=state.version)
+        yield new_finding("owner-silent", walk.evidence.location, problem, version=state.version)
 
 
-def _ahead(walk: Walk) -> Iterator[Finding]:
+def _timestamp_findings(walk: LogReplay) -> Iterator[Finding]:
     """A writer's clock that was far ahead has taken the time of all later versions with it."""
     state = walk.reached
     stamp = state.in_commit_timestamp if state is not None else None
     if state is None or stamp is None:
         return
-    path = file_names.published(state.version)
+    path = file_names.published_path(state.version)
     try:
         published_ms = walk.evidence.store.head(path).modified_ms
     except ObjectNotFound:
         return
-    if timestamps.is_ahead(stamp, published_ms, None):
-        ahead = timestamps.how_far(stamp - published_ms)
+    if timestamps.is_too_far_ahead(stamp, published_ms, None):
+        ahead = timestamps.format_duration(stamp - published_ms)
         problem = f"version {state.version} is stamped {ahead} after its file was written"
-        yield found("timestamp-ahead", path, problem, version=state.version)
+        yield new_finding("timestamp-ahead", path, problem, version=state.version)
 
 
-def _is_repaired_here(subject: Subject, walk: Walk) -> bool:
+def _is_repairable_here(subject: IntegritySubject, walk: LogReplay) -> bool:
     """Whether this process may write what a repair writes: who decides must be known, and be asked."""
     if subject.keeper is not None:
         return True
@@ -255,10 +267,10 @@ def _is_repaired_here(subject: Subject, walk: Walk) -> bool:
     if state is None or walk.evidence.unanswered is not None:
         return False
     decider = subject.committer.decider(state.protocol, state.metadata)
-    return decider is Decider.DISPENSABLE_OWNER or authority.is_allowed(Maintenance.REPAIR, decider)
+    return decider is Decider.DISPENSABLE_OWNER or authority.allows_maintenance(Maintenance.REPAIR, decider)
 
 
-def _description_differences(books: Books, state: State) -> Iterator[str]:
+def _description_differences(books: CatalogRecords, state: State) -> Iterator[str]:
     told = books.told
     if told is None:
         return
@@ -273,7 +285,7 @@ def _description_differences(books: Books, state: State) -> Iterator[str]:
             yield what
 
 
-def _bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _worst_first(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The worst first, and of each kind only so many."""
     order = list(Severity)
     kinds: Counter[str] = Counter()

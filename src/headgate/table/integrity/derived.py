@@ -8,24 +8,33 @@ import msgspec
 
 from headgate.errors import CorruptLog, ObjectNotFound
 from headgate.protocol import file_key
-from headgate.protocol.actions import Action, AddFile, Commit, Metadata, Protocol, RemoveFile, Version, sort
-from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.actions import (
+    Action,
+    AddFile,
+    Commit,
+    Metadata,
+    Protocol,
+    RemoveFile,
+    Version,
+    commit_from_actions,
+)
+from headgate.protocol.integrity_findings import Finding, new_finding
 from headgate.protocol.log import codec, file_names, last_checkpoint, log_compaction, version_checksum
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 from headgate.protocol.log.normal_form import normal_form
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.storage.store import Store
 from headgate.table.integrity import contents as integrity_contents
 from headgate.table.integrity.contents import Evidence
-from headgate.table.integrity.replay import LiveAdds, Walk, live_of
+from headgate.table.integrity.replay import LiveAdds, LogReplay, live_adds
 from headgate.table.read import checkpoint_reader
 
 _SHOWN = 3
 
 
 @dataclass
-class Derived:
+class DerivedFileCheck:
     """Looks at what was derived from each version, when the replay is there."""
 
     findings: list[Finding] = field(default_factory=list)
@@ -34,47 +43,47 @@ class Derived:
     checksums: int = 0
     by_version: Mapping[Version, list[LogFile]] = field(default_factory=dict)
 
-    def look(self, walk: Walk) -> None:
+    def look(self, walk: LogReplay) -> None:
         """At the version that the walk has reached."""
         state = walk.state
         if state is None:
             return
         files = self.by_version.get(state.version, ())
-        if any(file.kind is Kind.CHECKPOINT for file in files):
+        if any(file.kind is LogFileKind.CHECKPOINT for file in files):
             for parts in walk.evidence.checkpoints(state.version):
                 self.checkpoints += 1
-                self.findings += _checkpoint(walk, state, parts)
+                self.findings += _checkpoint_findings(walk, state, parts)
         for file in files:
-            if file.kind is Kind.COMPACTED and file.start is not None:
+            if file.kind is LogFileKind.COMPACTED and file.start is not None:
                 self.compactions += 1
-                self.findings += _compaction(walk.evidence, file, Version(file.start))
-            if file.kind is Kind.CHECKSUM:
+                self.findings += _compaction_findings(walk.evidence, file, Version(file.start))
+            if file.kind is LogFileKind.CHECKSUM:
                 self.checksums += 1
-                self.findings += _checksum(walk, state, file)
+                self.findings += _checksum_findings(walk, state, file)
 
 
-def derived(evidence: Evidence) -> Derived:
+def begin_check(evidence: Evidence) -> DerivedFileCheck:
     """A look at this evidence that has not begun."""
     by_version: dict[Version, list[LogFile]] = {}
     for file in evidence.listing:
         by_version.setdefault(file.version, []).append(file)
-    return Derived(by_version=by_version)
+    return DerivedFileCheck(by_version=by_version)
 
 
-def _checkpoint(walk: Walk, state: State, parts: tuple[LogFile, ...]) -> Iterator[Finding]:
+def _checkpoint_findings(walk: LogReplay, state: State, parts: tuple[LogFile, ...]) -> Iterator[Finding]:
     path, version = parts[0].path, state.version
     if path in walk.trusted:
         return
     try:
-        said, files = checkpoint_reader.load(walk.evidence.store, parts)
-        live = live_of(files)
+        said, files = checkpoint_reader.read_checkpoint(walk.evidence.store, parts)
+        live = live_adds(files)
     except CorruptLog as exc:
-        yield found("checkpoint-damaged", path, exc.message, version=version, repairable=True)
+        yield new_finding("checkpoint-damaged", path, exc.message, version=version, repairable=True)
         return
     problems = [*_state_differences(said, state), *_file_differences(live, walk.live)]
     if problems:
         problem = "; ".join(problems[:_SHOWN])
-        yield found("checkpoint-differs", path, problem, version=version, repairable=True)
+        yield new_finding("checkpoint-differs", path, problem, version=version, repairable=True)
 
 
 def _state_differences(said: State, is_so: State) -> Iterator[str]:
@@ -109,19 +118,20 @@ _FACTS: tuple[tuple[str, Callable[[AddFile], object]], ...] = (
 )
 
 
-def _compaction(evidence: Evidence, file: LogFile, start: Version) -> Iterator[Finding]:
+def _compaction_findings(evidence: Evidence, file: LogFile, start: Version) -> Iterator[Finding]:
     try:
         content = evidence.store.read(file.path)
-        said = sort(file.version, codec.actions(file.version, content))
+        said = commit_from_actions(file.version, codec.decode_actions(file.version, content))
     except CorruptLog as exc:
-        yield found("compaction-damaged", file.path, exc.message, version=file.version, repairable=True)
+        yield new_finding("compaction-damaged", file.path, exc.message, version=file.version, repairable=True)
         return
     if not log_compaction.is_reconciled(file.version, content):
         problem = "it says more than one thing of a file, an application, a domain or the table"
-        yield found("compaction-damaged", file.path, problem, version=file.version, repairable=True)
+        yield new_finding("compaction-damaged", file.path, problem, version=file.version, repairable=True)
         return
     contents = [
-        integrity_contents.read(evidence, Version(version)) for version in range(start, file.version + 1)
+        integrity_contents.read_version(evidence, Version(version))
+        for version in range(start, file.version + 1)
     ]
     try:
         commits = [codec.decode(content.version, content.data or b"") for content in contents]
@@ -129,15 +139,15 @@ def _compaction(evidence: Evidence, file: LogFile, start: Version) -> Iterator[F
         return
     if any(content.data is None for content in contents):  # cleaned up, so nobody can tell
         return
-    is_so = sort(file.version, log_compaction.reconcile(commits))
+    is_so = commit_from_actions(file.version, log_compaction.reconcile(commits))
     problems = [f"it has other {name} than the commits" for name, read in _PARTS if read(said) != read(is_so)]
     if problems:
         problem = "; ".join(problems)
-        yield found("compaction-differs", file.path, problem, version=file.version, repairable=True)
+        yield new_finding("compaction-differs", file.path, problem, version=file.version, repairable=True)
 
 
 def _keyed(files: Iterable[AddFile | RemoveFile]) -> dict[object, object]:
-    return {file_key.of(file): file.size if isinstance(file, AddFile) else None for file in files}
+    return {file_key.file_key(file): file.size if isinstance(file, AddFile) else None for file in files}
 
 
 def _optional(action: Protocol | Metadata | None) -> dict[str, Any] | None:
@@ -158,7 +168,7 @@ _PARTS: tuple[tuple[str, Callable[[Commit], object]], ...] = (
 )
 
 
-def _checksum(walk: Walk, state: State, file: LogFile) -> Iterator[Finding]:
+def _checksum_findings(walk: LogReplay, state: State, file: LogFile) -> Iterator[Finding]:
     try:
         content = walk.evidence.store.read(file.path)
     except ObjectNotFound:  # it was cleaned up after the listing
@@ -168,13 +178,13 @@ def _checksum(walk: Walk, state: State, file: LogFile) -> Iterator[Finding]:
         return
     if recorded is None:
         problem = "it is not JSON with the fields of a checksum"
-        yield found("checksum-damaged", file.path, problem, version=state.version, repairable=True)
+        yield new_finding("checksum-damaged", file.path, problem, version=state.version, repairable=True)
         return
-    totals = Totals(len(walk.live), sum(add.size for add in walk.live.values()))
-    differences = version_checksum.compare(recorded, version_checksum.of(state, totals))
+    totals = FileTotals(len(walk.live), sum(add.size for add in walk.live.values()))
+    differences = version_checksum.compare_checksums(recorded, version_checksum.build_checksum(state, totals))
     if differences:
         problem = "; ".join(str(difference) for difference in differences[:_SHOWN])
-        yield found("checksum-differs", file.path, problem, version=state.version, repairable=True)
+        yield new_finding("checksum-differs", file.path, problem, version=state.version, repairable=True)
 
 
 def _is_older(content: bytes) -> bool:
@@ -185,13 +195,13 @@ def _is_older(content: bytes) -> bool:
         return False
 
 
-def incomplete(evidence: Evidence) -> Iterator[Finding]:
+def incomplete_checkpoints(evidence: Evidence) -> Iterator[Finding]:
     """Checkpoints of which parts are missing."""
     whole = {part.path for parts in evidence.checkpoints() for part in parts}
     for file in evidence.listing:
-        if file.kind is Kind.CHECKPOINT and file.path not in whole and file.version <= evidence.latest:
+        if file.kind is LogFileKind.CHECKPOINT and file.path not in whole and file.version <= evidence.latest:
             empty = "it is empty" if file.size == 0 else f"it is part {file.part} of {file.parts}"
-            yield found("checkpoint-incomplete", file.path, empty, version=file.version)
+            yield new_finding("checkpoint-incomplete", file.path, empty, version=file.version)
 
 
 class _Pointer(msgspec.Struct, frozen=True):
@@ -214,23 +224,23 @@ def check_pointer(evidence: Evidence, content: bytes | None) -> Iterator[Finding
     can = newest is not None
     if content is None:
         if can:
-            yield _pointer("pointer-lags", f"it is absent, and version {newest} has a checkpoint")
+            yield _pointer_finding("pointer-lags", f"it is absent, and version {newest} has a checkpoint")
         return
     try:
         pointer = msgspec.json.decode(content, type=_Pointer)
         said = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-        yield _pointer("pointer-damaged", f"it cannot be parsed: {exc}", repairable=can)
+        yield _pointer_finding("pointer-damaged", f"it cannot be parsed: {exc}", repairable=can)
         return
     if pointer.checksum is not None and pointer.checksum != last_checkpoint.checksum(said):
-        yield _pointer("pointer-damaged", "its checksum is not that of its content", repairable=can)
+        yield _pointer_finding("pointer-damaged", "its checksum is not that of its content", repairable=can)
     elif pointer.version not in whole:
         problem = f"version {pointer.version} has no checkpoint, or none that is whole"
-        yield _pointer("pointer-damaged", problem, repairable=can)
+        yield _pointer_finding("pointer-damaged", problem, repairable=can)
     elif newest is not None and pointer.version < newest:
         problem = f"it points to version {pointer.version}, and {newest} has one too"
-        yield _pointer("pointer-lags", problem)
+        yield _pointer_finding("pointer-lags", problem)
 
 
-def _pointer(rule: str, problem: str, *, repairable: bool = True) -> Finding:
-    return found(rule, file_names.LAST_CHECKPOINT, problem, repairable=repairable)
+def _pointer_finding(rule: str, problem: str, *, repairable: bool = True) -> Finding:
+    return new_finding(rule, file_names.LAST_CHECKPOINT, problem, repairable=repairable)

@@ -13,29 +13,29 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import structs
 
-from headgate.catalog.ports.commits import Staged
+from headgate.catalog.ports.commits import StagedCommit
 from headgate.errors import HeadgateError, InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol import table_features
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.integrity_findings import Finding
 from headgate.protocol.log import file_names, last_checkpoint, log_retention
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.table.commit import catalog_hints
 from headgate.table.integrity import check, replay
-from headgate.table.integrity.check import Report, Subject
+from headgate.table.integrity.check import IntegrityReport, IntegritySubject
 from headgate.table.integrity.contents import Evidence
 from headgate.table.read import checkpoint_reader, checksum_files, snapshot
 from headgate.table.upkeep import checkpoint_writer, log_compaction
 
 
-def check_and_repair(subject: Subject, *, data: bool = True) -> Report:
+def check_and_repair(subject: IntegritySubject, *, data: bool = True) -> IntegrityReport:
     """Check, repair what can be, and check again: the second report, with what is repaired by now.
 
     What cannot be written is found again, and so is not among what is repaired.
     """
-    before = check.check(subject, data=data)
+    before = check.check_table(subject, data=data)
     repairable = [finding for finding in before.findings if finding.repairable]
     if not repairable:
         return before
@@ -44,7 +44,7 @@ def check_and_repair(subject: Subject, *, data: bool = True) -> Report:
         if concerned:
             with suppress(HeadgateError):  # what could not be repaired is found again
                 repair.run(subject, concerned)
-    after = check.check(subject, data=data)
+    after = check.check_table(subject, data=data)
     left = {(finding.rule, finding.where) for finding in after.findings}
     repaired = tuple(finding for finding in repairable if (finding.rule, finding.where) not in left)
     return structs.replace(after, repaired=repaired)
@@ -55,26 +55,26 @@ class Repair:
     """One row: what it mends, and how."""
 
     rules: tuple[str, ...]
-    run: Callable[[Subject, Iterable[Finding]], None]
+    run: Callable[[IntegritySubject, Iterable[Finding]], None]
 
 
-def _publish_again(subject: Subject, findings: Iterable[Finding]) -> None:
-    evidence = check.gather(subject)
+def _republish(subject: IntegritySubject, findings: Iterable[Finding]) -> None:
+    evidence = check.gather_evidence(subject)
     for finding in findings:
         row = evidence.row(Version(finding.version or 0))
         if row is None or row.file_name is None:
             continue
-        content = subject.store.read(Staged(row.file_name).path)
+        content = subject.store.read(StagedCommit(row.file_name).path)
         if row.is_of(content):
             with suppress(ObjectExists):
-                subject.store.put_if_absent(file_names.published(row.version), content)
+                subject.store.put_if_absent(file_names.published_path(row.version), content)
 
 
-def _publish(subject: Subject, _findings: Iterable[Finding]) -> None:
+def _publish(subject: IntegritySubject, _findings: Iterable[Finding]) -> None:
     subject.committer.publish()
 
 
-def _tell_the_catalog(subject: Subject, _findings: Iterable[Finding]) -> None:
+def _advance_watermark(subject: IntegritySubject, _findings: Iterable[Finding]) -> None:
     """Move the watermark over what is published as it was ratified, up to the first version that is not."""
     if subject.keeper is None:
         return
@@ -83,7 +83,7 @@ def _tell_the_catalog(subject: Subject, _findings: Iterable[Finding]) -> None:
         if row.version <= books.published:
             continue
         try:
-            content = subject.store.read(file_names.published(row.version))
+            content = subject.store.read(file_names.published_path(row.version))
         except ObjectNotFound:
             break
         if not row.is_of(content):
@@ -93,14 +93,14 @@ def _tell_the_catalog(subject: Subject, _findings: Iterable[Finding]) -> None:
         subject.keeper.mark_published(reached)
 
 
-def _forget_the_description(subject: Subject, _findings: Iterable[Finding]) -> None:
+def _forget_table_state(subject: IntegritySubject, _findings: Iterable[Finding]) -> None:
     if subject.keeper is not None:
         subject.keeper.forget_description()
 
 
-def _checkpoints_anew(subject: Subject, findings: Iterable[Finding]) -> None:
+def _rewrite_checkpoints(subject: IntegritySubject, findings: Iterable[Finding]) -> None:
     """Oldest first, because a later one may be made from an earlier one."""
-    evidence = check.gather(subject)
+    evidence = check.gather_evidence(subject)
     damaged = {finding.where for finding in findings}
     versions = sorted({Version(finding.version or 0) for finding in findings})
     without = replace(
@@ -108,7 +108,7 @@ def _checkpoints_anew(subject: Subject, findings: Iterable[Finding]) -> None:
         listing=tuple(
             file
             for file in evidence.listing
-            if not (file.kind is Kind.CHECKPOINT and file.version in versions)
+            if not (file.kind is LogFileKind.CHECKPOINT and file.version in versions)
         ),
     )
     for version in versions:
@@ -116,44 +116,44 @@ def _checkpoints_anew(subject: Subject, findings: Iterable[Finding]) -> None:
         old = {
             part.path for parts in evidence.checkpoints(version) if parts[0].path in damaged for part in parts
         }
-        for path in sorted(old - {_checkpoint_instead(subject, version, frozenset(old))}):
+        for path in sorted(old - {_replacement_checkpoint(subject, version, frozenset(old))}):
             subject.store.delete(path)
 
 
-def _checkpoint_instead(subject: Subject, version: Version, old: frozenset[str]) -> str:
+def _replacement_checkpoint(subject: IntegritySubject, version: Version, old: frozenset[str]) -> str:
     """The path of a checkpoint that was read and can stand for those at the ``old`` paths."""
-    written = checkpoint_writer.write(
+    written = checkpoint_writer.write_checkpoint(
         subject.store, subject.committer, world=subject.world, version=version, instead_of=old
     )
-    for parts in check.gather(subject).checkpoints(version):
+    for parts in check.gather_evidence(subject).checkpoints(version):
         if parts[0].path not in old or (written is not None and parts[0].path == written.path):
-            checkpoint_reader.load(subject.store, parts)
+            checkpoint_reader.read_checkpoint(subject.store, parts)
             return parts[0].path
     raise InvalidRequest(f"version {version} has no checkpoint that could stand for the damaged one")
 
 
 def _require_log(evidence: Evidence) -> None:
     """Make sure, before anything is deleted, that a version can be had without its checkpoint, and kept."""
-    state = replay.walk(evidence, lambda _: None).state
+    state = replay.replay_log(evidence, lambda _: None).state
     if state is None or state.version != evidence.latest:
         raise InvalidRequest(f"version {evidence.latest} cannot be read without its checkpoint")
     table_features.check_maintainable(state.protocol, state.metadata)
-    if state.version < log_retention.of(state.protocol, state.metadata).protected_before:
+    if state.version < log_retention.log_settings(state.protocol, state.metadata).protected_before:
         raise InvalidRequest(f"the checkpoint of version {state.version} is protected")
 
 
-def _compactions_anew(subject: Subject, findings: Iterable[Finding]) -> None:
+def _rewrite_compactions(subject: IntegritySubject, findings: Iterable[Finding]) -> None:
     frontier = subject.committer.frontier()
     for finding in findings:
         file = file_names.parse(finding.where)
         if file is not None and file.start is not None:
             for number in range(file.start, file.version + 1):
-                subject.store.head(file_names.published(Version(number)))
-            log_compaction.compact(subject.store, frontier, file.start, file.version, replace=True)
+                subject.store.head(file_names.published_path(Version(number)))
+            log_compaction.write_compaction(subject.store, frontier, file.start, file.version, replace=True)
 
 
-def _point_anew(subject: Subject, _findings: Iterable[Finding]) -> None:
-    evidence = check.gather(subject)
+def _rewrite_last_checkpoint(subject: IntegritySubject, _findings: Iterable[Finding]) -> None:
+    evidence = check.gather_evidence(subject)
     usable = [parts for parts in evidence.checkpoints() if parts[0].version <= evidence.latest]
     if not usable:
         return
@@ -165,9 +165,9 @@ def _point_anew(subject: Subject, _findings: Iterable[Finding]) -> None:
     subject.store.put(file_names.LAST_CHECKPOINT, last_checkpoint.render(_pointer(subject, newest[0])))
 
 
-def _pointer(subject: Subject, file: LogFile) -> LastCheckpoint:
-    _, files = checkpoint_reader.load(subject.store, [file])
-    parquet = checkpoint_reader.sources(subject.store, [file]).parquet
+def _pointer(subject: IntegritySubject, file: LogFile) -> LastCheckpoint:
+    _, files = checkpoint_reader.read_checkpoint(subject.store, [file])
+    parquet = checkpoint_reader.checkpoint_sources(subject.store, [file]).parquet
     contents = {path: subject.store.read(path) for path in {file.path, *parquet}}
     rows = sum(
         pq.ParquetFile(pa.BufferReader(content)).metadata.num_rows
@@ -179,7 +179,7 @@ def _pointer(subject: Subject, file: LogFile) -> LastCheckpoint:
     if file_names.is_v2_checkpoint(file.path):
         meta = subject.store.head(file.path)
         v2 = V2Checkpoint(
-            path=file.path.removeprefix(file_names.LOG),
+            path=file.path.removeprefix(file_names.LOG_FOLDER),
             size_in_bytes=meta.size,
             modification_time=EpochMillis(meta.modified_ms),
         )
@@ -192,27 +192,27 @@ def _pointer(subject: Subject, file: LogFile) -> LastCheckpoint:
     )
 
 
-def _checksums_anew(subject: Subject, findings: Iterable[Finding]) -> None:
+def _rewrite_checksums(subject: IntegritySubject, findings: Iterable[Finding]) -> None:
     frontier = subject.committer.frontier()
     for version in sorted({Version(finding.version or 0) for finding in findings}):
-        loaded = snapshot.load(subject.store, frontier, target=version)
+        loaded = snapshot.load_snapshot(subject.store, frontier, target=version)
         sizes = loaded.files.without_stats["size"]
-        totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
-        checksum_files.write(subject.store, loaded.state, totals, replace=True)
+        totals = FileTotals(len(sizes), pc.sum(sizes).as_py() or 0)
+        checksum_files.write_checksum(subject.store, loaded.state, totals, replace=True)
         catalog_hints.note_checksum(subject.committer, loaded.state, totals)
 
 
 REPAIRS: tuple[Repair, ...] = (
-    Repair(("published-missing",), _publish_again),
+    Repair(("published-missing",), _republish),
     Repair(
         ("watermark-lags", "staged-missing", "staged-damaged", "content-missing", "content-damaged"),
-        _tell_the_catalog,
+        _advance_watermark,
     ),
     Repair(("publish-order", "checkpoint-unpublished"), _publish),
-    Repair(("description-differs",), _forget_the_description),
+    Repair(("description-differs",), _forget_table_state),
     # A checkpoint may be made from a compaction, which is made from commits alone.
-    Repair(("compaction-damaged", "compaction-differs"), _compactions_anew),
-    Repair(("checkpoint-damaged", "checkpoint-differs"), _checkpoints_anew),
-    Repair(("pointer-damaged", "pointer-lags"), _point_anew),
-    Repair(("checksum-damaged", "checksum-differs"), _checksums_anew),
+    Repair(("compaction-damaged", "compaction-differs"), _rewrite_compactions),
+    Repair(("checkpoint-damaged", "checkpoint-differs"), _rewrite_checkpoints),
+    Repair(("pointer-damaged", "pointer-lags"), _rewrite_last_checkpoint),
+    Repair(("checksum-damaged", "checksum-differs"), _rewrite_checksums),
 )

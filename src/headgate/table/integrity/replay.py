@@ -19,17 +19,17 @@ from headgate.protocol.actions import (
     Protocol,
     TxnId,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.features import row_tracking
 from headgate.protocol.file_key import FileKey
-from headgate.protocol.integrity_findings import Finding, found
+from headgate.protocol.integrity_findings import Finding, new_finding
 from headgate.protocol.log import codec, deletion_vectors, file_names, replay, timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats import record_counts
 from headgate.storage import parallel_reads
 from headgate.table.integrity import contents
-from headgate.table.integrity.contents import Content, Evidence
+from headgate.table.integrity.contents import Evidence, VersionContent
 from headgate.table.read import checkpoint_reader
 from headgate.table.read.live_files import LiveFiles
 
@@ -37,7 +37,7 @@ LiveAdds = dict[FileKey, AddFile]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One commit between two states."""
 
     commit: Commit
@@ -55,7 +55,7 @@ class Step:
 
 
 @dataclass
-class Walk:
+class LogReplay:
     """A replay in progress: the state and the files reached, and what was found on the way."""
 
     evidence: Evidence
@@ -76,15 +76,15 @@ class Walk:
         return state if state is not None and state.version == self.evidence.latest else None
 
 
-def walk(evidence: Evidence, at: Callable[[Walk], None]) -> Walk:
+def replay_log(evidence: Evidence, at: Callable[[LogReplay], None]) -> LogReplay:
     """Replay every version that can be had; ``at`` looks at each one reached."""
-    made = Walk(evidence)
+    made = LogReplay(evidence)
     position = _begin(made, at)
     while position is not None and position <= evidence.latest:
         versions = map(Version, range(position, evidence.latest + 1))
         position = None
-        for content in parallel_reads.in_order(
-            evidence.store, lambda version: contents.read(evidence, version), versions
+        for content in parallel_reads.map_in_order(
+            evidence.store, lambda version: contents.read_version(evidence, version), versions
         ):
             if not _advance(made, content):
                 position = _resume(made, content.version, at)
@@ -93,7 +93,7 @@ def walk(evidence: Evidence, at: Callable[[Walk], None]) -> Walk:
     return made
 
 
-def _begin(made: Walk, at: Callable[[Walk], None]) -> Version | None:
+def _begin(made: LogReplay, at: Callable[[LogReplay], None]) -> Version | None:
     """Where the replay begins: at version 0, or after the oldest checkpoint if that is gone."""
     evidence = made.evidence
     first = Version(0)
@@ -102,7 +102,7 @@ def _begin(made: Walk, at: Callable[[Walk], None]) -> Version | None:
     return _resume(made, first, at)
 
 
-def _resume(made: Walk, missing: Version, at: Callable[[Walk], None]) -> Version | None:
+def _resume(made: LogReplay, missing: Version, at: Callable[[LogReplay], None]) -> Version | None:
     """Go on from the first checkpoint at or after a version that cannot be had, if there is one."""
     made.state = None
     for parts in made.evidence.checkpoints():
@@ -110,14 +110,16 @@ def _resume(made: Walk, missing: Version, at: Callable[[Walk], None]) -> Version
         if version < missing:
             continue
         try:
-            state, files = checkpoint_reader.load(made.evidence.store, parts)
-            live = live_of(files)
+            state, files = checkpoint_reader.read_checkpoint(made.evidence.store, parts)
+            live = live_adds(files)
         except CorruptLog as exc:
-            made.findings.append(found("checkpoint-damaged", parts[0].path, exc.message, version=version))
+            made.findings.append(
+                new_finding("checkpoint-damaged", parts[0].path, exc.message, version=version)
+            )
             made.trusted.update(part.path for part in parts)
             continue
-        content = contents.read(made.evidence, version)
-        info = codec.commit_info(version, content.data) if content.data is not None else None
+        content = contents.read_version(made.evidence, version)
+        info = codec.decode_commit_info(version, content.data) if content.data is not None else None
         made.state, made.live = replace(state, info=info), live
         made.named.update(path for add in live.values() for path in _paths(add.path, add.deletion_vector))
         made.trusted.update(part.path for part in parts)
@@ -126,7 +128,7 @@ def _resume(made: Walk, missing: Version, at: Callable[[Walk], None]) -> Version
     return None
 
 
-def live_of(files: LiveFiles) -> LiveAdds:
+def live_adds(files: LiveFiles) -> LiveAdds:
     """The files of a checkpoint as actions, without what a comparison does not need."""
     found_files: LiveAdds = {}
     for row in files.without_stats.to_pylist():
@@ -141,51 +143,51 @@ def live_of(files: LiveFiles) -> LiveAdds:
             base_row_id=row["base_row_id"],
             default_row_commit_version=row["default_row_commit_version"],
         )
-        found_files[file_key.of(add)] = add
+        found_files[file_key.file_key(add)] = add
     return found_files
 
 
-def _advance(made: Walk, content: Content) -> bool:
+def _advance(made: LogReplay, content: VersionContent) -> bool:
     """Apply one commit; whether it could be had."""
-    version, path = content.version, file_names.published(content.version)
+    version, path = content.version, file_names.published_path(content.version)
     made.findings += content.findings
     if content.data is None:
         if not content.findings:
             later = any(parts[0].version >= version for parts in made.evidence.checkpoints())
             rule = "history-gap" if later else "log-gap"
             problem = f"version {version} is not in the log, which reaches version {made.evidence.latest}"
-            made.findings.append(found(rule, path, problem, version=version))
+            made.findings.append(new_finding(rule, path, problem, version=version))
         return False
     try:
-        actions = codec.actions(version, content.data)
-        first = codec.commit_info(version, content.data)
+        actions = codec.decode_actions(version, content.data)
+        first = codec.decode_commit_info(version, content.data)
     except CorruptLog as exc:
-        made.findings.append(found("commit-damaged", path, exc.message, version=version))
+        made.findings.append(new_finding("commit-damaged", path, exc.message, version=version))
         return False
-    commit, before = sort(version, actions), made.state
+    commit, before = commit_from_actions(version, actions), made.state
     try:
-        made.state = replay.start(commit) if before is None else replay.advance(before, commit)
+        made.state = replay.initial_state(commit) if before is None else replay.advance(before, commit)
     except CorruptLog as exc:
-        made.findings.append(found("no-protocol", path, exc.message, version=version))
+        made.findings.append(new_finding("no-protocol", path, exc.message, version=version))
         return False
-    step = Step(commit, actions, first, before, made.state, made.live)
+    step = ReplayStep(commit, actions, first, before, made.state, made.live)
     made.findings += [
-        found(rule, path, problem, version=version)
+        new_finding(rule, path, problem, version=version)
         for rule, breach in COMMIT_RULES
         for problem in breach(step)
     ]
-    made.findings += _against_row(made, step)
+    made.findings += _against_catalog_record(made, step)
     _apply(made, commit)
     made.commits += 1
     return True
 
 
-def _apply(made: Walk, commit: Commit) -> None:
+def _apply(made: LogReplay, commit: Commit) -> None:
     for remove in commit.removes:
-        made.live.pop(file_key.of(remove), None)
+        made.live.pop(file_key.file_key(remove), None)
         made.named.update(_paths(remove.path, remove.deletion_vector))
     for add in commit.adds:
-        made.live[file_key.of(add)] = add
+        made.live[file_key.file_key(add)] = add
         made.named.update(_paths(add.path, add.deletion_vector))
 
 
@@ -193,20 +195,20 @@ def _paths(path: str, vector: DeletionVector | None) -> Iterator[str]:
     yield path
     if vector is not None and vector.storage_type == "u":
         try:
-            place = deletion_vectors.where(vector)
+            place = deletion_vectors.vector_location(vector)
         except CorruptLog:  # the files' own check tells
             return
-        if isinstance(place, deletion_vectors.Stored):
+        if isinstance(place, deletion_vectors.StoredVector):
             yield place.path
 
 
-def _against_row(made: Walk, step: Step) -> Iterator[Finding]:
+def _against_catalog_record(made: LogReplay, step: ReplayStep) -> Iterator[Finding]:
     """What a commit says of itself must be what the catalog has written down, and nobody else's."""
     info, row = step.commit.info, made.evidence.row(step.version)
     said = (info.txn_id, info.in_commit_timestamp) if info is not None else (None, None)
     if row is not None and said != (row.txn_id, row.in_commit_timestamp):
-        yield found(
-            "row-differs", file_names.published(step.version),
+        yield new_finding(
+            "row-differs", file_names.published_path(step.version),
             f"the commit says {said[0]} at {said[1]}, the catalog {row.txn_id} at {row.in_commit_timestamp}",
             version=step.version,
         )  # fmt: skip
@@ -214,17 +216,19 @@ def _against_row(made: Walk, step: Step) -> Iterator[Finding]:
         first = made.txn_ids.setdefault(said[0], step.version)
         if first != step.version:
             problem = f"it has the txnId {said[0]} of version {first}"
-            yield found("txn-twice", file_names.published(step.version), problem, version=step.version)
+            yield new_finding(
+                "txn-twice", file_names.published_path(step.version), problem, version=step.version
+            )
 
 
-def _said_twice(step: Step) -> Iterator[str]:
-    things = Counter(_thing(action) for action in step.actions)
+def _said_twice(step: ReplayStep) -> Iterator[str]:
+    things = Counter(_reconciliation_key(action) for action in step.actions)
     for thing, count in things.items():
         if thing is not None and count > 1:
             yield f"it has {count} actions about {thing}"
 
 
-def _thing(action: Action) -> str | None:
+def _reconciliation_key(action: Action) -> str | None:
     """What an action is about, if a commit may say only one thing about it."""
     match action:
         case Protocol():
@@ -236,33 +240,33 @@ def _thing(action: Action) -> str | None:
         case DomainMetadata(domain=domain):
             return f"the domain {domain}"
         case AddFile():
-            vector = file_key.vector_id(action.deletion_vector)
+            vector = file_key.deletion_vector_id(action.deletion_vector)
             return f"the file {action.path}" + (f" with the vector {vector}" if vector else "")
         case _:
             return None
 
 
-def _added_and_removed(step: Step) -> Iterator[str]:
-    added = {file_key.of(add) for add in step.commit.adds}
-    for path, _ in added & {file_key.of(remove) for remove in step.commit.removes}:
+def _added_and_removed(step: ReplayStep) -> Iterator[str]:
+    added = {file_key.file_key(add) for add in step.commit.adds}
+    for path, _ in added & {file_key.file_key(remove) for remove in step.commit.removes}:
         yield f"{path} is both added and removed"
 
 
-def _added_twice(step: Step) -> Iterator[str]:
-    removed = {file_key.of(remove) for remove in step.commit.removes}
+def _added_twice(step: ReplayStep) -> Iterator[str]:
+    removed = {file_key.file_key(remove) for remove in step.commit.removes}
     for add in step.commit.adds:
-        key = file_key.of(add)
+        key = file_key.file_key(add)
         if add.data_change and key in step.live and key not in removed:
             yield f"{add.path} is part of the table already"
 
 
-def _removed_absent(step: Step) -> Iterator[str]:
+def _removed_absent(step: ReplayStep) -> Iterator[str]:
     for remove in step.commit.removes:
-        if file_key.of(remove) not in step.live and not deletion_vectors.is_vector_file(remove.path):
+        if file_key.file_key(remove) not in step.live and not deletion_vectors.is_vector_file(remove.path):
             yield f"{remove.path} is not part of the table"
 
 
-def _application_order(step: Step) -> Iterator[str]:
+def _application_order(step: ReplayStep) -> Iterator[str]:
     known = step.before.txns if step.before is not None else {}
     for txn in step.commit.txns:
         last = known.get(txn.app_id)
@@ -270,7 +274,7 @@ def _application_order(step: Step) -> Iterator[str]:
             yield f"the application {txn.app_id} is at {last.version} and goes to {txn.version}"
 
 
-def _timestamp_missing(step: Step) -> Iterator[str]:
+def _timestamp_missing(step: ReplayStep) -> Iterator[str]:
     if not step.after.has_in_commit_timestamps:
         return
     if step.first is None:
@@ -279,7 +283,7 @@ def _timestamp_missing(step: Step) -> Iterator[str]:
         yield "its commitInfo has no inCommitTimestamp"
 
 
-def _timestamp_order(step: Step) -> Iterator[str]:
+def _timestamp_order(step: ReplayStep) -> Iterator[str]:
     if step.before is None or not step.before.has_in_commit_timestamps:
         return
     before, now = step.before.in_commit_timestamp, step.after.in_commit_timestamp
@@ -287,7 +291,7 @@ def _timestamp_order(step: Step) -> Iterator[str]:
         yield f"it is stamped {now}, version {step.version - 1} is stamped {before}"
 
 
-def _timestamp_enablement(step: Step) -> Iterator[str]:
+def _timestamp_enablement(step: ReplayStep) -> Iterator[str]:
     if not step.after.has_in_commit_timestamps or step.commit.metadata is None:
         return
     try:
@@ -304,7 +308,7 @@ def _timestamp_enablement(step: Step) -> Iterator[str]:
         )
 
 
-COMMIT_RULES: tuple[tuple[str, Callable[[Step], Iterator[str]]], ...] = (
+COMMIT_RULES: tuple[tuple[str, Callable[[ReplayStep], Iterator[str]]], ...] = (
     ("said-twice", _said_twice),
     ("added-and-removed", _added_and_removed),
     ("added-twice", _added_twice),
@@ -316,17 +320,17 @@ COMMIT_RULES: tuple[tuple[str, Callable[[Step], Iterator[str]]], ...] = (
 )
 
 
-def check_latest(made: Walk) -> Iterator[Finding]:
+def check_latest(made: LogReplay) -> Iterator[Finding]:
     """What must be true of the files of the latest version together."""
     if made.state is None:
         return
-    where, version = file_names.published(made.state.version), made.state.version
+    where, version = file_names.published_path(made.state.version), made.state.version
     for path, times in Counter(path for path, _ in made.live).items():
         if times > 1:
             problem = f"{path} is part of the table {times} times, with different deletion vectors"
-            yield found("live-twice", where, problem, version=version)
+            yield new_finding("live-twice", where, problem, version=version)
     for problem in _row_ids(made.state, made.live):
-        yield found("row-ids", where, problem, version=version)
+        yield new_finding("row-ids", where, problem, version=version)
 
 
 def _row_ids(state: State, live: LiveAdds) -> Iterator[str]:
@@ -337,12 +341,12 @@ def _row_ids(state: State, live: LiveAdds) -> Iterator[str]:
     if without:
         yield f"{without[0]} has no row ids, {len(without)} files in all"
     try:
-        mark = row_tracking.mark(state)
+        mark = row_tracking.high_water_mark(state)
     except CorruptLog as exc:
         yield exc.message
         return
     spans = sorted(
-        (add.base_row_id, add.base_row_id + (record_counts.of(add).num_records or 1), add.path)
+        (add.base_row_id, add.base_row_id + (record_counts.counts_of_file(add).num_records or 1), add.path)
         for add in live.values()
         if add.base_row_id is not None
     )

@@ -5,7 +5,7 @@ import threading
 from types import TracebackType
 
 from headgate.calls.boundary import PLAIN
-from headgate.catalog.ports.leases import Held, LeaseHolding, lost
+from headgate.catalog.ports.leases import HeldLease, LeaseHolding, lease_lost_error
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, NotAllowed
 from headgate.protocol.actions import Version
 
@@ -18,7 +18,7 @@ _RENEWALS = 3
 class Lease:
     """Protects something until it is closed; ``check`` it before relying on that."""
 
-    def __init__(self, leases: LeaseHolding, held: Held, *, ttl_ms: int) -> None:
+    def __init__(self, leases: LeaseHolding, held: HeldLease, *, ttl_ms: int) -> None:
         self._leases = leases
         self._held = held
         self._ttl_ms = ttl_ms
@@ -40,7 +40,7 @@ class Lease:
     def check(self) -> None:
         """``NotAllowed`` if the lease has ended after all: what it protected may be gone."""
         if self._lost or self._stop.is_set():
-            raise lost(self._held)
+            raise lease_lost_error(self._held)
         self._leases.check(self._held)
 
     def close(self) -> None:

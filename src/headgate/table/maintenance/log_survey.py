@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from headgate.catalog.ports.access import EXTERNAL
 from headgate.catalog.ports.commits import RatifiedCommit, fingerprint
 from headgate.catalog.ports.events import operation_name
-from headgate.catalog.ports.recovery import Record
+from headgate.catalog.ports.recovery import StoredCommit
 from headgate.errors import CorruptLog, ObjectNotFound, TableNotFound
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.file_names import SET_ASIDE, Kind, LogFile
+from headgate.protocol.log.file_names import SET_ASIDE, LogFile, LogFileKind
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata.alter_properties import TABLE_ID, TABLE_NAME
 from headgate.storage import parallel_reads
@@ -28,7 +28,7 @@ from headgate.table.read.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class LogSurvey:
     """A table as its files prove it."""
 
     place: str
@@ -71,43 +71,45 @@ class Survey:
     def sources(self) -> tuple[str, ...]:
         """The places beside its own where it has files: it is a shallow clone."""
         paths = self.snapshot.files.without_stats["path"].to_pylist()
-        return tuple(sorted(clone_files.folders(path for path in paths if file_paths.is_absolute(path))))
+        return tuple(
+            sorted(clone_files.absolute_folders(path for path in paths if file_paths.is_absolute(path)))
+        )
 
 
-def survey(store: Store, place: str) -> Survey:
+def survey_log(store: Store, place: str) -> LogSurvey:
     """The table whose log is in this store; ``TableNotFound`` if there is no commit of any."""
-    files = log_reader.listed(store)
-    published = {file.version for file in files if file.kind is Kind.PUBLISHED}
-    latest = _reached(files, published)
+    files = log_reader.list_log(store)
+    published = {file.version for file in files if file.kind is LogFileKind.PUBLISHED}
+    latest = _last_reachable_version(files, published)
     if latest is None:
         raise TableNotFound(f"there is no Delta table at {place!r}: its log has no commit", name=place)
     frontier = Frontier(latest, {}, managed=True, listing=files)
     after = max((version for version in published if version > latest), default=None)
-    return Survey(place, snapshot.load(store, frontier), _staged(store, latest), after)
+    return LogSurvey(place, snapshot.load_snapshot(store, frontier), _staged(store, latest), after)
 
 
-def exists(store: Store) -> bool:
+def log_exists(store: Store) -> bool:
     """Whether there is a log with something in it."""
-    return any(file_names.parse(found.path) is not None for found in store.list_from(file_names.LOG))
+    return any(file_names.parse(found.path) is not None for found in store.list_from(file_names.LOG_FOLDER))
 
 
-def stranded(store: Store, latest: Version) -> tuple[LogFile, ...]:
+def unreachable_files(store: Store, latest: Version) -> tuple[LogFile, ...]:
     """What a log has of versions that cannot be reached: after a gap, and checksums of versions to come."""
-    files = [file for file in log_reader.listed(store) if file.version > latest]
-    published = {file.version for file in files if file.kind is Kind.PUBLISHED}
+    files = [file for file in log_reader.list_log(store) if file.version > latest]
+    published = {file.version for file in files if file.kind is LogFileKind.PUBLISHED}
     following = latest
     while following + 1 in published:
         following = Version(following + 1)
     return tuple(file for file in files if file.version > following)
 
 
-def set_aside(store: Store, files: Iterable[LogFile], uuid: Callable[[], str]) -> tuple[str, ...]:
+def set_aside_files(store: Store, files: Iterable[LogFile], uuid: Callable[[], str]) -> tuple[str, ...]:
     """Move files out of the way of the versions whose names they have; where they are then."""
     moved = []
     for file in files:
         with suppress(ObjectNotFound):  # somebody else did
             content = store.read(file.path)
-            name, _, ending = file.path.removeprefix(file_names.LOG).partition(".")
+            name, _, ending = file.path.removeprefix(file_names.LOG_FOLDER).partition(".")
             place = f"{SET_ASIDE}{name}.{uuid()}.{ending}"
             store.put(place, content)
             store.delete(file.path)
@@ -115,19 +117,19 @@ def set_aside(store: Store, files: Iterable[LogFile], uuid: Callable[[], str]) -
     return tuple(moved)
 
 
-def records(store: Store, latest: Version) -> tuple[Record, ...]:
+def stored_commits(store: Store, latest: Version) -> tuple[StoredCommit, ...]:
     """The versions up to the latest, as a catalog writes them down, oldest first.
 
     From the first on after which each is a commit of a catalog and is still there.
     """
     versions = sorted(
         file.version
-        for file in log_reader.listed(store)
-        if file.kind is Kind.PUBLISHED and file.version <= latest
+        for file in log_reader.list_log(store)
+        if file.kind is LogFileKind.PUBLISHED and file.version <= latest
     )
-    kept: list[Record] = []
+    kept: list[StoredCommit] = []
     known: set[str] = set()
-    for version, record in zip(versions, _records(store, versions), strict=True):
+    for version, record in zip(versions, _read_stored_commits(store, versions), strict=True):
         follows = record is not None and kept and kept[-1].commit.version == version - 1
         if record is None or record.commit.txn_id in known or not follows:
             kept, known = [], set()
@@ -137,24 +139,24 @@ def records(store: Store, latest: Version) -> tuple[Record, ...]:
     return tuple(kept) if kept and kept[-1].commit.version == latest else ()
 
 
-def _records(store: Store, versions: Sequence[Version]) -> Iterator[Record | None]:
-    return parallel_reads.in_order(store, lambda version: _record(store, version), versions)
+def _read_stored_commits(store: Store, versions: Sequence[Version]) -> Iterator[StoredCommit | None]:
+    return parallel_reads.map_in_order(store, lambda version: _stored_commit(store, version), versions)
 
 
-def _record(store: Store, version: Version) -> Record | None:
+def _stored_commit(store: Store, version: Version) -> StoredCommit | None:
     with suppress(ObjectNotFound, CorruptLog):
-        content = store.read(file_names.published(version))
-        info = codec.commit_info(version, content) or codec.small(version, content).info
+        content = store.read(file_names.published_path(version))
+        info = codec.decode_commit_info(version, content) or codec.decode_without_files(version, content).info
         if info is not None and info.txn_id is not None and info.in_commit_timestamp is not None:
             ratified = RatifiedCommit(version, info.txn_id, info.in_commit_timestamp, None)
             digest = fingerprint(content)
-            return Record(ratified, len(content), digest, operation_name(info), EXTERNAL)
+            return StoredCommit(ratified, len(content), digest, operation_name(info), EXTERNAL)
     return None
 
 
-def _reached(files: Sequence[LogFile], published: set[Version]) -> Version | None:
+def _last_reachable_version(files: Sequence[LogFile], published: set[Version]) -> Version | None:
     """The last version up to which nothing is missing since the newest checkpoint, or the beginning."""
-    start = max((file.version for file in files if file.kind is Kind.CHECKPOINT), default=None)
+    start = max((file.version for file in files if file.kind is LogFileKind.CHECKPOINT), default=None)
     if start is None:
         start = Version(0) if Version(0) in published else None
     if start is None:
@@ -166,6 +168,8 @@ def _reached(files: Sequence[LogFile], published: set[Version]) -> Version | Non
 
 
 def _staged(store: Store, latest: Version) -> tuple[str, ...]:
-    found = (item.path for item in store.list_from(file_names.STAGED))
-    versions = {path: file_names.staged_version(path.removeprefix(file_names.STAGED)) for path in found}
+    found = (item.path for item in store.list_from(file_names.STAGED_FOLDER))
+    versions = {
+        path: file_names.staged_version(path.removeprefix(file_names.STAGED_FOLDER)) for path in found
+    }
     return tuple(path for path, version in versions.items() if version is not None and version > latest)

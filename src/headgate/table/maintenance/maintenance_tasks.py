@@ -13,16 +13,16 @@ import pyarrow.compute as pc
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.maintenance import Maintenance
-from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.ports.serving import LogHints
 from headgate.errors import ObjectNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.features.rearrangement import DEFAULTS, Thresholds
 from headgate.protocol.log import file_names, log_retention
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.table.commit import catalog_hints
 from headgate.table.maintenance import staged_cleanup, vacuum
 from headgate.table.maintenance.rearranger import Rearranger
-from headgate.table.maintenance.vacuum import Wish
+from headgate.table.maintenance.vacuum import VacuumOptions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import checksum_files, log_reader
 from headgate.table.read.snapshot import Snapshot
@@ -53,7 +53,7 @@ class WorkerPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Chores:
+class TaskContext:
     """One table, and what the catalog knows of it."""
 
     table_id: TableId
@@ -61,7 +61,7 @@ class Chores:
     tail: Callable[[], Tail]
     publications: StagedFiles
     vacuumed: Callable[[], EpochMillis]
-    note_log: Callable[[KnownLog], None]
+    note_log: Callable[[LogHints], None]
     policy: WorkerPolicy
     thresholds: Thresholds | None = None
     """What was said of this table in place of what the policy says of all."""
@@ -69,106 +69,106 @@ class Chores:
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
+class MaintenanceTask:
     """A kind of work: what there is to do, if anything, and doing it; both say in words what it is."""
 
     name: str
     kind: Maintenance | None
-    due: Callable[[Chores], str | None]
-    do: Callable[[Chores], str | None]
+    due: Callable[[TaskContext], str | None]
+    do: Callable[[TaskContext], str | None]
     takes_rows: bool = False
     """Whether it takes somebody who writes rows, as Spark does."""
 
 
-def _unpublished(chores: Chores) -> str | None:
+def _unpublished(chores: TaskContext) -> str | None:
     if not chores.policy.publish:
         return None
     tail = chores.tail()
     return _versions(tail.published + 1, tail.latest) if tail.latest > tail.published else None
 
 
-def _publish(chores: Chores) -> str:
+def _publish(chores: TaskContext) -> str:
     before = chores.tail().published
     return _versions(before + 1, chores.table.publish())
 
 
-def _uncheckpointed(chores: Chores) -> str | None:
+def _uncheckpointed(chores: TaskContext) -> str | None:
     if not chores.policy.checkpoint:
         return None
     state = chores.table.snapshot().state
     behind = state.version - _checkpointed(chores, state.version)
-    protected = log_retention.of(state.protocol, state.metadata).protected_before
+    protected = log_retention.log_settings(state.protocol, state.metadata).protected_before
     if behind < log_retention.checkpoint_interval(state.metadata) or state.version < protected:
         return None
     return f"version {state.version}, {behind} after the last one"
 
 
-def _checkpointed(chores: Chores, version: Version) -> Version:
+def _checkpointed(chores: TaskContext, version: Version) -> Version:
     """The version of the last checkpoint, whether or not the pointer to it is there; 0 if there is none."""
     segment, _ = chores.table.segment(version)
     return segment.checkpoint[0].version if segment.checkpoint else Version(0)
 
 
-def _checkpoint(chores: Chores) -> str:
+def _checkpoint(chores: TaskContext) -> str:
     return f"version {chores.table.checkpoint()}"
 
 
-def _blocks(chores: Chores) -> Iterator[tuple[Version, Version]]:
+def _blocks(chores: TaskContext) -> Iterator[tuple[Version, Version]]:
     """The published blocks after the last checkpoint that have no compaction."""
     size = chores.policy.compact
     state = chores.table.snapshot().state
     if size < 2 or size >= log_retention.checkpoint_interval(state.metadata):
         return
     after = _checkpointed(chores, state.version)
-    files = log_reader.listed(chores.table.store, since=after)
-    there = {file.path for file in files if file.kind is file_names.Kind.COMPACTED}
-    published = {file.version for file in files if file.kind is file_names.Kind.PUBLISHED}
+    files = log_reader.list_log(chores.table.store, since=after)
+    there = {file.path for file in files if file.kind is file_names.LogFileKind.COMPACTED}
+    published = {file.version for file in files if file.kind is file_names.LogFileKind.PUBLISHED}
     last = chores.tail().published
     for start in range((after // size + 1) * size, last + 2 - size, size):
         end = start + size - 1
         versions = set(range(start, end + 1))
-        if versions <= published and file_names.compacted(Version(start), Version(end)) not in there:
+        if versions <= published and file_names.compaction_path(Version(start), Version(end)) not in there:
             yield Version(start), Version(end)
 
 
-def _uncompacted(chores: Chores) -> str | None:
+def _uncompacted(chores: TaskContext) -> str | None:
     found = list(_blocks(chores))
     return _versions(found[0][0], found[-1][1]) if found else None
 
 
-def _compact(chores: Chores) -> str | None:
+def _compact(chores: TaskContext) -> str | None:
     found = list(_blocks(chores))
     for start, end in found:
         chores.table.compact_log(start, end)
     return _versions(found[0][0], found[-1][1]) if found else None
 
 
-def _unchecked(chores: Chores) -> str | None:
+def _missing_checksum(chores: TaskContext) -> str | None:
     found = chores.table.snapshot()
     # Counting the files of a very large table is Spark's work, and its next checkpoint brings the sum.
     if not chores.policy.checksum or _is_large(chores, found):
         return None
     try:
-        chores.table.store.head(file_names.checksum(found.version))
+        chores.table.store.head(file_names.checksum_path(found.version))
     except ObjectNotFound:
         return f"version {found.version}"
     return None
 
 
-def _is_large(chores: Chores, found: Snapshot) -> bool:
+def _is_large(chores: TaskContext, found: Snapshot) -> bool:
     return found.files.checkpoint_bytes > chores.table.settings.spark_replay_bytes
 
 
-def _checksum(chores: Chores) -> str:
+def _checksum(chores: TaskContext) -> str:
     found = chores.table.check_permitted(Maintenance.CHECKSUM, "a checksum").snapshot
     sizes = found.files.without_stats["size"]
-    totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
-    checksum_files.write(chores.table.store, found.state, totals)
+    totals = FileTotals(len(sizes), pc.sum(sizes).as_py() or 0)
+    checksum_files.write_checksum(chores.table.store, found.state, totals)
     catalog_hints.note_checksum(chores, found.state, totals)
     return f"version {found.version}"
 
 
-def _expired(chores: Chores) -> str | None:
+def _expired(chores: TaskContext) -> str | None:
     if not chores.policy.cleanup:
         return None
     state, now_ms = chores.table.snapshot().state, chores.table.guard.now_ms()
@@ -176,61 +176,64 @@ def _expired(chores: Chores) -> str | None:
     return "versions that are older than the log is kept" if due else None
 
 
-def _cleanup(chores: Chores) -> str | None:
+def _cleanup(chores: TaskContext) -> str | None:
     deleted = chores.table.cleanup_log()
     return _files(len(deleted)) if deleted else None
 
 
-def _unvacuumed(chores: Chores) -> str | None:
+def _unvacuumed(chores: TaskContext) -> str | None:
     """Due if files may go that were removed a while after those that went last."""
     every, table = chores.policy.vacuum_every, chores.table
     if every is None:
         return None
     state = table.snapshot().state
-    moment = table.guard.now_ms() - log_retention.of(state.protocol, state.metadata).tombstone_retention_ms
+    moment = (
+        table.guard.now_ms()
+        - log_retention.log_settings(state.protocol, state.metadata).tombstone_retention_ms
+    )
     needed = table.guard.horizon().timestamp
     moment = moment if needed is None else min(moment, needed)
     due = moment - chores.vacuumed() >= every // timedelta(milliseconds=1)
     return "files that no readable version needs" if due else None
 
 
-def _vacuum(chores: Chores) -> str | None:
-    deleted = vacuum.vacuum(chores.table, Wish()).paths
+def _vacuum(chores: TaskContext) -> str | None:
+    deleted = vacuum.vacuum(chores.table, VacuumOptions()).paths
     return _files(len(deleted)) if deleted else None
 
 
-def _losers(chores: Chores) -> tuple[str, ...]:
+def _lost_staged_files(chores: TaskContext) -> tuple[str, ...]:
     table, grace = chores.table, chores.policy.staged_grace // timedelta(milliseconds=1)
     before = table.guard.now_ms() - grace
     needed = table.guard.horizon().timestamp
     moment = EpochMillis(before if needed is None else min(before, needed))
     # In this order: a version that is published cannot be won by a file that is written later.
     published = chores.tail().published
-    found = staged_cleanup.old_enough(table.store, published=published, before=moment)
-    ratified = chores.publications.named(chores.table_id, staged_cleanup.file_names(found)) if found else ()
-    return staged_cleanup.losers(found, ratified)
+    found = staged_cleanup.old_staged_files(table.store, published=published, before=moment)
+    ratified = chores.publications.named(chores.table_id, staged_cleanup.staged_names(found)) if found else ()
+    return staged_cleanup.unratified_paths(found, ratified)
 
 
-def _lost(chores: Chores) -> str | None:
-    found = _losers(chores) if chores.policy.sweep else ()
+def _unswept(chores: TaskContext) -> str | None:
+    found = _lost_staged_files(chores) if chores.policy.sweep else ()
     return _files(len(found)) if found else None
 
 
-def _sweep(chores: Chores) -> str:
-    found = _losers(chores)
+def _sweep(chores: TaskContext) -> str:
+    found = _lost_staged_files(chores)
     for path in found:
         chores.table.store.delete(path)
     return _files(len(found))
 
 
-CHORES: tuple[Chore, ...] = (
-    Chore("publish", None, _unpublished, _publish),
-    Chore("checkpoint", Maintenance.CHECKPOINT, _uncheckpointed, _checkpoint),
-    Chore("compact the log", Maintenance.LOG_COMPACTION, _uncompacted, _compact),
-    Chore("checksum", Maintenance.CHECKSUM, _unchecked, _checksum),
-    Chore("clean up the log", Maintenance.METADATA_CLEANUP, _expired, _cleanup),
-    Chore("vacuum", Maintenance.DATA_CLEANUP, _unvacuumed, _vacuum),
-    Chore("sweep staged files", None, _lost, _sweep),
+MAINTENANCE_TASKS: tuple[MaintenanceTask, ...] = (
+    MaintenanceTask("publish", None, _unpublished, _publish),
+    MaintenanceTask("checkpoint", Maintenance.CHECKPOINT, _uncheckpointed, _checkpoint),
+    MaintenanceTask("compact the log", Maintenance.LOG_COMPACTION, _uncompacted, _compact),
+    MaintenanceTask("checksum", Maintenance.CHECKSUM, _missing_checksum, _checksum),
+    MaintenanceTask("clean up the log", Maintenance.METADATA_CLEANUP, _expired, _cleanup),
+    MaintenanceTask("vacuum", Maintenance.DATA_CLEANUP, _unvacuumed, _vacuum),
+    MaintenanceTask("sweep staged files", None, _unswept, _sweep),
 )
 
 

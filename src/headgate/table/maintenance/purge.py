@@ -13,7 +13,7 @@ from headgate.storage.locate import Locate
 from headgate.storage.store import Store
 
 
-class Keeps(Protocol):
+class PurgeCatalog(Protocol):
     """A catalog as far as a purge needs it."""
 
     @property
@@ -24,7 +24,7 @@ class Keeps(Protocol):
     def check_may_purge(self, table_id: TableId) -> None: ...
 
 
-def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locate | None) -> TableId:
+def purge(catalog: PurgeCatalog, name: TableName, table_id: str | None, *, files: Locate | None) -> TableId:
     """Get rid of the table of that name that was dropped last, or of the one with that id; its id.
 
     With ``files``, who knows where they are, these go too; what an earlier call left of that is finished.
@@ -40,18 +40,18 @@ def purge(catalog: Keeps, name: TableName, table_id: str | None, *, files: Locat
         catalog.disposal.strike_out(found[0])
         return found[0]
     condemned = catalog.disposal.condemn(found[0])
-    delete_files(files(condemned.location))
+    delete_table_files(files(condemned.location))
     catalog.disposal.forget(condemned.table_id)
     return found[0]
 
 
-def delete_files(files: Store) -> int:
+def delete_table_files(files: Store) -> int:
     """Delete everything below a table's location; how many files.
 
     The log goes last, its beginning last of all: until then, who finds the folder sees what it was.
     """
     found = [meta.path for meta in files.list_from("")]
-    log = [path for path in found if path.startswith(file_names.LOG)]
-    for path in (*(path for path in found if not path.startswith(file_names.LOG)), *reversed(log)):
+    log = [path for path in found if path.startswith(file_names.LOG_FOLDER)]
+    for path in (*(path for path in found if not path.startswith(file_names.LOG_FOLDER)), *reversed(log)):
         files.delete(path)
     return len(found)

@@ -7,7 +7,7 @@ from headgate.table.opened_table import OpenedTable
 
 
 @dataclass(frozen=True, slots=True)
-class Rearranged:
+class RearrangeResult:
     """The version that has the new files, and how many came and went; none if there was nothing to do."""
 
     version: int
@@ -24,10 +24,10 @@ class Rearranger(Protocol):
     committed, or everything.
     """
 
-    def optimize(self, table: OpenedTable) -> Rearranged:
+    def optimize(self, table: OpenedTable) -> RearrangeResult:
         """Put small files together; lay a clustered table out by its columns, as far as it is not yet."""
         ...
 
-    def purge(self, table: OpenedTable) -> Rearranged:
+    def purge(self, table: OpenedTable) -> RearrangeResult:
         """Write every file that has deleted rows anew without them."""
         ...

@@ -15,7 +15,7 @@ import msgspec
 
 from headgate.catalog.ports import directory_copy
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableName, normal
+from headgate.catalog.ports.directory import TableName, normalize_name
 from headgate.catalog.ports.directory_copy import (
     CONDEMNED,
     DROPPED,
@@ -25,20 +25,20 @@ from headgate.catalog.ports.directory_copy import (
     DirectoryCopy,
     DirectoryCopying,
 )
-from headgate.catalog.ports.recovery import CatalogRecovery, Entry, KnownTable, ProvenTable
+from headgate.catalog.ports.recovery import CatalogRecovery, ProvenTable, RebuildResult, RegisteredTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.storage import locations, make_folder
 from headgate.storage.locate import Locate
 from headgate.table.maintenance import log_survey
-from headgate.table.maintenance.log_survey import Survey
+from headgate.table.maintenance.log_survey import LogSurvey
 
-NAMELESS = "recovered"
+RECOVERED_SCHEMA = "recovered"
 """The schema of tables of which nobody knows what they were called."""
 
 
-class Outcome(Enum):
+class RecoveryOutcome(Enum):
     """What became of a table."""
 
     REBUILT = "rebuilt"
@@ -55,7 +55,7 @@ class RecoveredTable:
     name: str
     table_id: str
     location: str
-    outcome: Outcome
+    outcome: RecoveryOutcome
     version: int | None = None
     """The last version it has from now on."""
     staged: tuple[str, ...] = ()
@@ -67,11 +67,11 @@ class RecoveredTable:
     @property
     def may_lack(self) -> bool:
         """Whether there may have been more than there is."""
-        return bool(self.staged) or self.lost is not None or self.outcome is Outcome.LEFT
+        return bool(self.staged) or self.lost is not None or self.outcome is RecoveryOutcome.LEFT
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class RecoveryReport:
     """What a recovery did, or with ``dry_run`` would do."""
 
     tables: tuple[RecoveredTable, ...]
@@ -82,12 +82,12 @@ class Recovery:
     @property
     def changed(self) -> bool:
         """Whether there was anything to do."""
-        done = {Outcome.REBUILT, Outcome.CAUGHT_UP}
+        done = {RecoveryOutcome.REBUILT, RecoveryOutcome.CAUGHT_UP}
         return bool(self.schemas) or any(table.outcome in done for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class RecoverySources:
     """What is left: a warehouse, and a database that may be empty."""
 
     warehouse: str
@@ -100,40 +100,47 @@ class Ground:
     world: World = field(default_factory=SystemWorld)
 
 
-def recover(ground: Ground, places: Iterable[str] = (), *, dry_run: bool = False) -> Recovery:
+def rebuild_catalog(
+    ground: RecoverySources, places: Iterable[str] = (), *, dry_run: bool = False
+) -> RecoveryReport:
     """Rebuild what can be proven: of all tables in the warehouse, those that are known, and ``places``."""
     files = ground.locate(ground.warehouse)
-    copy = directory_copy.read(files) or DirectoryCopy()
+    copy = directory_copy.read_copy(files) or DirectoryCopy()
     known = ground.recoveries.known() if ground.recoveries is not None else {}
-    work = _Work(ground, copy, known, dry_run=dry_run or ground.recoveries is None)
+    work = _RecoveryRun(ground, copy, known, dry_run=dry_run or ground.recoveries is None)
     found = [*work.surveys(places)]
     named = {name.schema for each in found if (name := work.name_of(each)) is not None}
     if not work.dry_run:  # before the first change, so that what a crash leaves is not taken for a whole lake
-        directory_copy.write(files, msgspec.structs.replace(copy, recovering=True))
+        directory_copy.write_copy(files, msgspec.structs.replace(copy, recovering=True))
     schemas = work.make_schemas({*copy.schemas, *named})
     done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in found]
     if ground.copies is not None and not work.dry_run:
         ground.copies.now(recovered=True)
     order = sorted((each for each in done if each is not None), key=lambda each: (each.name, each.table_id))
-    return Recovery(tuple(order), schemas, work.dry_run)
+    return RecoveryReport(tuple(order), schemas, work.dry_run)
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SurveyedTable:
     """A table of this catalog, by its files."""
 
     table_id: TableId
     location: str
     """As it is written down."""
-    survey: Survey
+    survey: LogSurvey
     copied: CopiedTable | None
 
 
-class _Work:
+class _RecoveryRun:
     """One recovery."""
 
     def __init__(
-        self, ground: Ground, copy: DirectoryCopy, known: Mapping[TableId, KnownTable], *, dry_run: bool
+        self,
+        ground: RecoverySources,
+        copy: DirectoryCopy,
+        known: Mapping[TableId, RegisteredTable],
+        *,
+        dry_run: bool,
     ) -> None:
         self._ground = ground
         self._copy = copy
@@ -141,20 +148,20 @@ class _Work:
         self._taken = {table.name for table in known.values() if table.state == LIVE}
         self.dry_run = dry_run
 
-    def surveys(self, places: Iterable[str]) -> Iterator["_Found | RecoveredTable"]:
+    def surveys(self, places: Iterable[str]) -> Iterator["_SurveyedTable | RecoveredTable"]:
         """Every table of the catalog by its files, those that have the best claim to their name first."""
-        found: list[_Found] = []
+        found: list[_SurveyedTable] = []
         for place in self._places(places):
             survey = self._survey(place)
             if isinstance(survey, RecoveredTable):
                 yield survey
             elif survey is not None and survey.state.protocol.is_catalog_managed:
-                location = locations.kept(place, self._ground.warehouse)
+                location = locations.stored_location(place, self._ground.warehouse)
                 table_id = TableId(survey.table_id or location)
-                found.append(_Found(table_id, location, survey, self._copy.by_id.get(table_id)))
-        yield from sorted(found, key=_claim, reverse=True)
+                found.append(_SurveyedTable(table_id, location, survey, self._copy.by_id.get(table_id)))
+        yield from sorted(found, key=_name_precedence, reverse=True)
 
-    def name_of(self, found: "_Found | RecoveredTable") -> TableName | None:
+    def name_of(self, found: "_SurveyedTable | RecoveredTable") -> TableName | None:
         """What a table that is to be written down is called."""
         if isinstance(found, RecoveredTable):
             return None
@@ -162,9 +169,9 @@ class _Work:
             return TableName(found.copied.schema, found.copied.table)
         schema, dot, table = (found.survey.name or "").partition(".")
         try:
-            return normal(TableName(schema, table if dot else ""))
+            return normalize_name(TableName(schema, table if dot else ""))
         except InvalidRequest:
-            return TableName(NAMELESS, "t_" + re.sub(r"[^A-Za-z0-9_]", "_", found.table_id).lower())
+            return TableName(RECOVERED_SCHEMA, "t_" + re.sub(r"[^A-Za-z0-9_]", "_", found.table_id).lower())
 
     def make_schemas(self, names: set[str]) -> tuple[str, ...]:
         if self._ground.recoveries is None or self.dry_run:
@@ -172,7 +179,7 @@ class _Work:
             return tuple(sorted(names - have))
         return self._ground.recoveries.make_schemas(names)
 
-    def recover(self, found: _Found) -> RecoveredTable:
+    def recover(self, found: _SurveyedTable) -> RecoveredTable:
         """Bring the catalog as far as the table's files prove."""
         known = self._known.get(found.table_id)
         if known is not None and known.state == STAGING and not _is_registered(found):
@@ -185,36 +192,36 @@ class _Work:
             )
         return self._catch_up(found, known)
 
-    def _rebuild(self, found: _Found) -> RecoveredTable:
-        name = self.name_of(found) or TableName(NAMELESS, "t")
+    def _rebuild(self, found: _SurveyedTable) -> RecoveredTable:
+        name = self.name_of(found) or TableName(RECOVERED_SCHEMA, "t")
         copied, survey = found.copied, found.survey
         if found.table_id in self._copy.forgotten or (copied and copied.state == CONDEMNED):
             return self._left(found, "it was purged, so its files are nobody's: delete them, or keep them")
         entry = self._enter(found, name)
-        if entry is Entry.OVERLAPS:
+        if entry is RebuildResult.OVERLAPS:
             return self._left(found, "another table of the lake has its files there")
         notes = []
-        if entry is Entry.DROPPED and not _was_dropped(copied):
+        if entry is RebuildResult.DROPPED and not _was_dropped(copied):
             notes.append(
                 f"another table is called {name}, so this one is among the dropped: "
                 f"lake.undrop({str(name)!r}, table_id={found.table_id!r}, to=…) brings it back"
             )
-        elif entry is Entry.DROPPED:
+        elif entry is RebuildResult.DROPPED:
             notes.append("it was dropped before, and can be had back with lake.undrop")
-        if name.schema == NAMELESS and copied is None:
+        if name.schema == RECOVERED_SCHEMA and copied is None:
             notes.append("it does not say what it was called: lake.rename gives it a name")
         if not _is_registered(found):
             notes.append("it may never have got its name: it has version 0 and nothing else")
         notes.extend(self._clear(found))
-        return self._told(found, str(name), Outcome.REBUILT, survey.version, tuple(notes))
+        return self._told(found, str(name), RecoveryOutcome.REBUILT, survey.version, tuple(notes))
 
-    def _enter(self, found: _Found, name: TableName) -> Entry:
+    def _enter(self, found: _SurveyedTable, name: TableName) -> RebuildResult:
         is_live = not _was_dropped(found.copied)
         if self._ground.recoveries is None or self.dry_run:
             if not is_live or name in self._taken:
-                return Entry.DROPPED
+                return RebuildResult.DROPPED
             self._taken.add(name)
-            return Entry.LIVE
+            return RebuildResult.LIVE
         survey = found.survey
         files = self._ground.locate(survey.place)
         copied = found.copied
@@ -225,7 +232,7 @@ class _Work:
             survey.summary,
             survey.timestamp,
             EpochMillis(survey.state.metadata.created_time or survey.timestamp),
-            log_survey.records(files, survey.version),
+            log_survey.stored_commits(files, survey.version),
             survey.sources,
             is_live=is_live,
             details={"message": f"rebuilt from its log, up to version {survey.version}"},
@@ -239,15 +246,15 @@ class _Work:
             )
         return self._ground.recoveries.enter(proven)
 
-    def _catch_up(self, found: _Found, known: KnownTable) -> RecoveredTable:
+    def _catch_up(self, found: _SurveyedTable, known: RegisteredTable) -> RecoveredTable:
         name, latest, notes = known.name, known.latest, list[str]()
         copied, recoveries = found.copied, self._ground.recoveries
-        outcome = Outcome.UNCHANGED
+        outcome = RecoveryOutcome.UNCHANGED
         if copied is not None and copied.revision > known.revision and copied.state != CONDEMNED:
             renamed = self.dry_run or (recoveries is not None and recoveries.rename(copied))
             name = TableName(copied.schema, copied.table) if renamed else name
             known = replace(known, state=copied.state) if renamed else known
-            outcome = Outcome.CAUGHT_UP if renamed else outcome
+            outcome = RecoveryOutcome.CAUGHT_UP if renamed else outcome
             if not renamed:
                 notes.append(f"it was called {copied.name} later, which is the name of another table")
         if found.survey.version > latest and known.state == LIVE:
@@ -255,7 +262,7 @@ class _Work:
                 accept = self._ground.accept
                 published = found.survey.version
                 latest = published if self.dry_run or accept is None else accept(name, published)
-                outcome = Outcome.CAUGHT_UP
+                outcome = RecoveryOutcome.CAUGHT_UP
             except HeadgateError as exc:
                 notes.append(f"version {latest + 1} is published, and refused: {exc.message}")
         elif found.survey.version > latest:
@@ -263,7 +270,7 @@ class _Work:
         notes.extend(self._clear(found))
         return self._told(found, str(name), outcome, latest, tuple(notes))
 
-    def _clear(self, found: _Found) -> Iterator[str]:
+    def _clear(self, found: _SurveyedTable) -> Iterator[str]:
         """Move out of the way of versions to come what is left of versions that are lost."""
         survey, recoveries = found.survey, self._ground.recoveries
         if survey.beyond is not None:
@@ -271,62 +278,64 @@ class _Work:
         if recoveries is None or self.dry_run:
             return
         files = self._ground.locate(survey.place)
-        left = log_survey.stranded(files, survey.version)
+        left = log_survey.unreachable_files(files, survey.version)
         # Asked after the files were listed: what they are of was ratified before they were written.
         latest = recoveries.latest(found.table_id)
         if latest is None:
             return
         gone = (file for file in left if file.version > latest)
-        for place in log_survey.set_aside(files, gone, self._ground.world.uuid):
+        for place in log_survey.set_aside_files(files, gone, self._ground.world.uuid):
             yield f"kept as {place}, out of the way of the version that is to come"
 
     def _told(
-        self, found: _Found, name: str, outcome: Outcome, version: int, notes: tuple[str, ...]
+        self, found: _SurveyedTable, name: str, outcome: RecoveryOutcome, version: int, notes: tuple[str, ...]
     ) -> RecoveredTable:
-        staged = tuple(path for path in found.survey.staged if outcome is not Outcome.UNCHANGED)
+        staged = tuple(path for path in found.survey.staged if outcome is not RecoveryOutcome.UNCHANGED)
         before = found.copied.latest if found.copied is not None else version
         lost = (version + 1, before) if before > version else None
         place = self._place(found.location)
         return RecoveredTable(name, found.table_id, place, outcome, version, staged, lost, notes)
 
-    def _left(self, found: _Found, why: str, name: TableName | None = None) -> RecoveredTable:
+    def _left(self, found: _SurveyedTable, why: str, name: TableName | None = None) -> RecoveredTable:
         called = str(name or self.name_of(found))
         place = self._place(found.location)
-        return RecoveredTable(called, found.table_id, place, Outcome.LEFT, notes=(why,))
+        return RecoveredTable(called, found.table_id, place, RecoveryOutcome.LEFT, notes=(why,))
 
     def _places(self, given: Iterable[str]) -> Iterator[str]:
         """Where tables may be, each once, in one spelling."""
         warehouse = self._ground.warehouse
         here = [
-            name for name in make_folder.names(self._ground.locate(warehouse)) if not name.startswith("_")
+            name
+            for name in make_folder.folder_names(self._ground.locate(warehouse))
+            if not name.startswith("_")
         ]
         kept = [*here, *(table.location for table in self._copy.tables)]
         kept += (table.location for table in self._known.values() if table.state in (LIVE, DROPPED))
-        places = [*(locations.absolute(location, warehouse) for location in kept), *given]
+        places = [*(locations.absolute_location(location, warehouse) for location in kept), *given]
         yield from dict.fromkeys(map(locations.canonical, places))
 
-    def _survey(self, place: str) -> Survey | RecoveredTable | None:
-        location = locations.kept(place, self._ground.warehouse)
+    def _survey(self, place: str) -> LogSurvey | RecoveredTable | None:
+        location = locations.stored_location(place, self._ground.warehouse)
         expected = next((table for table in self._copy.tables if table.location == location), None)
         called = location if expected is None else expected.name
         table_id = location if expected is None else expected.table_id
         try:
-            return log_survey.survey(self._ground.locate(place), place)
+            return log_survey.survey_log(self._ground.locate(place), place)
         except TableNotFound as exc:
             if expected is None or expected.state == CONDEMNED:
                 return None  # a folder of something else
             lost = (0, expected.latest)
             why = f"its log is gone: {exc.message}"
-            return RecoveredTable(called, table_id, place, Outcome.LEFT, lost=lost, notes=(why,))
+            return RecoveredTable(called, table_id, place, RecoveryOutcome.LEFT, lost=lost, notes=(why,))
         except HeadgateError as exc:
             why = f"it cannot be read: {exc.message}"
-            return RecoveredTable(called, table_id, place, Outcome.LEFT, notes=(why,))
+            return RecoveredTable(called, table_id, place, RecoveryOutcome.LEFT, notes=(why,))
 
     def _place(self, location: str) -> str:
-        return locations.canonical(locations.absolute(location, self._ground.warehouse))
+        return locations.canonical(locations.absolute_location(location, self._ground.warehouse))
 
 
-def _claim(found: _Found) -> tuple[bool, bool, int, int, str]:
+def _name_precedence(found: _SurveyedTable) -> tuple[bool, bool, int, int, str]:
     """Which of two tables that say the same name has it: who was last known to, then the later one."""
     copied = found.copied
     is_named = copied is not None and copied.state == LIVE
@@ -334,7 +343,7 @@ def _claim(found: _Found) -> tuple[bool, bool, int, int, str]:
     return is_named, survey.version > 0, survey.timestamp, survey.version, found.table_id
 
 
-def _is_registered(found: _Found) -> bool:
+def _is_registered(found: _SurveyedTable) -> bool:
     """Whether it is proven that the table got its name: a version was ratified, or the directory had it."""
     return found.copied is not None or found.survey.version > 0
 

@@ -10,14 +10,14 @@ from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import rearrangement
-from headgate.protocol.features.rearrangement import ORDERS, PURGE, Layout, Order
+from headgate.protocol.features.rearrangement import LAYOUT_TASKS, PURGE, LayoutTask, TableLayout
 from headgate.table.alter import full_file_actions
-from headgate.table.maintenance.maintenance_tasks import Chore, Chores
+from headgate.table.maintenance.maintenance_tasks import MaintenanceTask, TaskContext
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
 
-def _due(chores: Chores, order: Order) -> str | None:
+def _due(chores: TaskContext, order: LayoutTask) -> str | None:
     if chores.policy.rearrange is None:
         return None
     snapshot = chores.table.snapshot()
@@ -25,17 +25,17 @@ def _due(chores: Chores, order: Order) -> str | None:
     if snapshot.files.checkpoint_bytes > chores.table.settings.spark_replay_bytes:
         return None
     thresholds = chores.thresholds or chores.policy.rearrange
-    return rearrangement.due(order, layout(chores.table, snapshot), thresholds)
+    return rearrangement.due_reason(order, file_layout(chores.table, snapshot), thresholds)
 
 
-def layout(table: OpenedTable, snapshot: Snapshot) -> Layout:
+def file_layout(table: OpenedTable, snapshot: Snapshot) -> TableLayout:
     """How the rows of a snapshot are spread over files."""
     columns = lifecycle.clustering_columns(snapshot.state.domains)
-    adds = partial(full_file_actions.named, table, snapshot)
-    return rearrangement.layout(snapshot.files.without_stats, snapshot.state.metadata, columns, adds)
+    adds = partial(full_file_actions.adds_by_path, table, snapshot)
+    return rearrangement.measure_layout(snapshot.files.without_stats, snapshot.state.metadata, columns, adds)
 
 
-def _rearrange(chores: Chores, order: Order) -> str | None:
+def _rearrange(chores: TaskContext, order: LayoutTask) -> str | None:
     if chores.rearranger is None:
         raise InvalidRequest(f"to {order.name} a table takes Spark, and this worker has none")
     work = chores.rearranger.purge if order is PURGE else chores.rearranger.optimize
@@ -45,9 +45,9 @@ def _rearrange(chores: Chores, order: Order) -> str | None:
     return f"version {done.version}, {done.removed} files became {done.added}"
 
 
-def _chore(order: Order) -> Chore:
+def _row_task(order: LayoutTask) -> MaintenanceTask:
     due, do = partial(_due, order=order), partial(_rearrange, order=order)
-    return Chore(order.name, Maintenance.DATA_REORGANISATION, due, do, takes_rows=True)
+    return MaintenanceTask(order.name, Maintenance.DATA_REORGANISATION, due, do, takes_rows=True)
 
 
-ROW_CHORES: tuple[Chore, ...] = tuple(map(_chore, ORDERS))
+ROW_TASKS: tuple[MaintenanceTask, ...] = tuple(map(_row_task, LAYOUT_TASKS))

@@ -7,7 +7,7 @@ from headgate.protocol.log import file_names as log_file_names
 from headgate.storage.store import ObjectMeta, Store
 
 
-def old_enough(store: Store, *, published: Version, before: EpochMillis) -> tuple[ObjectMeta, ...]:
+def old_staged_files(store: Store, *, published: Version, before: EpochMillis) -> tuple[ObjectMeta, ...]:
     """The staged files of published versions that were written before a moment.
 
     Such a version is taken, so no proposal of that file can be ratified any more; whether it was, the catalog
@@ -15,22 +15,22 @@ def old_enough(store: Store, *, published: Version, before: EpochMillis) -> tupl
     """
     return tuple(
         meta
-        for meta in store.list_from(log_file_names.STAGED)
+        for meta in store.list_from(log_file_names.STAGED_FOLDER)
         if (version := log_file_names.staged_version(_name(meta))) is not None
         and version <= published
         and meta.modified_ms < before
     )
 
 
-def losers(found: Iterable[ObjectMeta], ratified: Collection[str]) -> tuple[str, ...]:
+def unratified_paths(found: Iterable[ObjectMeta], ratified: Collection[str]) -> tuple[str, ...]:
     """The paths of those that no ratified commit names."""
     return tuple(meta.path for meta in found if _name(meta) not in ratified)
 
 
-def file_names(found: Iterable[ObjectMeta]) -> tuple[str, ...]:
+def staged_names(found: Iterable[ObjectMeta]) -> tuple[str, ...]:
     """Their names in the folder of staged files."""
     return tuple(_name(meta) for meta in found)
 
 
 def _name(meta: ObjectMeta) -> str:
-    return meta.path.removeprefix(log_file_names.STAGED)
+    return meta.path.removeprefix(log_file_names.STAGED_FOLDER)

@@ -14,7 +14,7 @@ from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.schema import column_mapping
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.storage import parallel_reads
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths
@@ -27,14 +27,14 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedManifests:
     """The version whose files are listed, and where the lists are, by their paths in the table."""
 
     version: Version
     manifests: tuple[str, ...]
 
 
-def generate(table: OpenedTable, mode: str) -> Generated:
+def generate_manifests(table: OpenedTable, mode: str) -> GeneratedManifests:
     """Write the lists of the latest version, and delete those of partitions that are no more."""
     if mode.lower() != SYMLINKS:
         raise InvalidRequest(
@@ -44,19 +44,19 @@ def generate(table: OpenedTable, mode: str) -> Generated:
     table.check_permitted(Maintenance.MANIFESTS, "GENERATE")
     table.publish()  # what is provisional, in a transaction, is no business of others
     base = table.snapshot()
-    _check(base)
-    lists = _lists(base, table.location)
+    _check_supported(base)
+    lists = _manifest_contents(base, table.location)
     store = table.store
-    for _ in parallel_reads.in_order(store, lambda path: store.put(path, lists[path]), lists):
+    for _ in parallel_reads.map_in_order(store, lambda path: store.put(path, lists[path]), lists):
         pass
     for meta in list(store.list_from(_FOLDER)):
         if meta.path.rpartition("/")[2] == _FILE and meta.path not in lists:
             store.delete(meta.path)
-    return Generated(base.version, tuple(sorted(lists)))
+    return GeneratedManifests(base.version, tuple(sorted(lists)))
 
 
-def _check(base: Snapshot) -> None:
-    if column_mapping.mode(base.state.metadata) is not Mode.NONE:
+def _check_supported(base: Snapshot) -> None:
+    if column_mapping.mapping_mode(base.state.metadata) is not ColumnMappingMode.NONE:
         raise InvalidRequest(
             "the table maps its columns, so that they have other names in its files, under which engines "
             "that read a list of files would not find them: no list is written",
@@ -72,14 +72,16 @@ def _check(base: Snapshot) -> None:
         )
 
 
-def _lists(base: Snapshot, location: str) -> dict[str, bytes]:
+def _manifest_contents(base: Snapshot, location: str) -> dict[str, bytes]:
     """The contents of the lists, by path."""
     columns = base.state.metadata.partition_columns
     files = base.files.without_stats
     found: dict[str, list[str]] = {} if columns else {f"{_FOLDER}{_FILE}": []}
     for path, values in zip(files["path"].to_pylist(), files["partition_values"].to_pylist(), strict=True):
         folder = _partition_folder(columns, dict(values))
-        found.setdefault(f"{_FOLDER}{folder}{_FILE}", []).append(unquote(file_paths.uri(location, path)))
+        found.setdefault(f"{_FOLDER}{folder}{_FILE}", []).append(
+            unquote(file_paths.object_uri(location, path))
+        )
     return {path: "".join(f"{line}\n" for line in sorted(lines)).encode() for path, lines in found.items()}
 
 

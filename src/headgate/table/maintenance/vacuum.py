@@ -18,8 +18,8 @@ from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
-from headgate.protocol.log.deletion_vectors import Stored
-from headgate.protocol.log.file_names import Kind
+from headgate.protocol.log.deletion_vectors import StoredVector
+from headgate.protocol.log.file_names import LogFileKind
 from headgate.storage import parallel_reads
 from headgate.storage.local import LocalStore
 from headgate.storage.store import ObjectMeta
@@ -28,7 +28,7 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths, log_reader
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.upkeep import checkpoint_rows
-from headgate.table.upkeep.checkpoint_rows import Source
+from headgate.table.upkeep.checkpoint_rows import CheckpointInput
 
 _CHANGES = "_change_data"
 # What a job that was killed leaves in the folder that was made for it, and that nobody else writes to.
@@ -39,7 +39,7 @@ _LEFT_BY_A_JOB = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Vacuumed:
+class VacuumResult:
     """The files that were deleted, or would be, by their paths in the table, and how large they are."""
 
     paths: tuple[str, ...]
@@ -50,7 +50,7 @@ class Vacuumed:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class VacuumOptions:
     """What is asked for."""
 
     retention: timedelta | None = None
@@ -63,7 +63,7 @@ class Wish:
     """Whether less than the table's own retention is refused, as it can break readers and writers."""
 
 
-def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
+def vacuum(table: OpenedTable, wish: VacuumOptions) -> VacuumResult:
     """Delete what nobody needs: no version that is kept, and nobody with a lease.
 
     ``NotAllowed`` for a table whose catalog has not permitted it, unless its owner calls for it.
@@ -72,20 +72,20 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     base = permitted.snapshot
     table_features.check_writable(base.state.protocol, base.state.metadata)
     cutoff = _cutoff(table, base, wish)
-    kept = _kept(table, base, cutoff) | _removed_since_leased(table, base.version)
+    kept = _protected_files(table, base, cutoff) | _removed_since_leased(table, base.version)
     if _outlasts_checkpoints(base, wish):
         kept |= _removed_since(table, cutoff)
-    found = _removed(table, cutoff) if wish.lite else table.store.list_from("")
+    found = _expired_files(table, cutoff) if wish.lite else table.store.list_from("")
     old = [meta for meta in found if _is_data(meta.path) and meta.modified_ms < cutoff]
     # Meanwhile somebody may have restored an old version, or have given the table to an owner.
     newer = table.check_permitted(Maintenance.DATA_CLEANUP, "VACUUM").snapshot
     if newer.version != base.version:
-        kept |= _kept(table, newer, cutoff)
+        kept |= _protected_files(table, newer, cutoff)
     going = [meta for meta in old if meta.path not in kept]
     if not wish.dry_run:
-        for _ in parallel_reads.in_order(table.store, lambda meta: _delete(table, meta), going):
+        for _ in parallel_reads.map_in_order(table.store, lambda meta: _delete(table, meta), going):
             pass
-    return Vacuumed(
+    return VacuumResult(
         tuple(meta.path for meta in going),
         sum(meta.size for meta in going),
         not wish.dry_run,
@@ -93,27 +93,27 @@ def vacuum(table: OpenedTable, wish: Wish) -> Vacuumed:
     )
 
 
-def _cutoff(table: OpenedTable, base: Snapshot, wish: Wish) -> EpochMillis:
+def _cutoff(table: OpenedTable, base: Snapshot, wish: VacuumOptions) -> EpochMillis:
     """Before which moment files must have been written, and if they were live, removed, to be deleted."""
     moment = EpochMillis(table.guard.now_ms() - _retention_ms(base, wish))
     allowed = table.guard.horizon() if wish.dry_run else table.guard.give_up(moment=moment)
     return moment if allowed.timestamp is None else min(moment, allowed.timestamp)
 
 
-def _outlasts_checkpoints(base: Snapshot, wish: Wish) -> bool:
+def _outlasts_checkpoints(base: Snapshot, wish: VacuumOptions) -> bool:
     """Whether checkpoints may have forgotten removals within the retention that is asked for.
 
     They keep them for the table's own, or for what that was when they were written.
     """
-    least = log_retention.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+    least = log_retention.log_settings(base.state.protocol, base.state.metadata).tombstone_retention_ms
     return (
         _retention_ms(base, wish) > least
         or property_values.DELETED_FILE_RETENTION in base.state.metadata.configuration
     )
 
 
-def _retention_ms(base: Snapshot, wish: Wish) -> int:
-    least = log_retention.of(base.state.protocol, base.state.metadata).tombstone_retention_ms
+def _retention_ms(base: Snapshot, wish: VacuumOptions) -> int:
+    least = log_retention.log_settings(base.state.protocol, base.state.metadata).tombstone_retention_ms
     asked = least if wish.retention is None else wish.retention // timedelta(milliseconds=1)
     if asked < 0:
         raise InvalidRequest(
@@ -130,12 +130,12 @@ def _retention_ms(base: Snapshot, wish: Wish) -> int:
     return asked
 
 
-def _kept(table: OpenedTable, base: Snapshot, cutoff: int) -> frozenset[str]:
+def _protected_files(table: OpenedTable, base: Snapshot, cutoff: int) -> frozenset[str]:
     """The files that are live, or were after the cutoff, and those of their deletion vectors."""
     segment, frontier = table.segment(base.version)
-    asked = log_retention.of(base.state.protocol, base.state.metadata)
+    asked = log_retention.log_settings(base.state.protocol, base.state.metadata)
     columns = replace(checkpoint_schema.file_columns(base.state.metadata, asked), json=False, typed=False)
-    source = Source(table.store, segment, frontier)
+    source = CheckpointInput(table.store, segment, frontier)
     kept: set[str] = set()
     for batch in checkpoint_rows.file_rows(source, columns, expired_before=cutoff):
         kept.update(_place(table, path) for path in pc.struct_field(batch.rows, "path").to_pylist())
@@ -159,8 +159,8 @@ def _removed_since_leased(table: OpenedTable, latest: Version) -> frozenset[str]
 
 def _removals(table: OpenedTable, frontier: Frontier, versions: Iterable[Version]) -> Iterator[RemoveFile]:
     for version in versions:
-        content = log_reader.content(table.store, version, frontier.held.get(version))
-        for action in codec.actions(version, content):
+        content = log_reader.commit_content(table.store, version, frontier.held.get(version))
+        for action in codec.decode_actions(version, content):
             if isinstance(action, RemoveFile):
                 yield action
 
@@ -177,20 +177,20 @@ def _vector(row: dict[str, object]) -> DeletionVector:
 def _vector_file(table: OpenedTable, vector: DeletionVector) -> Iterator[str]:
     if vector.storage_type == "i":
         return
-    place = deletion_vectors.where(vector)
-    if isinstance(place, Stored):
+    place = deletion_vectors.vector_location(vector)
+    if isinstance(place, StoredVector):
         yield _place(table, place.path) if place.absolute else place.path
 
 
 def _place(table: OpenedTable, path: str) -> str:
-    store, at = file_paths.find(table.store, table.location, path)
+    store, at = file_paths.locate_object(table.store, table.location, path)
     return at if store is table.store else ""
 
 
-def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
+def _expired_files(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
     """The files that commits still in the log removed before the cutoff, if they are there."""
     seen: set[str] = set()
-    for remove in _logged(table):
+    for remove in _logged_removals(table):
         if (remove.deletion_timestamp or 0) < cutoff:
             seen.update(_files_of(table, remove))
     for path in sorted(seen - {""}):
@@ -202,14 +202,16 @@ def _removed(table: OpenedTable, cutoff: int) -> Iterator[ObjectMeta]:
 
 def _removed_since(table: OpenedTable, cutoff: int) -> frozenset[str]:
     """The files that commits still in the log removed after the cutoff."""
-    late = (remove for remove in _logged(table) if (remove.deletion_timestamp or 0) >= cutoff)
+    late = (remove for remove in _logged_removals(table) if (remove.deletion_timestamp or 0) >= cutoff)
     return frozenset(path for remove in late for path in _files_of(table, remove))
 
 
-def _logged(table: OpenedTable) -> Iterator[RemoveFile]:
+def _logged_removals(table: OpenedTable) -> Iterator[RemoveFile]:
     """What the commits still in the log removed."""
     _, frontier = table.segment(table.snapshot().version)
-    versions = {file.version for file in log_reader.listed(table.store) if file.kind is Kind.PUBLISHED}
+    versions = {
+        file.version for file in log_reader.list_log(table.store) if file.kind is LogFileKind.PUBLISHED
+    }
     return _removals(table, frontier, sorted({*versions, *frontier.held}))
 
 
@@ -224,7 +226,7 @@ def _is_data(path: str) -> bool:
     Spark hides what its tasks have not finished: where only our jobs write, that is the table's too.
     """
     first, *_ = folders = path.split("/")
-    if path.startswith(file_names.LOG):
+    if path.startswith(file_names.LOG_FOLDER):
         return False
     hidden = [part for part in folders if part.startswith((".", "_")) and "=" not in part]
     if not hidden or (first == _CHANGES and hidden == [_CHANGES]):

@@ -20,10 +20,15 @@ from headgate.errors import ConflictError, HeadgateError, TableNotFound
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
 from headgate.table.maintenance.lease_handle import Lease
-from headgate.table.maintenance.maintenance_tasks import CHORES, Chore, Chores, WorkerPolicy
+from headgate.table.maintenance.maintenance_tasks import (
+    MAINTENANCE_TASKS,
+    MaintenanceTask,
+    TaskContext,
+    WorkerPolicy,
+)
 from headgate.table.maintenance.rearranger import Rearranger
-from headgate.table.maintenance.row_tasks import ROW_CHORES
-from headgate.table.maintenance.worker_permissions import WorkersGuard
+from headgate.table.maintenance.row_tasks import ROW_TASKS
+from headgate.table.maintenance.worker_permissions import WorkerGuard
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
 
@@ -33,7 +38,7 @@ _ABANDONED = "delete an abandoned place"
 _LOG = logging.getLogger(__name__)
 
 
-class Outcome(Enum):
+class TaskOutcome(Enum):
     """What became of a chore."""
 
     DONE = "done"
@@ -46,12 +51,12 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class TaskResult:
     """One chore of one table, or of the lake."""
 
     subject: str
     chore: str
-    outcome: Outcome
+    outcome: TaskOutcome
     detail: str
 
 
@@ -68,7 +73,9 @@ class Worker:
     rearranger: Rearranger | None = None
     """Who writes rows into other files; None leaves that to a worker that has somebody."""
 
-    def run_once(self, *, tables: Iterable[str] | None = None, dry_run: bool = False) -> tuple[Deed, ...]:
+    def run_once(
+        self, *, tables: Iterable[str] | None = None, dry_run: bool = False
+    ) -> tuple[TaskResult, ...]:
         """Do what is due now, for all tables or some, by their names; with ``dry_run`` only say what is."""
         return tuple(self._deeds(None if tables is None else frozenset(tables), dry_run=dry_run))
 
@@ -77,14 +84,14 @@ class Worker:
         *,
         every: float,
         stop: threading.Event,
-        tell: Callable[[Deed], None] = lambda _deed: None,
+        tell: Callable[[TaskResult], None] = lambda _deed: None,
     ) -> None:
         """Do what is due, again and again, until somebody sets ``stop``."""
-        left: set[Deed] = set()
+        left: set[TaskResult] = set()
         while not stop.is_set():
             known, left = left, set()
             for deed in self._deeds(None, dry_run=False):
-                if deed.outcome is Outcome.LEFT:
+                if deed.outcome is TaskOutcome.LEFT:
                     left.add(deed)
                 if deed not in known:  # what is left is told once, and not in every round
                     tell(deed)
@@ -92,11 +99,11 @@ class Worker:
                     return
             stop.wait(every)
 
-    def _deeds(self, wanted: frozenset[str] | None, *, dry_run: bool) -> Iterator[Deed]:
+    def _deeds(self, wanted: frozenset[str] | None, *, dry_run: bool) -> Iterator[TaskResult]:
         try:
             entries = self.catalog.tables()
         except HeadgateError as exc:
-            yield Deed(LAKE, "list the tables", Outcome.FAILED, exc.message)
+            yield TaskResult(LAKE, "list the tables", TaskOutcome.FAILED, exc.message)
             return
         for entry in entries:
             if wanted is None or str(entry.name) in wanted:
@@ -104,7 +111,7 @@ class Worker:
         if wanted is None:
             yield from self._tend_lake(dry_run=dry_run)
 
-    def _tend(self, entry: TableEntry, *, dry_run: bool) -> Iterator[Deed]:
+    def _tend(self, entry: TableEntry, *, dry_run: bool) -> Iterator[TaskResult]:
         name = str(entry.name)
         if dry_run:
             yield from self._chores(entry, None)
@@ -113,23 +120,23 @@ class Worker:
             leases = self.catalog.leases
             held = leases.on_work(f"worker/{entry.table_id}", holder=self.holder, ttl_ms=_LEASE_MS)
         except HeadgateError as exc:
-            yield Deed(name, "tend", Outcome.FAILED, exc.message)
+            yield TaskResult(name, "tend", TaskOutcome.FAILED, exc.message)
             return
         if held is None:
-            yield Deed(name, "tend", Outcome.LEFT, "another worker is tending it")
+            yield TaskResult(name, "tend", TaskOutcome.LEFT, "another worker is tending it")
             return
         with Lease(leases, held, ttl_ms=_LEASE_MS) as lease:
             yield from self._chores(entry, lease)
 
-    def _chores(self, entry: TableEntry, lease: Lease | None) -> Iterator[Deed]:
+    def _chores(self, entry: TableEntry, lease: Lease | None) -> Iterator[TaskResult]:
         name = str(entry.name)
         try:
             permissions = self.catalog.permissions.unasked()
             permitted = permissions.of(entry.table_id)
             table = self.open(entry)
             guard = CatalogGuard(permissions, self.catalog.leases, entry.table_id)
-            table.guard = guard if lease is None else WorkersGuard(guard, lease)
-            chores = Chores(
+            table.guard = guard if lease is None else WorkerGuard(guard, lease)
+            chores = TaskContext(
                 entry.table_id,
                 table,
                 partial(self.catalog.tail, entry.table_id),
@@ -141,19 +148,19 @@ class Worker:
                 self.rearranger,
             )
         except HeadgateError as exc:
-            yield Deed(name, "tend", Outcome.FAILED, exc.message)
+            yield TaskResult(name, "tend", TaskOutcome.FAILED, exc.message)
             return
-        for chore in (*CHORES, *ROW_CHORES):
+        for chore in (*MAINTENANCE_TASKS, *ROW_TASKS):
             if chore.kind is not None and chore.kind not in permitted:
                 continue
             try:
-                deed = _done(name, chore, chores, lease)
+                deed = _run_task(name, chore, chores, lease)
             except TableNotFound:  # dropped in the middle of it
                 return
             if deed is not None:
                 yield deed
 
-    def _tend_lake(self, *, dry_run: bool) -> Iterator[Deed]:
+    def _tend_lake(self, *, dry_run: bool) -> Iterator[TaskResult]:
         if self.policy.sweep:
             yield from self._dispose(dry_run=dry_run)
         if dry_run:
@@ -165,55 +172,57 @@ class Worker:
             try:
                 count = do()
             except HeadgateError as exc:
-                yield Deed(LAKE, chore, Outcome.FAILED, exc.message)
+                yield TaskResult(LAKE, chore, TaskOutcome.FAILED, exc.message)
             else:
                 if count:
-                    yield Deed(LAKE, chore, Outcome.DONE, str(count))
+                    yield TaskResult(LAKE, chore, TaskOutcome.DONE, str(count))
 
     def _forget_events(self) -> int:
         self.catalog.events.list_pending()
         return self.catalog.events.forget(self.policy.events_kept // timedelta(milliseconds=1))
 
-    def _dispose(self, *, dry_run: bool) -> Iterator[Deed]:
+    def _dispose(self, *, dry_run: bool) -> Iterator[TaskResult]:
         """Delete the files of tables that were never made, or are purged and not gone yet."""
         try:
             places = self.catalog.disposal.abandoned()
         except HeadgateError as exc:
-            yield Deed(LAKE, _ABANDONED, Outcome.FAILED, exc.message)
+            yield TaskResult(LAKE, _ABANDONED, TaskOutcome.FAILED, exc.message)
             return
         for place in places:
             if dry_run:
-                yield Deed(LAKE, _ABANDONED, Outcome.DUE, place.location)
+                yield TaskResult(LAKE, _ABANDONED, TaskOutcome.DUE, place.location)
                 continue
             try:
                 self.catalog.disposal.condemn(place.table_id)
-                purge.delete_files(locate(place.location))
+                purge.delete_table_files(locate(place.location))
                 self.catalog.disposal.forget(place.table_id)
             except HeadgateError as exc:
-                yield Deed(LAKE, _ABANDONED, Outcome.FAILED, exc.message)
+                yield TaskResult(LAKE, _ABANDONED, TaskOutcome.FAILED, exc.message)
             else:
-                yield Deed(LAKE, _ABANDONED, Outcome.DONE, place.location)
+                yield TaskResult(LAKE, _ABANDONED, TaskOutcome.DONE, place.location)
 
 
-def _done(name: str, chore: Chore, chores: Chores, lease: Lease | None) -> Deed | None:
+def _run_task(
+    name: str, chore: MaintenanceTask, chores: TaskContext, lease: Lease | None
+) -> TaskResult | None:
     """The chore, done under the lease, or without one only looked at; None if there is nothing to do."""
     try:
         due = chore.due(chores)
         if due is None:
             return None
         if lease is None:
-            return Deed(name, chore.name, Outcome.DUE, due)
+            return TaskResult(name, chore.name, TaskOutcome.DUE, due)
         if chore.takes_rows and chores.rearranger is None:
-            return Deed(name, chore.name, Outcome.LEFT, f"{due}; a worker with --spark does it")
+            return TaskResult(name, chore.name, TaskOutcome.LEFT, f"{due}; a worker with --spark does it")
         lease.check()
         did = chore.do(chores)
-        return None if did is None else Deed(name, chore.name, Outcome.DONE, did)
+        return None if did is None else TaskResult(name, chore.name, TaskOutcome.DONE, did)
     except TableNotFound:
         raise
     except ConflictError as exc:  # the next round sees what is left to do
-        return Deed(name, chore.name, Outcome.LEFT, f"somebody was quicker: {exc.message}")
+        return TaskResult(name, chore.name, TaskOutcome.LEFT, f"somebody was quicker: {exc.message}")
     except HeadgateError as exc:
-        return Deed(name, chore.name, Outcome.FAILED, exc.message)
+        return TaskResult(name, chore.name, TaskOutcome.FAILED, exc.message)
     except Exception as exc:  # one table's trouble must not keep the worker from the others
         _LOG.exception("%s of %s failed", chore.name, name)
-        return Deed(name, chore.name, Outcome.FAILED, repr(exc))
+        return TaskResult(name, chore.name, TaskOutcome.FAILED, repr(exc))

@@ -10,7 +10,7 @@ from headgate.table.upkeep.permissions import CatalogGuard
 
 
 @dataclass(frozen=True, slots=True)
-class WorkersGuard:
+class WorkerGuard:
     """The guard of the catalog, behind a lease on the work: once that is lost, everything is refused.
 
     So what a worker began before it lost the lease ends in nothing when it asks again, as it does before it

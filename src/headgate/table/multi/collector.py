@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from headgate.catalog.ports.commits import Inline, Lost, Open, Outcome, Ratified, RatifiedCommit
+from headgate.catalog.ports.commits import InlineCommit, Lost, Open, Outcome, Ratified, RatifiedCommit
 from headgate.catalog.ports.leases import Horizon
 from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.clock import World
@@ -29,20 +29,20 @@ from headgate.protocol.conflicts import read_validation
 from headgate.protocol.log import codec
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates.tree import Predicate
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.storage.store import Store
 from headgate.table import authority
 from headgate.table.authority import Decider
 from headgate.table.commit import catalog_managed
-from headgate.table.commit.read_set import ReadLog
+from headgate.table.commit.read_set import ReadRecorder
 from headgate.table.committer import Frontier
 from headgate.table.multi import combine
 from headgate.table.read import log_reader
 from headgate.table.transaction import Transaction
-from headgate.table.upkeep.permissions import Guard
+from headgate.table.upkeep.permissions import MaintenanceGuard
 
 
-class Collector:
+class CommitCollector:
     """A ``Committer`` that collects, and remembers what was read; safe to share between threads.
 
     ``refusal`` says why nothing may be written, where that is so.
@@ -56,7 +56,7 @@ class Collector:
         self._collected: tuple[Transaction, ...] = ()
         self._provisional: dict[Version, RatifiedCommit] = {}
         self._spoiled: str | None = None
-        self._reads = ReadLog()
+        self._reads = ReadRecorder()
         self._later: tuple[Commit, ...] = ()
         self._state: Callable[[], State] | None = None
         self._over: str | None = None
@@ -72,14 +72,14 @@ class Collector:
         return self._collected
 
     @property
-    def reads(self) -> Reads:
+    def reads(self) -> ReadSet:
         """What was read of the pinned version, so far."""
         return self._reads.freeze()
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing was read or written."""
-        return not self._collected and self.reads == Reads()
+        return not self._collected and self.reads == ReadSet()
 
     def end(self, reason: str) -> None:
         """From here on the table cannot be used any more."""
@@ -110,11 +110,11 @@ class Collector:
                 return Lost(self._since(txn.target))
             together = (*self._collected, txn)
             try:
-                combine.check(together)
+                combine.check_combinable(together)
             except UnsupportedFeature as exc:
                 raise self.spoil(exc) from exc
             self._collected = together
-            self._provisional[txn.target] = _provisional(txn)
+            self._provisional[txn.target] = _provisional_commit(txn)
         return Ratified(txn.target)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
@@ -123,7 +123,7 @@ class Collector:
         return Ratified(txn.target) if found else Open()
 
     def publish(self) -> Version:
-        raise self.spoil(_refused("nothing is published"))
+        raise self.spoil(_refused_error("nothing is published"))
 
     def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:
         """Rows of a version were asked for, by a predicate or all of them; they are in these files."""
@@ -164,11 +164,15 @@ class Collector:
     def check(self) -> None:
         """That what was read was true when the last of the transaction's tables was opened."""
         if self._later and self._state is not None:
-            read_validation.check(read_validation.reading(self._state(), self.reads), self._later)
+            read_validation.validate_reads(
+                read_validation.read_only_attempt(self._state(), self.reads), self._later
+            )
 
     def _since(self, start: Version) -> tuple[Commit, ...]:
         known = [
-            codec.decode(version, log_reader.content(self._store, version, self._pinned.held.get(version)))
+            codec.decode(
+                version, log_reader.commit_content(self._store, version, self._pinned.held.get(version))
+            )
             for version in map(Version, range(start, self._pinned.latest + 1))
         ]
         return (*known, *(txn.commit for txn in self._collected if txn.target >= start))
@@ -185,15 +189,15 @@ class Collector:
 
 
 @dataclass(frozen=True, slots=True)
-class InsideGuard:
+class TransactionGuard:
     """Lets a transaction rearrange rows if the table's guard does, and delete nothing."""
 
-    guard: Guard
+    guard: MaintenanceGuard
     spoil: Callable[[UserError], UserError]
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
-        if not authority.is_allowed(kind, Decider.TRANSACTION):
-            raise self.spoil(_refused(f"{operation} is not possible"))
+        if not authority.allows_maintenance(kind, Decider.TRANSACTION):
+            raise self.spoil(_refused_error(f"{operation} is not possible"))
         return self.guard.check(kind, operation)
 
     def now_ms(self) -> int:
@@ -203,10 +207,10 @@ class InsideGuard:
         return self.guard.horizon()
 
     def give_up(self, *, before: Version | None = None, moment: EpochMillis | None = None) -> Horizon:  # noqa: ARG002
-        raise _refused("nothing is deleted")
+        raise _refused_error("nothing is deleted")
 
 
-class RememberingWorld:
+class IdRecordingWorld:
     """A world that remembers which ids it gave, by which files are known that were written here."""
 
     def __init__(self, world: World) -> None:
@@ -232,7 +236,7 @@ class RememberingWorld:
         return any(given in path for given in self._given)
 
 
-def discard(store: Store, world: RememberingWorld, collected: Iterable[Transaction]) -> None:
+def delete_uncommitted(store: Store, world: IdRecordingWorld, collected: Iterable[Transaction]) -> None:
     """Delete the files that were written for transactions that are proven not to be committed."""
     # Leftovers cost space only, and the failure that led here must be the one that is told.
     with suppress(StorageError):
@@ -242,9 +246,9 @@ def discard(store: Store, world: RememberingWorld, collected: Iterable[Transacti
                     store.delete(unquote(action.path))
 
 
-def _provisional(txn: Transaction) -> RatifiedCommit:
-    return RatifiedCommit(txn.target, txn.txn_id, txn.timestamp, Inline(txn.content))
+def _provisional_commit(txn: Transaction) -> RatifiedCommit:
+    return RatifiedCommit(txn.target, txn.txn_id, txn.timestamp, InlineCommit(txn.content))
 
 
-def _refused(what: str) -> InvalidRequest:
+def _refused_error(what: str) -> InvalidRequest:
     return InvalidRequest(f"inside a transaction over several tables {what}: do it before or after")

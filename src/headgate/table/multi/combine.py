@@ -35,27 +35,27 @@ from headgate.protocol.actions import (
     RemoveFile,
     Version,
 )
-from headgate.protocol.domains.rules import ROW_TRACKING
+from headgate.protocol.domains.rules import ROW_TRACKING_DOMAIN
 from headgate.protocol.features import row_tracking
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.schema import type_widening
-from headgate.protocol.transaction.attempt import BACKFILL, CLONE, UNBACKFILL, Reads
+from headgate.protocol.transaction.attempt import CLONE, ROW_ID_BACKFILL, ROW_ID_UNBACKFILL, ReadSet
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 
-TOGETHER = "TRANSACTION"
-_ALONE = (BACKFILL, UNBACKFILL, "REPLACE TABLE", "CREATE OR REPLACE TABLE", CLONE)
+TRANSACTION_OPERATION = "TRANSACTION"
+_NOT_COMBINABLE = (ROW_ID_BACKFILL, ROW_ID_UNBACKFILL, "REPLACE TABLE", "CREATE OR REPLACE TABLE", CLONE)
 
 
-def combine(base: Snapshot, collected: Sequence[Transaction], reads: Reads) -> Change:
+def combine_changes(base: Snapshot, collected: Sequence[Transaction], reads: ReadSet) -> Change:
     """All that was collected since ``base`` as one change of it; ``reads`` are the scans beside."""
     changes = [txn.change for txn in collected]
-    check(collected)
-    united = reduce(unite, (change.reads for change in changes), reads)
+    check_combinable(collected)
+    united = reduce(union_reads, (change.reads for change in changes), reads)
     actions = _actions(base, collected)
     if len(changes) == 1:
         # Only what the change itself read can be judged row by row.
-        rows = changes[0].rows if reads == Reads() else None
+        rows = changes[0].rows if reads == ReadSet() else None
         return replace(changes[0], actions=actions, reads=united, rows=rows)
     return Change(
         operation=_operation(changes),
@@ -67,9 +67,9 @@ def combine(base: Snapshot, collected: Sequence[Transaction], reads: Reads) -> C
     )
 
 
-def unite(one: Reads, other: Reads) -> Reads:
+def union_reads(one: ReadSet, other: ReadSet) -> ReadSet:
     """What both read."""
-    return Reads(
+    return ReadSet(
         predicates=tuple(dict.fromkeys((*one.predicates, *other.predicates))),
         files=one.files | other.files,
         whole_table=one.whole_table or other.whole_table,
@@ -93,19 +93,19 @@ def _actions(base: Snapshot, collected: Sequence[Transaction]) -> tuple[Action, 
         for action in txn.attempt.actions:
             match action:
                 case AddFile():
-                    key = file_key.of(action)
+                    key = file_key.file_key(action)
                     was_removed = isinstance(files.pop(key, None), RemoveFile)
                     if not (was_removed and key[1] in live.get(action.path, ())):
-                        files[key] = _unnumbered(action, base.version)
+                        files[key] = _without_row_ids(action, base.version)
                 case RemoveFile():
-                    key = file_key.of(action)
+                    key = file_key.file_key(action)
                     was_added = isinstance(files.pop(key, None), AddFile)
                     if not was_added or key[1] in live.get(action.path, ()):
                         files[key] = action
-                case DomainMetadata(domain=name) if name == ROW_TRACKING and not action.removed:
+                case DomainMetadata(domain=name) if name == ROW_TRACKING_DOMAIN and not action.removed:
                     pass  # which ids were given is said again when they are
                 case Metadata():
-                    dated = type_widening.moved(action, txn.target, Version(base.version + 1))
+                    dated = type_widening.renumber_type_changes(action, txn.target, Version(base.version + 1))
                     others[Metadata, ""] = dated
                 case _:
                     others[type(action), _name(action)] = action
@@ -132,7 +132,7 @@ def _undoes_nothing(base: Snapshot, action: Action) -> bool:
     return isinstance(action, DomainMetadata) and action.removed and action.domain not in base.state.domains
 
 
-def _unnumbered(add: AddFile, base: Version) -> AddFile:
+def _without_row_ids(add: AddFile, base: Version) -> AddFile:
     """Without the row ids of a provisional version: they are given when the one commit is prepared."""
     version = add.default_row_commit_version
     if version is None or version <= base:
@@ -146,26 +146,26 @@ def _live(base: Snapshot, paths: Iterable[str]) -> dict[str, set[str | None]]:
     found: dict[str, set[str | None]] = {}
     for row in files.filter(pc.is_in(files["path"], pa.array(paths, pa.string()))).to_pylist():
         vector = row["deletion_vector"]
-        key = file_key.vector_id(None if vector is None else DeletionVector(**vector))
+        key = file_key.deletion_vector_id(None if vector is None else DeletionVector(**vector))
         found.setdefault(row["path"], set()).add(key)
     return found
 
 
-def check(collected: Sequence[Transaction]) -> None:
+def check_combinable(collected: Sequence[Transaction]) -> None:
     """Refuse what cannot be one version."""
     if len(collected) < 2:
         return
     operations = [txn.change.operation.name for txn in collected]
-    if alone := next((name for name in operations if name in _ALONE), None):
-        raise _refused(f"{alone} must be the only change of a table in a transaction")
+    if alone := next((name for name in operations if name in _NOT_COMBINABLE), None):
+        raise _not_combinable_error(f"{alone} must be the only change of a table in a transaction")
     has_cdc = [any(isinstance(action, AddCdcFile) for action in txn.attempt.actions) for txn in collected]
     if any(has_cdc) and sum(map(_changes_data, collected)) > 1:
-        raise _refused(
+        raise _not_combinable_error(
             "the table records its changes (delta.enableChangeDataFeed), and several operations would have "
             "to be told apart in one version"
         )
     if any(map(_tracks_rows, collected)) and _rewrites_its_own(collected):
-        raise _refused(
+        raise _not_combinable_error(
             "the table tracks its rows (delta.enableRowTracking), and rows that this transaction wrote "
             "were written again by it, before they had ids"
         )
@@ -192,7 +192,7 @@ def _rewrites_its_own(collected: Sequence[Transaction]) -> bool:
     return False
 
 
-def _refused(why: str) -> UnsupportedFeature:
+def _not_combinable_error(why: str) -> UnsupportedFeature:
     return UnsupportedFeature(
         f"the changes of a transaction to one table become one version, and these cannot: {why}; use a "
         "transaction for each",
@@ -213,7 +213,7 @@ def _operation(changes: Sequence[Change]) -> Operation:
     ):
         return Operation(names[0], operations[0].parameters, metrics, changes_data=changes_data)
     parameters = {"operations": msgspec.json.encode(names).decode()}
-    return Operation(TOGETHER, parameters, metrics, changes_data=changes_data)
+    return Operation(TRANSACTION_OPERATION, parameters, metrics, changes_data=changes_data)
 
 
 def _sum(before: str | None, more: str) -> str:

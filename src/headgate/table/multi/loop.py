@@ -11,13 +11,13 @@ from functools import cached_property, partial
 
 from headgate.catalog.ports.commits import Open, RatifiedCommit, TableId, Unknown
 from headgate.catalog.ports.groups import (
-    Creation,
-    Group,
     GroupCatalog,
     GroupId,
     GroupLost,
     GroupOutcome,
+    GroupProposal,
     GroupRatified,
+    StagedCreation,
 )
 from headgate.clock import World
 from headgate.errors import ConflictError, GroupConflict, HeadgateError, TableNotFound, UserError
@@ -27,13 +27,13 @@ from headgate.protocol.transaction import txn_ids
 from headgate.protocol.transaction.attempt import Attempt
 from headgate.settings import Settings
 from headgate.table.commit import loop
-from headgate.table.commit.catalog_managed import ManagedCommitter, with_room
-from headgate.table.commit.loop import NO_DOUBT, Committed, Doubt, Patience
-from headgate.table.transaction import Together, Transaction
+from headgate.table.commit.catalog_managed import ManagedCommitter, publish_and_retry
+from headgate.table.commit.loop import NOTHING_UNRESOLVED, CommitResult, RetryBudget, Unresolved
+from headgate.table.transaction import GroupMembership, Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class GroupMember:
     """One table of a group: what shall be written to it, or what was only read of it."""
 
     name: str
@@ -43,16 +43,16 @@ class Member:
     winners: tuple[Commit, ...] = ()
     """What it follows by now, beyond the version that was read."""
 
-    def after(self, winners: tuple[Commit, ...]) -> "Member":
+    def after(self, winners: tuple[Commit, ...]) -> "GroupMember":
         """The same behind these commits; raises the conflict that forbids it."""
         match self.part:
             case Transaction() as txn:
                 if (known := txn.proposed.version(winners)) is not None:
-                    raise txn_ids.alone(txn.txn_id, known)
+                    raise txn_ids.txn_without_group_error(txn.txn_id, known)
                 return replace(self, part=txn.rebased_onto(winners), winners=self.winners + winners)
             case Attempt() as reader:
                 return replace(
-                    self, part=read_validation.check(reader, winners), winners=self.winners + winners
+                    self, part=read_validation.validate_reads(reader, winners), winners=self.winners + winners
                 )
 
 
@@ -61,18 +61,18 @@ class GroupTransaction:
     """One attempt to commit to several tables at once."""
 
     group_id: GroupId
-    members: tuple[Member, ...]
-    creations: tuple[Creation, ...] = ()
+    members: tuple[GroupMember, ...]
+    creations: tuple[StagedCreation, ...] = ()
     drops: tuple[TableId, ...] = ()
 
     @cached_property
-    def proposed(self) -> Group:
+    def proposed(self) -> GroupProposal:
         """The group as the catalog sees it; large commits are staged when this is first asked for."""
         written = [(member, member.part) for member in self.members if isinstance(member.part, Transaction)]
         ids = {*(member.table_id for member, _ in written), *self.drops}
         ids |= {creation.staging.table_id for creation in self.creations}
-        together = Together(self.group_id, tuple(sorted(ids)))
-        return Group(
+        together = GroupMembership(self.group_id, tuple(sorted(ids)))
+        return GroupProposal(
             self.group_id,
             tuple(member.route.proposal(replace(txn, together=together)) for member, txn in written),
             {
@@ -86,7 +86,7 @@ class GroupTransaction:
 
     def after(self, lost: Mapping[TableId, tuple[RatifiedCommit, ...]]) -> "GroupTransaction":
         """The same behind the commits that tables moved by; ``GroupConflict`` names all who cannot follow."""
-        members: list[Member] = []
+        members: list[GroupMember] = []
         conflicts: dict[str, HeadgateError] = {}
         for member in self.members:
             winners = lost.get(member.table_id)
@@ -95,11 +95,11 @@ class GroupTransaction:
             except (ConflictError, UserError) as exc:
                 conflicts[member.name] = exc
         if conflicts:
-            raise conflict(conflicts)
+            raise group_conflict_error(conflicts)
         return replace(self, members=tuple(members))
 
 
-def conflict(conflicts: Mapping[str, HeadgateError]) -> GroupConflict:
+def group_conflict_error(conflicts: Mapping[str, HeadgateError]) -> GroupConflict:
     """The error of a group that could not follow what happened to these tables."""
     reasons = "; ".join(f"{name}: {exc.message}" for name, exc in conflicts.items())
     return GroupConflict(
@@ -110,36 +110,36 @@ def conflict(conflicts: Mapping[str, HeadgateError]) -> GroupConflict:
 
 def commit_group(
     group: GroupTransaction, catalog: GroupCatalog, settings: Settings, *, world: World
-) -> Mapping[TableId, Committed]:
+) -> Mapping[TableId, CommitResult]:
     """Ratify the group; what each table that it writes or makes became.
 
     Raises ``GroupConflict`` or another refusal if it was proven that nothing happened, and
     ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted.
     """
-    patience, doubt = Patience(settings, world), NO_DOUBT
+    patience, doubt = RetryBudget(settings, world), NOTHING_UNRESOLVED
     while patience.lasts:
         outcome, doubt = _propose(group, catalog, doubt)
         match outcome:
             case GroupRatified(versions):
-                return _committed(group, versions)
+                return _commit_results(group, versions)
             case GroupLost(winners):
-                group, doubt = group.after(winners), NO_DOUBT
+                group, doubt = group.after(winners), NOTHING_UNRESOLVED
                 latest = max((commits[-1].version for commits in winners.values() if commits), default=0)
                 patience.lost(f"the last one on {_names(group, winners)}", winner=latest)
             case Open() | Unknown():
                 # The proposal may still be on its way, so only the same one again is safe.
                 patience.unanswered()
-    raise _unresolved(group, doubt)
+    raise _unresolved_error(group, doubt)
 
 
 def _propose(
-    group: GroupTransaction, catalog: GroupCatalog, doubt: Doubt
-) -> tuple[GroupOutcome[RatifiedCommit], Doubt]:
+    group: GroupTransaction, catalog: GroupCatalog, doubt: Unresolved
+) -> tuple[GroupOutcome[RatifiedCommit], Unresolved]:
     def propose() -> GroupOutcome[RatifiedCommit]:
         try:
-            return with_room(lambda: catalog.propose_group(group.proposed), publish)
+            return publish_and_retry(lambda: catalog.propose_group(group.proposed), publish)
         except HeadgateError as exc:
-            if (named := _naming(group, exc)) is not None:
+            if (named := _error_naming_table(group, exc)) is not None:
                 raise named from exc
             raise
 
@@ -151,10 +151,10 @@ def _propose(
     def outcome_of() -> GroupOutcome[RatifiedCommit]:
         return catalog.outcome_of_group(group.proposed)
 
-    return loop.ask(propose, outcome_of, doubt, partial(_unresolved, group))
+    return loop.propose_once(propose, outcome_of, doubt, partial(_unresolved_error, group))
 
 
-def _naming(group: GroupTransaction, exc: HeadgateError) -> HeadgateError | None:
+def _error_naming_table(group: GroupTransaction, exc: HeadgateError) -> HeadgateError | None:
     """The same error, with the name by which its table is known here, if it is about one."""
     names = {member.table_id: member.name for member in group.members}
     table_id = exc.fields.get("table_id")
@@ -165,27 +165,29 @@ def _naming(group: GroupTransaction, exc: HeadgateError) -> HeadgateError | None
     return type(exc)(exc.message.replace(table_id, name), code=exc.code, **fields)
 
 
-def _unresolved(group: GroupTransaction, doubt: Doubt) -> HeadgateError:
+def _unresolved_error(group: GroupTransaction, doubt: Unresolved) -> HeadgateError:
     targets = {
         member.name: member.part.target for member in group.members if isinstance(member.part, Transaction)
     }
     shown = ", ".join(f"{name} version {target}" for name, target in targets.items())
     what = f"group {group.group_id} was proposed ({shown})"
-    return loop.gave_up(doubt, what, txn_id=group.group_id, target=targets)
+    return loop.gave_up_error(doubt, what, txn_id=group.group_id, target=targets)
 
 
 def _names(group: GroupTransaction, tables: Mapping[TableId, object]) -> str:
     return ", ".join(member.name for member in group.members if member.table_id in tables)
 
 
-def _committed(group: GroupTransaction, versions: Mapping[TableId, Version]) -> dict[TableId, Committed]:
+def _commit_results(
+    group: GroupTransaction, versions: Mapping[TableId, Version]
+) -> dict[TableId, CommitResult]:
     known = {member.table_id: member for member in group.members}
-    done: dict[TableId, Committed] = {}
+    done: dict[TableId, CommitResult] = {}
     for table_id, version in versions.items():
         member = known.get(table_id)
         txn = member.part if member is not None else None
         if member is not None and isinstance(txn, Transaction) and txn.target == version:
-            done[table_id] = Committed(version, (*member.winners, txn.commit))
+            done[table_id] = CommitResult(version, (*member.winners, txn.commit))
         else:
-            done[table_id] = Committed(version, ())
+            done[table_id] = CommitResult(version, ())
     return done

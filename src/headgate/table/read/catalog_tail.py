@@ -6,15 +6,15 @@ from headgate.catalog.ports.commits import CommitCatalog, TableId, Tail
 from headgate.errors import CorruptLog
 
 
-def ask(catalog: CommitCatalog, table_id: TableId) -> Tail:
+def fetch_tail(catalog: CommitCatalog, table_id: TableId) -> Tail:
     """The catalog's tail in ascending order; ``CorruptLog`` unless all after the published version is there.
 
     What is missing is not looked for in the log: a published file need not be what was ratified.
     """
-    return checked(table_id, catalog.tail(table_id))
+    return require_contiguous(table_id, catalog.tail(table_id))
 
 
-def checked(table_id: TableId, tail: Tail) -> Tail:
+def require_contiguous(table_id: TableId, tail: Tail) -> Tail:
     """A tail in ascending order, if it is whole."""
     commits = tuple(sorted(tail.commits, key=lambda commit: commit.version))
     first = min(tail.published, tail.latest - len(commits)) + 1  # it may hold more than it must

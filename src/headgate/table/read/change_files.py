@@ -17,7 +17,7 @@ from headgate.protocol.actions import (
     RemoveFile,
     Version,
 )
-from headgate.protocol.file_key import path_key
+from headgate.protocol.file_key import canonical_path
 from headgate.protocol.log import codec, timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.schema import evolution, partitioning
@@ -30,22 +30,22 @@ FileT = TypeVar("FileT", AddFile, RemoveFile, AddCdcFile)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class AtTimestamp:
     """A moment instead of a version: the first commit from then on, or the last one until then."""
 
     at: EpochMillis
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class VersionRange:
     """The versions asked for; without an end, up to the latest."""
 
-    start: int | Moment
-    end: int | Moment | None = None
+    start: int | AtTimestamp
+    end: int | AtTimestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class VersionChanges:
     """One version: the files its writer recorded changed rows in, or those that came and went."""
 
     version: Version
@@ -57,31 +57,35 @@ class Changes:
     @property
     def rewritten(self) -> Mapping[str, tuple[RemoveFile, AddFile]]:
         """Files of which only the deleted rows changed, by the key of their path."""
-        gone = {path_key(remove.path): remove for remove in self.deleted}
-        pairs = ((gone.get(path_key(add.path)), add) for add in self.inserted)
-        return {path_key(add.path): (remove, add) for remove, add in pairs if remove is not None}
+        gone = {canonical_path(remove.path): remove for remove in self.deleted}
+        pairs = ((gone.get(canonical_path(add.path)), add) for add in self.inserted)
+        return {canonical_path(add.path): (remove, add) for remove, add in pairs if remove is not None}
 
 
-def resolve(store: Store, frontier: Frontier, newest: State, asked: Range) -> range:
+def resolve_versions(store: Store, frontier: Frontier, newest: State, asked: VersionRange) -> range:
     """The versions a range means (R15)."""
-    stamps = history.stamps(store, frontier, newest) if Moment in map(type, (asked.start, asked.end)) else ()
+    stamps = (
+        history.version_timestamps(store, frontier, newest)
+        if AtTimestamp in map(type, (asked.start, asked.end))
+        else ()
+    )
     match asked.start:
-        case Moment(at):
+        case AtTimestamp(at):
             start = next((stamp.version for stamp in stamps if stamp.at >= at), frontier.latest + 1)
         case start:
             pass
     match asked.end:
-        case Moment(at):
+        case AtTimestamp(at):
             end = max((stamp.version for stamp in stamps if stamp.at <= at), default=-1)
         case None:
             end = frontier.latest
         case end:
             pass
-    _check(start, end, frontier.latest)
+    _check_range(start, end, frontier.latest)
     return range(start, min(end, frontier.latest) + 1)
 
 
-def _check(start: int, end: int, latest: Version) -> None:
+def _check_range(start: int, end: int, latest: Version) -> None:
     if start > latest:
         raise VersionNotFound(
             f"the changes asked for start after the latest version, {latest}",
@@ -100,9 +104,9 @@ def _check(start: int, end: int, latest: Version) -> None:
         )
 
 
-def between(
+def changes_between(
     store: Store, frontier: Frontier, versions: range, *, at: Callable[[int], State], newest: State
-) -> Iterator[Changes]:
+) -> Iterator[VersionChanges]:
     """The changes of each version, of which ``at`` tells the state.
 
     The feed must have been on all the time: elsewhere the log does not say what changed. And the columns
@@ -111,16 +115,16 @@ def between(
     first, last = at(versions[0]), at(versions[-1])
     _check_enabled(first.metadata, first.version)
 
-    def read(version: Version) -> tuple[Commit, Changes]:
-        content = log_reader.content(store, version, frontier.held.get(version))
+    def read(version: Version) -> tuple[Commit, VersionChanges]:
+        content = log_reader.commit_content(store, version, frontier.held.get(version))
         commit = codec.decode(version, content)
-        moment = history.moment(store, version, commit.info, newest)
-        return commit, _changes(commit, tuple(codec.cdc_files(version, content)), moment)
+        moment = history.commit_timestamp(store, version, commit.info, newest)
+        return commit, _changes(commit, tuple(codec.decode_cdc_files(version, content)), moment)
 
     protocol, metadata = first.protocol, first.metadata
     _check_types(metadata, first.version, last)
-    latest = history.preceding(store, newest, first.version)
-    for commit, changes in parallel_reads.in_order(store, read, map(Version, versions)):
+    latest = history.preceding_timestamp(store, newest, first.version)
+    for commit, changes in parallel_reads.map_in_order(store, read, map(Version, versions)):
         _check_values(changes, metadata)
         before = metadata
         if commit.metadata is not None:
@@ -133,14 +137,14 @@ def between(
             protocol, metadata = commit.protocol or protocol, commit.metadata or metadata
             table_features.check_readable(protocol, metadata, previews=protocol.reader_features or ())
         whole = _with_null_values(changes, before, metadata)
-        if history.is_by_file(newest, commit.version):
-            latest = timestamps.increased(changes.timestamp, latest)
+        if history.uses_file_time(newest, commit.version):
+            latest = timestamps.strictly_after(changes.timestamp, latest)
             yield replace(whole, timestamp=latest)
         else:
             yield whole
 
 
-def _check_values(changes: Changes, metadata: Metadata) -> None:
+def _check_values(changes: VersionChanges, metadata: Metadata) -> None:
     """Who removes a file may leave out its partition values, which only the log has."""
     bare = [remove.path for remove in changes.deleted if remove.partition_values is None]
     if not bare or not metadata.partition_columns:
@@ -154,12 +158,12 @@ def _check_values(changes: Changes, metadata: Metadata) -> None:
         )  # fmt: skip
 
 
-def _with_null_values(changes: Changes, before: Metadata, after: Metadata) -> Changes:
+def _with_null_values(changes: VersionChanges, before: Metadata, after: Metadata) -> VersionChanges:
     """The same with every partition value: some writers leave out those that are null.
 
     What a file itself stores in such a column counts for nothing.
     """
-    was, now = (dict.fromkeys(partitioning.of(metadata).types) for metadata in (before, after))
+    was, now = (dict.fromkeys(partitioning.partitioning_of(metadata).types) for metadata in (before, after))
     return replace(
         changes,
         recorded=tuple(_with_values(file, now) for file in changes.recorded),
@@ -175,7 +179,7 @@ def _with_values(file: FileT, absent: Mapping[str, None]) -> FileT:
 
 
 def _check_types(metadata: Metadata, version: int, last: State) -> None:
-    if why := evolution.unreadable(metadata, last.metadata):
+    if why := evolution.unreadable_column(metadata, last.metadata):
         raise InvalidRequest(
             f"the changes cannot be read in the columns of version {last.version}, because since version "
             f"{version} {why}: ask for the versions before and after that apart",
@@ -183,12 +187,12 @@ def _check_types(metadata: Metadata, version: int, last: State) -> None:
         )  # fmt: skip
 
 
-def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> Changes:
+def _changes(commit: Commit, recorded: tuple[AddCdcFile, ...], moment: EpochMillis) -> VersionChanges:
     if recorded:
-        return Changes(commit.version, moment, recorded, (), ())
+        return VersionChanges(commit.version, moment, recorded, (), ())
     inserted = tuple(add for add in commit.adds if add.data_change)
     deleted = tuple(remove for remove in commit.removes if remove.data_change)
-    return Changes(commit.version, moment, (), inserted, deleted)
+    return VersionChanges(commit.version, moment, (), inserted, deleted)
 
 
 def _check_enabled(metadata: Metadata, version: Version) -> None:

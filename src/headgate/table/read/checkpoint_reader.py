@@ -27,27 +27,27 @@ from headgate.protocol.actions import (
     Protocol,
     Sidecar,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.file_names import LogFile
 from headgate.protocol.log.replay import State
-from headgate.protocol.stats.stats_json import Leaf
-from headgate.storage.parallel_reads import in_order
+from headgate.protocol.stats.stats_json import StatsLeaf
+from headgate.storage.parallel_reads import map_in_order
 from headgate.storage.range_file import RangeFile
 from headgate.storage.store import Store
 from headgate.table.read import plain_types
 from headgate.table.read.arrow_memory import prefer_jemalloc
-from headgate.table.read.checkpoint_stats import ROW, Statistics, row_numbers
-from headgate.table.read.live_files import SCHEMA, STATS_PARSED, LiveFiles, once, reconcile
+from headgate.table.read.checkpoint_stats import CHECKPOINT_ROW, CheckpointStatistics, row_numbers
+from headgate.table.read.live_files import SCHEMA, STATS_PARSED, LiveFiles, deduplicate, reconcile
 
-Kind = TypeVar("Kind", bound=Action)
+ActionT = TypeVar("ActionT", bound=Action)
 Answer = TypeVar("Answer")
 
-WHOLE_BYTES = 4 * 1024 * 1024
+WHOLE_READ_BYTES = 4 * 1024 * 1024
 """Up to here a file is read whole, statistics included: fewer requests, and they agree with each other."""
 
-_SMALL: tuple[tuple[str, str, type[Action]], ...] = (  # with a field that is never null
+_SMALL_ACTIONS: tuple[tuple[str, str, type[Action]], ...] = (  # with a field that is never null
     ("protocol", "minReaderVersion", Protocol),
     ("metaData", "id", Metadata),
     ("txn", "appId", AppTransaction),
@@ -84,39 +84,39 @@ _DAMAGE = (
 _VECTOR_FIELDS = ("storageType", "pathOrInlineDv", _OFFSET, "sizeInBytes", "cardinality")
 
 
-def load(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
+def read_checkpoint(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
     """The state a checkpoint holds, and its live files."""
     version = parts[0].version
-    named = [_Piece(store, part.path, part.size, version) for part in parts]
-    small = in_order(store, lambda piece: list(_small_actions(piece)), named)
+    named = [_CheckpointFile(store, part.path, part.size, version) for part in parts]
+    small = map_in_order(store, lambda piece: list(_small_actions(piece)), named)
     actions = [action for found in small for action in found]
     sidecars = [action for action in actions if isinstance(action, Sidecar)]
     pieces = [
         *named,
-        *(_Piece(store, _sidecar_path(found), found.size_in_bytes, version) for found in sidecars),
+        *(_CheckpointFile(store, _sidecar_path(found), found.size_in_bytes, version) for found in sidecars),
     ]
     return _state(version, actions), _files(store, pieces)
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class CheckpointSources:
     """Where a checkpoint has its files: in parquet, or as actions of a small JSON file."""
 
     parquet: tuple[str, ...]
     actions: tuple[Action, ...]
 
 
-def sources(store: Store, parts: Sequence[LogFile]) -> Sources:
+def checkpoint_sources(store: Store, parts: Sequence[LogFile]) -> CheckpointSources:
     """Where to find the live files of a checkpoint, for somebody else to read."""
-    named = [_Piece(store, part.path, part.size, part.version) for part in parts]
-    read = in_order(store, lambda piece: list(_file_actions(piece)), named)
+    named = [_CheckpointFile(store, part.path, part.size, part.version) for part in parts]
+    read = map_in_order(store, lambda piece: list(_file_actions(piece)), named)
     actions = [action for found in read for action in found]
     sidecars = [_sidecar_path(action) for action in actions if isinstance(action, Sidecar)]
     parquet = [piece.path for piece in named if not piece.is_json]
-    return Sources((*parquet, *sidecars), tuple(actions))
+    return CheckpointSources((*parquet, *sidecars), tuple(actions))
 
 
-def _file_actions(piece: "_Piece") -> Iterator[Action]:
+def _file_actions(piece: "_CheckpointFile") -> Iterator[Action]:
     if piece.is_json:
         yield from piece.actions()
         return
@@ -125,7 +125,7 @@ def _file_actions(piece: "_Piece") -> Iterator[Action]:
 
 
 def _state(version: Version, actions: Sequence[Action]) -> State:
-    found = sort(version, actions)
+    found = commit_from_actions(version, actions)
     if found.protocol is None or found.metadata is None:
         absent = "protocol" if found.protocol is None else "metaData"
         raise CorruptLog(
@@ -143,7 +143,7 @@ def _state(version: Version, actions: Sequence[Action]) -> State:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _CheckpointFile:
     """One file of a checkpoint; its size is what somebody said."""
 
     store: Store
@@ -157,11 +157,11 @@ class _Piece:
 
     @property
     def is_large(self) -> bool:
-        return self.size > WHOLE_BYTES
+        return self.size > WHOLE_READ_BYTES
 
     def actions(self) -> list[Action]:
         """All of them, if this is JSON."""
-        return codec.actions(self.version, self.store.read(self.path))
+        return codec.decode_actions(self.version, self.store.read(self.path))
 
     @contextmanager
     def opened(self) -> Iterator[pq.ParquetFile]:
@@ -180,12 +180,12 @@ class _Piece:
             ) from exc  # fmt: skip
 
 
-def _small_actions(piece: _Piece) -> Iterator[Action]:
+def _small_actions(piece: _CheckpointFile) -> Iterator[Action]:
     if piece.is_json:
         yield from piece.actions()
         return
     with piece.opened() as file:
-        for name, never_null, kind in _SMALL:
+        for name, never_null, kind in _SMALL_ACTIONS:
             yield from _converted(_rows(file, name, never_null), kind, piece)
 
 
@@ -194,7 +194,7 @@ def _rows(file: pq.ParquetFile, column: str, never_null: str) -> Iterator[pa.Str
     groups = _row_groups(file, f"{column}.{never_null}")
     left = sum(groups.values())
     for batch in file.iter_batches(_BATCH, row_groups=list(groups), columns=[column]) if left else ():
-        rows = plain_types.column(batch, column).drop_null()
+        rows = plain_types.action_column(batch, column).drop_null()
         yield rows
         left -= len(rows)
         if not left:
@@ -214,7 +214,9 @@ def _row_groups(file: pq.ParquetFile, leaf: str) -> dict[int, int]:
     return {group: count for group, count in found.items() if count}
 
 
-def _converted(batches: Iterable[pa.StructArray], kind: type[Kind], piece: _Piece) -> Iterator[Kind]:
+def _converted(
+    batches: Iterable[pa.StructArray], kind: type[ActionT], piece: _CheckpointFile
+) -> Iterator[ActionT]:
     for row in (_plain(row, rows.type) for rows in batches for row in rows.to_pylist()):
         try:
             yield msgspec.convert(row, kind)
@@ -239,30 +241,32 @@ def _plain(value: Any, kind: pa.DataType) -> Any:
 
 def _sidecar_path(sidecar: Sidecar) -> str:
     # Some writers give more than the name, a whole URI even; there is only one folder it can be in.
-    return file_names.SIDECARS + unquote(sidecar.path.rpartition("/")[2])
+    return file_names.SIDECAR_FOLDER + unquote(sidecar.path.rpartition("/")[2])
 
 
-def _files(store: Store, pieces: Sequence[_Piece]) -> LiveFiles:
-    def adds_of(some: Sequence[_Piece], wanted: Sequence[str]) -> pa.Table:
-        return _joined(in_order(store, lambda piece: _adds(piece, wanted, footers), some))
+def _files(store: Store, pieces: Sequence[_CheckpointFile]) -> LiveFiles:
+    def adds_of(some: Sequence[_CheckpointFile], wanted: Sequence[str]) -> pa.Table:
+        return _joined(map_in_order(store, lambda piece: _adds(piece, wanted, footers), some))
 
     footers: dict[str, pq.FileMetaData] = {}
     size = sum(piece.size for piece in pieces)
     if not any(piece.is_large for piece in pieces):
-        return LiveFiles(lambda: once(adds_of(pieces, (*_OTHERS, *_STATISTICS))), checkpoint_bytes=size)
+        return LiveFiles(
+            lambda: deduplicate(adds_of(pieces, (*_OTHERS, *_STATISTICS))), checkpoint_bytes=size
+        )
     parquet = [piece for piece in pieces if not piece.is_json]
 
     def numbered() -> pa.Table:
         adds = adds_of(parquet, _OTHERS)
-        adds = adds.append_column(ROW, row_numbers(adds.num_rows))
+        adds = adds.append_column(CHECKPOINT_ROW, row_numbers(adds.num_rows))
         return _joined([adds, *(_adds(piece, ()) for piece in pieces if piece.is_json)])
 
     def statistics(
-        leaves: Collection[Leaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
+        leaves: Collection[StatsLeaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
     ) -> Iterable[Answer]:
-        return in_order(store, lambda piece: work(_statistics(piece, leaves, footers)), parquet)
+        return map_in_order(store, lambda piece: work(_statistics(piece, leaves, footers)), parquet)
 
-    return LiveFiles(numbered, Statistics(statistics), checkpoint_bytes=size)
+    return LiveFiles(numbered, CheckpointStatistics(statistics), checkpoint_bytes=size)
 
 
 def _joined(tables: Iterable[pa.Table]) -> pa.Table:
@@ -270,11 +274,11 @@ def _joined(tables: Iterable[pa.Table]) -> pa.Table:
 
 
 def _adds(
-    piece: _Piece, wanted: Sequence[str], footers: dict[str, pq.FileMetaData] | None = None
+    piece: _CheckpointFile, wanted: Sequence[str], footers: dict[str, pq.FileMetaData] | None = None
 ) -> pa.Table:
     """The adds of one file; the first field that is wanted must be one that no add is without."""
     if piece.is_json:
-        return reconcile(SCHEMA.empty_table(), (sort(piece.version, piece.actions()),))
+        return reconcile(SCHEMA.empty_table(), (commit_from_actions(piece.version, piece.actions()),))
     with piece.opened() as file:
         if footers is not None:
             _check_same(piece, file, footers)
@@ -283,10 +287,12 @@ def _adds(
             return SCHEMA.empty_table()
         # In batches, because large buffers grow by copying.
         batches = file.iter_batches(_BATCH, row_groups=groups, columns=fields)
-        return _joined(_flattened(_present(plain_types.column(batch, "add"), wanted[0])) for batch in batches)
+        return _joined(
+            _flattened(_present(plain_types.action_column(batch, "add"), wanted[0])) for batch in batches
+        )
 
 
-def _check_same(piece: _Piece, file: pq.ParquetFile, footers: dict[str, pq.FileMetaData]) -> None:
+def _check_same(piece: _CheckpointFile, file: pq.ParquetFile, footers: dict[str, pq.FileMetaData]) -> None:
     if not footers.setdefault(piece.path, file.metadata).equals(file.metadata):
         raise StorageUnavailable(
             f"{piece.path} was replaced while the table was being read: open the table again",
@@ -295,7 +301,7 @@ def _check_same(piece: _Piece, file: pq.ParquetFile, footers: dict[str, pq.FileM
 
 
 def _statistics(
-    piece: _Piece, leaves: Collection[Leaf] | None, footers: dict[str, pq.FileMetaData]
+    piece: _CheckpointFile, leaves: Collection[StatsLeaf] | None, footers: dict[str, pq.FileMetaData]
 ) -> Iterator[pa.Table]:
     """The statistics of the adds of one file, or as much of them as the leaves take."""
     with piece.opened() as file:
@@ -306,8 +312,8 @@ def _statistics(
         required = "path" if adds is None or adds != _counted(file, "add.size") else "size"
         fields = [f"add.{name}" for name in (required, *_fields_of(file, leaves, adds))]
         batches = file.iter_batches(_BATCH_OF_STATISTICS, row_groups=groups, columns=fields) if groups else ()
-        for batch in _ahead(iter(batches)):
-            add = _present(plain_types.column(batch, "add"), required)
+        for batch in _decode_ahead(iter(batches)):
+            add = _present(plain_types.action_column(batch, "add"), required)
             present = {field.name: pc.struct_field(add, field.name) for field in add.type}
             texts = (
                 present["stats"].cast(pa.string()) if "stats" in present else pa.nulls(len(add), pa.string())
@@ -317,7 +323,7 @@ def _statistics(
             yield pa.table({"stats": texts, **parsed})
 
 
-def _fields_of(file: pq.ParquetFile, leaves: Collection[Leaf] | None, adds: int | None) -> Sequence[str]:
+def _fields_of(file: pq.ParquetFile, leaves: Collection[StatsLeaf] | None, adds: int | None) -> Sequence[str]:
     """What to read for the leaves: no JSON, if all adds have all of them as columns."""
     if leaves is None or any("." in key for leaf in leaves for key in leaf.keys):
         return _STATISTICS
@@ -344,7 +350,7 @@ def _counted(file: pq.ParquetFile, leaf: str) -> int | None:
     return count
 
 
-def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _decode_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same, some decoded while somebody looks at the ones before.
 
     Nothing else is done beside it: who decodes JSON keeps the interpreter to itself, and each call

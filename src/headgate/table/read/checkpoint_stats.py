@@ -12,23 +12,23 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol.schema.types import describe
+from headgate.protocol.schema.types import describe_type
 from headgate.protocol.stats import column_bounds
-from headgate.protocol.stats.column_bounds import Asked, Bounds
-from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.column_bounds import BoundsRequest, ColumnBounds
+from headgate.protocol.stats.stats_json import StatsLeaf
 
-ROW = "row"
+CHECKPOINT_ROW = "row"
 """A column while the statistics of some files are still to be loaded: where these are among them."""
 
 Answer = TypeVar("Answer")
 _Key = tuple[tuple[str, ...], str, bool]
 
 
-class Pieces(Protocol):
+class StatisticsBatches(Protocol):
     """The files of a checkpoint, in the order of their rows."""
 
     def __call__(
-        self, leaves: Collection[Leaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
+        self, leaves: Collection[StatsLeaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
     ) -> Iterable[Answer]:
         """What ``work`` makes of the batches of each, columns ``stats`` and perhaps ``stats_parsed``.
 
@@ -37,14 +37,14 @@ class Pieces(Protocol):
         ...
 
 
-class Statistics:
+class CheckpointStatistics:
     """Shared by all versions that build on one checkpoint, in any thread."""
 
     __slots__ = ("_known", "_lock", "_pieces")
 
-    def __init__(self, pieces: Pieces) -> None:
+    def __init__(self, pieces: StatisticsBatches) -> None:
         self._pieces = pieces
-        self._known: dict[_Key, Bounds] = {}
+        self._known: dict[_Key, ColumnBounds] = {}
         self._lock = threading.Lock()
 
     def whole(self) -> pa.Table:
@@ -52,28 +52,28 @@ class Statistics:
         none = pa.table({"stats": pa.nulls(0, pa.string())})
         return pa.concat_tables([none, *self._pieces(None, _one_table)], promote_options="default")
 
-    def bounds(self, wanted: Sequence[Asked]) -> list[Bounds]:
+    def bounds(self, wanted: Sequence[BoundsRequest]) -> list[ColumnBounds]:
         """What is known of some columns, by their paths in the files."""
         with self._lock:
             missing = [asked for asked in wanted if not self._is_known(asked)]
             if missing:
-                reader = column_bounds.Reader(missing)
+                reader = column_bounds.BoundsReader(missing)
                 found = list(self._pieces(reader.leaves, reader.read)) or [reader.read(())]
                 parts = zip(*found, strict=True)
                 self._known.update(
-                    (_key(asked), column_bounds.joined(part))
+                    (_key(asked), column_bounds.concat_bounds(part))
                     for asked, part in zip(missing, parts, strict=True)
                 )
             return [self._known[_key(asked)] for asked in wanted]
 
-    def _is_known(self, asked: Asked) -> bool:
+    def _is_known(self, asked: BoundsRequest) -> bool:
         known = self._known.get(_key(asked))
         return known is not None and known.answers(asked)
 
 
-def _key(asked: Asked) -> _Key:
+def _key(asked: BoundsRequest) -> _Key:
     column = asked.column
-    return column.path, describe(column.type), column.was_float
+    return column.path, describe_type(column.type), column.was_float
 
 
 def _one_table(batches: Iterator[pa.Table]) -> pa.Table:
@@ -81,18 +81,22 @@ def _one_table(batches: Iterator[pa.Table]) -> pa.Table:
     return pa.concat_tables([none, *batches], promote_options="default")
 
 
-def live_bounds(files: pa.Table, statistics: Statistics, wanted: Sequence[Asked]) -> list[Bounds]:
+def live_bounds(
+    files: pa.Table, statistics: CheckpointStatistics, wanted: Sequence[BoundsRequest]
+) -> list[ColumnBounds]:
     """What is known of some columns in live files, those with a ROW as the checkpoint has them."""
-    rows = files[ROW]
-    own = column_bounds.of_files(files.filter(pc.is_null(rows)) if rows.null_count else files[:0], wanted)
+    rows = files[CHECKPOINT_ROW]
+    own = column_bounds.bounds_from_stats(
+        files.filter(pc.is_null(rows)) if rows.null_count else files[:0], wanted
+    )
     known = [
-        column_bounds.joined((of_checkpoint, of_commits)) if rows.null_count else of_checkpoint
+        column_bounds.concat_bounds((of_checkpoint, of_commits)) if rows.null_count else of_checkpoint
         for of_checkpoint, of_commits in zip(statistics.bounds(wanted), own, strict=True)
     ]
     count = len(known[0]) - rows.null_count
     if are_all_in_order(rows, count):
         return known
-    order = _places(rows, count)
+    order = _row_positions(rows, count)
     return [bounds.take(order) for bounds in known]
 
 
@@ -108,7 +112,7 @@ def row_numbers(count: int) -> pa.Array:
     return pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), count), start=-1)
 
 
-def _places(rows: pa.ChunkedArray, count: int) -> pa.Array:
+def _row_positions(rows: pa.ChunkedArray, count: int) -> pa.Array:
     """The row of each file, those without one counted on after the last."""
     others = pc.cumulative_sum(pc.cast(pc.is_null(rows), pa.int64()), start=count - 1)
     return pc.coalesce(rows, others).combine_chunks()

@@ -10,20 +10,20 @@ from headgate.errors import ObjectExists, ObjectNotFound
 from headgate.protocol.actions import CommitInfo, Version
 from headgate.protocol.log import file_names, version_checksum
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.version_checksum import Checksum, Discrepancy, Totals
+from headgate.protocol.log.version_checksum import Checksum, Discrepancy, FileTotals
 from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 from headgate.table.read.live_files import LiveFiles
 
 
-def write(store: Store, state: State, totals: Totals, *, replace: bool = False) -> None:
+def write_checksum(store: Store, state: State, totals: FileTotals, *, replace: bool = False) -> None:
     """Write the checksum of a version, published or not; one that is there already stays as it is (F9).
 
     Unless it is found to be wrong: with ``replace`` it goes as this one comes.
     """
     path, content = (
-        file_names.checksum(state.version),
-        version_checksum.render(version_checksum.of(state, totals)),
+        file_names.checksum_path(state.version),
+        version_checksum.render(version_checksum.build_checksum(state, totals)),
     )
     if replace:
         store.put(path, content)
@@ -32,60 +32,62 @@ def write(store: Store, state: State, totals: Totals, *, replace: bool = False) 
         store.put_if_absent(path, content)
 
 
-def read(store: Store, version: Version) -> Checksum | None:
+def read_checksum(store: Store, version: Version) -> Checksum | None:
     """The checksum of a version, if it has a legible one."""
     try:
-        return version_checksum.parse(store.read(file_names.checksum(version)))
+        return version_checksum.parse(store.read(file_names.checksum_path(version)))
     except ObjectNotFound:
         return None
 
 
-def find(store: Store, version: Version, frontier: Frontier) -> Checksum | None:
+def find_checksum(store: Store, version: Version, frontier: Frontier) -> Checksum | None:
     """The checksum of a version: the copy of the catalog if it has one, else what is in the file."""
-    return catalog_copy(version, frontier) or read(store, version)
+    return catalog_checksum(version, frontier) or read_checksum(store, version)
 
 
-def catalog_copy(version: Version, frontier: Frontier) -> Checksum | None:
+def catalog_checksum(version: Version, frontier: Frontier) -> Checksum | None:
     """The checksum of a version by the word of the catalog, which has compared it with its books."""
     known = frontier.checksum
     return version_checksum.parse(known.content) if known is not None and known.version == version else None
 
 
-def commit_info(state: State, frontier: Frontier) -> CommitInfo | None:
+def catalog_commit_info(state: State, frontier: Frontier) -> CommitInfo | None:
     """What the catalog's copy has of the commitInfo, the txnId and the timestamp: no commit is read for them.
 
     None unless the copy says of the version what the log says.
     """
-    found = catalog_copy(state.version, frontier)
+    found = catalog_checksum(state.version, frontier)
     if found is None or found.in_commit_timestamp_opt is None:
         return None
-    if version_checksum.compare(found, version_checksum.of(state, version_checksum.totals(found))):
+    if version_checksum.compare_checksums(
+        found, version_checksum.build_checksum(state, version_checksum.totals_from_checksum(found))
+    ):
         return None
     return CommitInfo(in_commit_timestamp=found.in_commit_timestamp_opt, txn_id=found.txn_id)
 
 
-def of_latest(store: Store, frontier: Frontier) -> Checksum | None:
+def latest_checksum(store: Store, frontier: Frontier) -> Checksum | None:
     """The checksum of the latest version, if what was listed has one: nobody goes looking for it."""
-    path = file_names.checksum(frontier.latest)
+    path = file_names.checksum_path(frontier.latest)
     there = any(file.path == path for file in frontier.listing or ())
-    return read(store, frontier.latest) if there else None
+    return read_checksum(store, frontier.latest) if there else None
 
 
-def verify(store: Store, state: State, files: LiveFiles) -> tuple[Discrepancy, ...] | None:
+def verify_checksum(store: Store, state: State, files: LiveFiles) -> tuple[Discrepancy, ...] | None:
     """In what a version differs from its checksum; None if it has none."""
-    recorded = read(store, state.version)
+    recorded = read_checksum(store, state.version)
     if recorded is None:
         return None
     sizes = files.without_stats["size"]
-    totals = Totals(len(sizes), pc.sum(sizes).as_py() or 0)
-    return version_checksum.compare(recorded, version_checksum.of(state, totals))
+    totals = FileTotals(len(sizes), pc.sum(sizes).as_py() or 0)
+    return version_checksum.compare_checksums(recorded, version_checksum.build_checksum(state, totals))
 
 
-def stamped(store: Store, state: State, frontier: Frontier) -> State:
+def with_commit_timestamp(store: Store, state: State, frontier: Frontier) -> State:
     """The state with its in-commit timestamp, if the table promises one that only the checksum has."""
     if not state.has_in_commit_timestamps or state.in_commit_timestamp is not None:
         return state
-    recorded = find(store, state.version, frontier)
+    recorded = find_checksum(store, state.version, frontier)
     if recorded is None or recorded.in_commit_timestamp_opt is None:
         return state
     info = state.info or CommitInfo(txn_id=recorded.txn_id)

@@ -9,7 +9,7 @@ from headgate.table.read.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class TableDescription:
     """Version, protocol and metadata at once, the rest of the snapshot when asked for."""
 
     version: Version

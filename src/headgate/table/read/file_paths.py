@@ -17,7 +17,7 @@ _BARE = frozenset("_-!.~'()*:@&=+$,;/")
 _SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc"})
 
 
-def find(store: Store, location: str, path: str, locate: Locate = locate) -> tuple[Store, str]:
+def locate_object(store: Store, location: str, path: str, locate: Locate = locate) -> tuple[Store, str]:
     """The store that has the object, and its path there; ``store`` is that of the table's ``location``."""
     is_uri = _URI.match(path) is not None
     if not is_uri and not path.startswith("/"):
@@ -32,7 +32,7 @@ def find(store: Store, location: str, path: str, locate: Locate = locate) -> tup
     return locate((folder if is_local(folder) else _uri(quote(folder, safe="/:"))) or "/"), name
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same_location(one: str, other: str) -> bool:
     """Whether two locations are one place."""
     return comparable(one) == comparable(other)
 
@@ -42,7 +42,7 @@ def is_absolute(path: str) -> bool:
     return path.startswith("/") or _URI.match(path) is not None
 
 
-def uri(location: str, path: str) -> str:
+def object_uri(location: str, path: str) -> str:
     """The URI of an object, given its path in the log of the table at ``location``.
 
     Spelled as Hadoop spells it, ``file:/a%20b/ü``: Delta Spark compares such names as texts with its own.
@@ -50,17 +50,17 @@ def uri(location: str, path: str) -> str:
     """
     if is_absolute(path):
         return _uri(path) if is_local(path) else path
-    relative_paths.check((path,))
+    relative_paths.check_inside_table((path,))
     root = _uri(quote(location)) if urlsplit(location).scheme == "" else _uri(location)
     return f"{root.rstrip('/')}/{_encoded(path)}"
 
 
-def plain(path: str) -> str:
+def decode_absolute(path: str) -> str:
     """An absolute path of the log as a location is written: decoded, if it is one of a disk."""
     return local_path(unquote(urlsplit(path).path)) if is_local(path) else path
 
 
-def from_table(location: str, place: str) -> str:
+def log_path(location: str, place: str) -> str:
     """The URI ``place`` as a table at ``location`` names it: relative to it, if it lies within."""
     root = f"{comparable(location)}/"
     found = comparable(place)

@@ -4,13 +4,13 @@ import threading
 
 import pyarrow as pa
 
-MOST = 65_536
+MAX_FILES = 65_536
 """How many files are remembered; beyond that the ones remembered first are forgotten."""
 
 Key = tuple[str, int]
 
 
-class FileSchemas:
+class FileSchemaCache:
     """Schemas of data files by path and size; equal ones are kept once. Safe to share between threads."""
 
     def __init__(self) -> None:
@@ -27,8 +27,8 @@ class FileSchemas:
         # Schemas compare equal without their field ids, so they are compared as bytes.
         same = schema.serialize().to_pybytes()
         with self._lock:
-            if len(self._found) >= MOST:
+            if len(self._found) >= MAX_FILES:
                 self._found.pop(next(iter(self._found)))
-            if len(self._alike) >= MOST:
+            if len(self._alike) >= MAX_FILES:
                 self._alike.clear()
             self._found[key] = self._alike.setdefault(same, schema)

@@ -29,9 +29,9 @@ from headgate.protocol.schema import json as schema_json
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.protocol.stats.stats_leaves import PARSED
 from headgate.table.read import checkpoint_stats, path_keys
-from headgate.table.read.checkpoint_stats import ROW, Statistics
+from headgate.table.read.checkpoint_stats import CHECKPOINT_ROW, CheckpointStatistics
 
-VECTOR = pa.struct(
+VECTOR_TYPE = pa.struct(
     [
         ("storage_type", pa.string()),
         ("path_or_inline_dv", pa.string()),
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
         ("size", pa.int64()),
         ("modified_ms", pa.int64()),
         ("stats", pa.string()),
-        ("deletion_vector", VECTOR),
+        ("deletion_vector", VECTOR_TYPE),
         ("base_row_id", pa.int64()),
         ("default_row_commit_version", pa.int64()),
     ]
@@ -74,7 +74,7 @@ class LiveFiles:
     def __init__(
         self,
         origin: Columns = SCHEMA.empty_table,
-        late: Statistics | None = None,
+        late: CheckpointStatistics | None = None,
         *,
         checkpoint_bytes: int = 0,
     ) -> None:
@@ -103,7 +103,7 @@ class LiveFiles:
         """One row per live file: SCHEMA, and perhaps STATS_PARSED."""
         if self._columns is None:
             known = self._replayed()
-            self._columns = known if self._late is None else _completed(known, self._late.whole())
+            self._columns = known if self._late is None else _with_late_statistics(known, self._late.whole())
         return self._columns
 
     @property
@@ -130,7 +130,7 @@ class LiveFiles:
 
     def _made_bounds(self, metadata: Metadata) -> FileBounds:
         columns = schema_json.parse(metadata.schema_string)
-        physical = column_mapping.physical_paths(columns, column_mapping.mode(metadata))
+        physical = column_mapping.physical_paths(columns, column_mapping.mapping_mode(metadata))
         known, late = self._columns, None
         if known is None:
             known = self._replayed()
@@ -138,7 +138,7 @@ class LiveFiles:
                 partial(checkpoint_stats.live_bounds, known, self._late) if self._late is not None else None
             )
         return FileBounds(
-            known if late is None else known.drop_columns(["stats", ROW]),
+            known if late is None else known.drop_columns(["stats", CHECKPOINT_ROW]),
             partition_columns=metadata.partition_columns,
             physical=physical,
             statistics=late,
@@ -165,14 +165,16 @@ class LiveFiles:
         return reconcile(known, reversed(pending)) if pending else known
 
 
-def _completed(known: pa.Table, late: pa.Table) -> pa.Table:
-    rows, count = known[ROW], late.num_rows
+def _with_late_statistics(known: pa.Table, late: pa.Table) -> pa.Table:
+    rows, count = known[CHECKPOINT_ROW], late.num_rows
     if checkpoint_stats.are_all_in_order(rows, count):  # then nothing needs to be copied
         late = pa.concat_tables([late, known.select(["stats"]).slice(count)], promote_options="default")
     else:
         late = late.take(rows)
         late = late.set_column(0, "stats", pc.if_else(pc.is_null(rows), known["stats"], late["stats"]))
-    known = known.set_column(SCHEMA.get_field_index("stats"), "stats", late["stats"]).drop_columns([ROW])
+    known = known.set_column(SCHEMA.get_field_index("stats"), "stats", late["stats"]).drop_columns(
+        [CHECKPOINT_ROW]
+    )
     return known.append_column(STATS_PARSED, late[STATS_PARSED]) if late.num_columns > 1 else known
 
 
@@ -183,12 +185,12 @@ def reconcile(known: pa.Table, commits: Iterable[Commit]) -> pa.Table:
     """
     steps = list(commits)
     added = [add for commit in steps for add in commit.adds]
-    mentioned = {file_key.path_key(add.path) for add in added}
+    mentioned = {file_key.canonical_path(add.path) for add in added}
     only_new = len(mentioned) == len(added) and not any(commit.removes for commit in steps)
-    mentioned.update(file_key.path_key(remove.path) for commit in steps for remove in commit.removes)
-    is_mentioned = path_keys.are_in(known["path"], mentioned)
+    mentioned.update(file_key.canonical_path(remove.path) for commit in steps for remove in commit.removes)
+    is_mentioned = path_keys.match_keys_chunked(known["path"], mentioned)
     disputed = known.filter(is_mentioned)
-    changed = table_of(added)
+    changed = adds_as_table(added)
     if disputed.num_rows or not only_new:
         changed = pa.concat_tables([disputed, changed], promote_options="default")
         changed = changed.take(_survivors(disputed, steps))
@@ -196,7 +198,7 @@ def reconcile(known: pa.Table, commits: Iterable[Commit]) -> pa.Table:
     return pa.concat_tables([untouched, changed], promote_options="default")
 
 
-def once(files: pa.Table) -> pa.Table:
+def deduplicate(files: pa.Table) -> pa.Table:
     """The same files, of one that is there more than once the last."""
     if pc.count_distinct(files["path"]).as_py() == files.num_rows:
         return files
@@ -210,9 +212,9 @@ def _survivors(disputed: pa.Table, steps: Iterable[Commit]) -> pa.Array:
     row = disputed.num_rows
     for commit in steps:
         for remove in commit.removes:
-            live.pop(file_key.of(remove), None)
+            live.pop(file_key.file_key(remove), None)
         for add in commit.adds:
-            key = file_key.of(add)
+            key = file_key.file_key(add)
             live.pop(key, None)  # so that it comes after what was there before
             live[key] = row
             row += 1
@@ -220,14 +222,14 @@ def _survivors(disputed: pa.Table, steps: Iterable[Commit]) -> pa.Array:
 
 
 def _keys(files: pa.Table) -> Iterable[FileKey]:
-    paths, vectors = map(file_key.path_key, files["path"].to_pylist()), files["deletion_vector"]
+    paths, vectors = map(file_key.canonical_path, files["path"].to_pylist()), files["deletion_vector"]
     if vectors.null_count == len(vectors):
         return ((path, None) for path in paths)
     parsed = (None if row is None else DeletionVector(**row) for row in vectors.to_pylist())
-    return ((path, file_key.vector_id(vector)) for path, vector in zip(paths, parsed, strict=True))
+    return ((path, file_key.deletion_vector_id(vector)) for path, vector in zip(paths, parsed, strict=True))
 
 
-def table_of(added: Sequence[AddFile]) -> pa.Table:
+def adds_as_table(added: Sequence[AddFile]) -> pa.Table:
     """These files as columns, whether they are live or not."""
     return pa.table(
         [
@@ -256,8 +258,8 @@ def _maps(values: Sequence[Mapping[str, str | None]]) -> pa.MapArray:
 
 def _vectors(vectors: Sequence[DeletionVector | None]) -> pa.Array:
     if not any(vectors):
-        return pa.nulls(len(vectors), VECTOR)
-    return pa.array([None if vector is None else _row(vector) for vector in vectors], VECTOR)
+        return pa.nulls(len(vectors), VECTOR_TYPE)
+    return pa.array([None if vector is None else _row(vector) for vector in vectors], VECTOR_TYPE)
 
 
 def _row(vector: DeletionVector) -> dict[str, str | int | None]:

@@ -16,12 +16,12 @@ from itertools import chain
 import msgspec
 
 from headgate.catalog import published_files
-from headgate.catalog.ports.commits import Inline, RatifiedCommit, Staged
+from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol.actions import Commit, CommitInfo, Version
 from headgate.protocol.log import codec, file_names, log_compaction, log_segment
-from headgate.protocol.log.file_names import Kind, LogFile
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.file_names import LogFile, LogFileKind
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
 from headgate.table.committer import Frontier
@@ -31,24 +31,24 @@ class _LastCheckpoint(msgspec.Struct, frozen=True):
     version: int
 
 
-def content(store: Store, version: Version, held: RatifiedCommit | None) -> bytes:
+def commit_content(store: Store, version: Version, held: RatifiedCommit | None) -> bytes:
     """The bytes of one version: the catalog's copy if it holds one, else the published file.
 
     ``ObjectNotFound`` says that a published file is gone, which clean-up may do; a staged file that
     the catalog still names must be there, and be what was ratified.
     """
     if held is None:
-        return store.read(file_names.published(version))
+        return store.read(file_names.published_path(version))
     match held.where:
-        case Inline(inline):
+        case InlineCommit(inline):
             return inline
-        case Staged() as staged:
-            return published_files.check_content(held, _staged(store, version, staged))
+        case StagedCommit() as staged:
+            return published_files.check_fingerprint(held, _staged(store, version, staged))
         case None:
-            return store.read(file_names.published(version))
+            return store.read(file_names.published_path(version))
 
 
-def _staged(store: Store, version: Version, staged: Staged) -> bytes:
+def _staged(store: Store, version: Version, staged: StagedCommit) -> bytes:
     try:
         return store.read(staged.path)
     except ObjectNotFound as exc:
@@ -59,21 +59,22 @@ def _staged(store: Store, version: Version, staged: Staged) -> bytes:
         ) from exc
 
 
-def fold(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) -> Iterator[Commit]:
+def fold_commits(store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier) -> Iterator[Commit]:
     """The actions of consecutive versions, or of compactions of them, as few commits."""
-    return codec.fold(_contents(store, pieces, frontier))
+    return codec.decode_folded(_contents(store, pieces, frontier))
 
 
-def contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list[tuple[Version, bytes]]:
+def piece_contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list[tuple[Version, bytes]]:
     """The bytes of a version or of a compaction; of the commits in its place if it is not reconciled."""
     if not isinstance(piece, LogFile):
-        return [(piece, content(store, piece, frontier.held.get(piece)))]
+        return [(piece, commit_content(store, piece, frontier.held.get(piece)))]
     compacted = store.read(piece.path)
     if log_compaction.is_reconciled(piece.version, compacted):
         return [(piece.version, compacted)]
     try:
         return [
-            (version, store.read(file_names.published(version))) for version in log_segment.covered(piece)
+            (version, store.read(file_names.published_path(version)))
+            for version in log_segment.covered_versions(piece)
         ]
     except ObjectNotFound as exc:
         raise CorruptLog(
@@ -86,31 +87,31 @@ def contents(store: Store, piece: Version | LogFile, frontier: Frontier) -> list
 def _contents(
     store: Store, pieces: Iterable[Version | LogFile], frontier: Frontier
 ) -> Iterator[tuple[Version, bytes]]:
-    read = parallel_reads.in_order(
+    read = parallel_reads.map_in_order(
         store,
-        lambda piece: contents(store, piece, frontier),
+        lambda piece: piece_contents(store, piece, frontier),
         pieces,
         size=lambda found: sum(len(data) for _, data in found),
     )
     return chain.from_iterable(read)
 
 
-def commits(store: Store, frontier: Frontier, start: Version, end: Version) -> tuple[Commit, ...]:
+def read_commits(store: Store, frontier: Frontier, start: Version, end: Version) -> tuple[Commit, ...]:
     """Each commit from ``start`` to ``end``, both included."""
     versions = map(Version, range(start, end + 1))
-    return tuple(codec.decode(at, content(store, at, frontier.held.get(at))) for at in versions)
+    return tuple(codec.decode(at, commit_content(store, at, frontier.held.get(at))) for at in versions)
 
 
-def read_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
+def read_commit_info(store: Store, version: Version, frontier: Frontier) -> CommitInfo | None:
     """The commitInfo of one version, or None if its commit is gone or has none."""
     try:
-        found = content(store, version, frontier.held.get(version))
+        found = commit_content(store, version, frontier.held.get(version))
     except ObjectNotFound:
         return None
-    return codec.commit_info(version, found) or codec.small(version, found).info
+    return codec.decode_commit_info(version, found) or codec.decode_without_files(version, found).info
 
 
-def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
+def choose_segment(store: Store, frontier: Frontier, target: Version | None) -> LogSegment:
     """The files that make up ``target`` (default: the latest).
 
     The pointer to the last checkpoint is a hint: what is listed from there on is used if it
@@ -120,36 +121,39 @@ def choose(store: Store, frontier: Frontier, target: Version | None) -> Segment:
     if frontier.listing is not None:
         with suppress(CorruptLog, VersionNotFound):
             return log_segment.build(frontier.listing, held=frontier.held, latest=latest, target=target)
-        return log_segment.build(listed(store), held=frontier.held, latest=latest, target=target)
-    hint = last_checkpoint(store)
+        return log_segment.build(list_log(store), held=frontier.held, latest=latest, target=target)
+    hint = last_checkpoint_version(store)
     if hint is not None and hint <= (frontier.latest if target is None else target):
         with suppress(CorruptLog, VersionNotFound):
             return log_segment.build(
-                listed(store, since=hint), held=frontier.held, latest=latest, target=target
+                list_log(store, since=hint), held=frontier.held, latest=latest, target=target
             )
-    return log_segment.build(listed(store), held=frontier.held, latest=latest, target=target)
+    return log_segment.build(list_log(store), held=frontier.held, latest=latest, target=target)
 
 
-def listed(store: Store, *, since: Version | None = None) -> list[LogFile]:
+def list_log(store: Store, *, since: Version | None = None) -> list[LogFile]:
     """The recognised files of ``_delta_log``, or those of version ``since`` and later ones."""
-    after = file_names.before(since) if since is not None else None
+    after = file_names.path_before(since) if since is not None else None
     found = (
-        file_names.parse(item.path, size=item.size) for item in store.list_from(file_names.LOG, after=after)
+        file_names.parse(item.path, size=item.size)
+        for item in store.list_from(file_names.LOG_FOLDER, after=after)
     )
     return [file for file in found if file is not None]
 
 
-def existing(store: Store, *, since: Version | None) -> tuple[list[LogFile], set[Version]]:
+def list_versions(store: Store, *, since: Version | None) -> tuple[list[LogFile], set[Version]]:
     """What is listed from ``since`` on, and the versions that exist by it.
 
     Everything is listed if that is none: then ``since`` is beyond the log, whatever else is there.
     """
-    files = listed(store, since=since)
-    versions = {file.version for file in files if file.kind in (Kind.PUBLISHED, Kind.CHECKPOINT)}
-    return (files, versions) if versions or since is None else existing(store, since=None)
+    files = list_log(store, since=since)
+    versions = {
+        file.version for file in files if file.kind in (LogFileKind.PUBLISHED, LogFileKind.CHECKPOINT)
+    }
+    return (files, versions) if versions or since is None else list_versions(store, since=None)
 
 
-def last_checkpoint(store: Store) -> Version | None:
+def last_checkpoint_version(store: Store) -> Version | None:
     """The version ``_last_checkpoint`` points to, if it says anything sensible."""
     try:
         return Version(

@@ -14,12 +14,12 @@ _NO_NAMES = ("", ".", "..")
 _SLASH, _DOT, _COLON, _PERCENT = b"/.:%"
 
 
-def are_in(paths: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
+def match_keys_chunked(paths: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
     """For each path whether its key is among these, or may be: then the key itself must be looked at."""
-    return pa.chunked_array([are_among(chunk, keys) for chunk in paths.chunks], pa.bool_())
+    return pa.chunked_array([match_keys(chunk, keys) for chunk in paths.chunks], pa.bool_())
 
 
-def are_among(paths: pa.Array, keys: Collection[str]) -> pa.Array:
+def match_keys(paths: pa.Array, keys: Collection[str]) -> pa.Array:
     """The same of paths that are together."""
     plain = pc.is_in(paths, pa.array(keys, pa.string()))
     return pc.or_(plain, _may_be_in(paths, keys)) if _may_be_odd(paths) else plain
@@ -46,4 +46,4 @@ def _may_be_in(paths: pa.Array, keys: Collection[str]) -> pa.Array:
     names = pa.array({*_NO_NAMES, *(_BEFORE_NAME.sub("", key) for key in keys)}, pa.string())
     found = pc.replace_substring_regex(paths, "(?s)" + _BEFORE_NAME.pattern, "")
     has_name = pc.or_(pc.is_in(found, names), pc.match_substring(found, "%"))
-    return pc.and_(pc.match_substring_regex(paths, file_key.ODD), has_name)
+    return pc.and_(pc.match_substring_regex(paths, file_key.NONCANONICAL_PATH), has_name)

@@ -19,25 +19,28 @@ _VALUES = ("stats_parsed", "partitionValues_parsed")
 """Fields with values of the table's columns, where bytes need not be text."""
 
 
-def column(batch: pa.RecordBatch, name: str) -> pa.StructArray:
+def action_column(batch: pa.RecordBatch, name: str) -> pa.StructArray:
     """An action's column, its texts as texts and its lists as lists."""
     found = batch.column(name)
-    wanted = plain(found.type)
+    wanted = plain_type(found.type)
     return found if found.type == wanted else found.cast(wanted)
 
 
-def plain(kind: pa.DataType, *, texts: bool = True) -> pa.DataType:
+def plain_type(kind: pa.DataType, *, texts: bool = True) -> pa.DataType:
     """The type that Parquet has for these values; bytes that are ``texts`` become such."""
     if pa.types.is_dictionary(kind):
-        return plain(kind.value_type, texts=texts)
+        return plain_type(kind.value_type, texts=texts)
     if pa.types.is_struct(kind):
         return pa.struct(
-            [pa.field(part.name, plain(part.type, texts=texts and part.name not in _VALUES)) for part in kind]
+            [
+                pa.field(part.name, plain_type(part.type, texts=texts and part.name not in _VALUES))
+                for part in kind
+            ]
         )
     if pa.types.is_map(kind):
-        return pa.map_(plain(kind.key_type, texts=texts), plain(kind.item_type, texts=texts))
+        return pa.map_(plain_type(kind.key_type, texts=texts), plain_type(kind.item_type, texts=texts))
     if any(is_list(kind) for is_list in _LISTS):
-        return pa.list_(plain(kind.value_type, texts=texts))
+        return pa.list_(plain_type(kind.value_type, texts=texts))
     if any(is_text(kind) for is_text in _TEXTS):
         return pa.string()
     if any(is_bytes(kind) for is_bytes in _BYTES):

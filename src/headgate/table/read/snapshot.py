@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import log_segment, replay
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
 from headgate.protocol.stats.file_bounds import FileBounds
 from headgate.storage.store import Store
@@ -49,21 +49,21 @@ class Snapshot:
         return Snapshot(state, files)
 
 
-def load(
+def load_snapshot(
     store: Store, frontier: Frontier, *, target: Version | None = None, known: Snapshot | None = None
 ) -> Snapshot:
     """The snapshot of ``target`` (default: the latest), from ``known`` on if that helps.
 
     From a known snapshot nothing is listed: the versions that follow it have names.
     """
-    with _no_collection():
+    with _gc_paused():
         loaded = _load(store, frontier, target, known)
     replay.check_usable(loaded.state)
-    return replace(loaded, state=checksum_files.stamped(store, loaded.state, frontier))
+    return replace(loaded, state=checksum_files.with_commit_timestamp(store, loaded.state, frontier))
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def _gc_paused() -> Iterator[None]:
     """Replay makes many objects and no garbage: looking for some would take a fifth of the time."""
     if not gc.isenabled():
         yield
@@ -80,28 +80,28 @@ def _load(store: Store, frontier: Frontier, target: Version | None, known: Snaps
     if known is not None and known.version <= wanted <= frontier.latest:
         missing = map(Version, range(known.version + 1, wanted + 1))
         with suppress(ObjectNotFound):  # cleaned up behind a checkpoint, or lost: the listing tells
-            return known.after(log_reader.fold(store, missing, frontier))
+            return known.after(log_reader.fold_commits(store, missing, frontier))
     if frontier.expected is not None:
         with suppress(ObjectNotFound, CorruptLog, VersionNotFound):  # not as expected: the listing tells
             latest, held = frontier.bound, frontier.held
             chosen = log_segment.build(frontier.expected, held=held, latest=latest, target=target)
             return _from_segment(store, frontier, chosen)
-    return _from_segment(store, frontier, log_reader.choose(store, frontier, target))
+    return _from_segment(store, frontier, log_reader.choose_segment(store, frontier, target))
 
 
-def _from_segment(store: Store, frontier: Frontier, chosen: Segment) -> Snapshot:
+def _from_segment(store: Store, frontier: Frontier, chosen: LogSegment) -> Snapshot:
     if chosen.checkpoint:
-        state, files = checkpoint_reader.load(store, chosen.checkpoint)
+        state, files = checkpoint_reader.read_checkpoint(store, chosen.checkpoint)
         following = chosen.commits
     else:
         # Alone, because it must have what a log starts with.
-        first, *others = log_reader.fold(store, chosen.commits[:1], frontier)
-        started = Snapshot(replay.start(first), LiveFiles().after(first)).after(others)
+        first, *others = log_reader.fold_commits(store, chosen.commits[:1], frontier)
+        started = Snapshot(replay.initial_state(first), LiveFiles().after(first)).after(others)
         state, files = started.state, started.files
         following = chosen.commits[1:]
-    loaded = Snapshot(state, files).after(log_reader.fold(store, following, frontier))
+    loaded = Snapshot(state, files).after(log_reader.fold_commits(store, following, frontier))
     if loaded.state.info is None:  # the last piece was a checkpoint or a compaction: these have none (R10)
-        info = checksum_files.commit_info(loaded.state, frontier) or log_reader.read_info(
+        info = checksum_files.catalog_commit_info(loaded.state, frontier) or log_reader.read_commit_info(
             store, loaded.version, frontier
         )
         loaded = replace(loaded, state=replace(loaded.state, info=info))

@@ -31,6 +31,6 @@ def _neighbours(location: str) -> list[str]:
     beside: list[str] = []
     with suppress(OSError):
         for folder in islice(Path(local_path(location)).parent.iterdir(), _MOST_NEIGHBOURS):
-            if (folder / file_names.LOG).is_dir():
+            if (folder / file_names.LOG_FOLDER).is_dir():
                 beside.append(folder.name)
     return beside

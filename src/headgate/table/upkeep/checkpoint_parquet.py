@@ -22,7 +22,7 @@ _LONG_TEXTS = frozenset({"add.path", "add.stats", "remove.path", "metaData.schem
 Put = Callable[[Buffer], None]
 
 
-class ParquetFile:
+class CheckpointParquetFile:
     """One file in the making: a context, whose ``put`` is the last act."""
 
     def __init__(self, columns: Mapping[str, pa.DataType], compression: str) -> None:
@@ -43,7 +43,7 @@ class ParquetFile:
         self.rows = 0
         self.size_bytes = 0
 
-    def __enter__(self) -> "ParquetFile":
+    def __enter__(self) -> "CheckpointParquetFile":
         return self
 
     def __exit__(

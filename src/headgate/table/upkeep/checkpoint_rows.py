@@ -18,8 +18,8 @@ from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector, RemoveFile, Version
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.log import codec, replay
-from headgate.protocol.log.checkpoint_schema import REMOVE, TEXTS, VECTOR, FileColumns
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.checkpoint_schema import DELETION_VECTOR, REMOVE, STRING_MAP, FileColumns
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
 from headgate.storage.range_file import RangeFile
 from headgate.storage.store import Store
@@ -34,11 +34,11 @@ _FEW = 4 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CheckpointInput:
     """The files of one version, and where they are."""
 
     store: Store
-    segment: Segment
+    segment: LogSegment
     frontier: Frontier
 
     @property
@@ -49,42 +49,44 @@ class Source:
         """The commits after the checkpoint."""
         commits = self.segment.commits
         for piece in reversed(commits) if newest_first else commits:
-            found = log_reader.contents(self.store, piece, self.frontier)
+            found = log_reader.piece_contents(self.store, piece, self.frontier)
             yield from reversed(found) if newest_first else found
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RowBatch:
     """Rows of one column, ``add`` or ``remove``."""
 
     column: str
     rows: pa.StructArray
 
 
-def small_state(source: Source) -> State:
+def small_state(source: CheckpointInput) -> State:
     """Everything but the files; of a version whose commit cannot be seen, without its commitInfo."""
-    commits = (codec.small(version, content) for version, content in source.contents())
+    commits = (codec.decode_without_files(version, content) for version, content in source.contents())
     if source.segment.checkpoint:
-        state, _ = checkpoint_reader.load(source.store, source.segment.checkpoint)
+        state, _ = checkpoint_reader.read_checkpoint(source.store, source.segment.checkpoint)
     else:
-        state = replay.start(next(commits))
+        state = replay.initial_state(next(commits))
     for commit in commits:
         state = replay.advance(state, commit)
     return replay.check_usable(state)
 
 
-def file_rows(source: Source, columns: FileColumns, *, expired_before: int) -> Iterator[Batch]:
+def file_rows(source: CheckpointInput, columns: FileColumns, *, expired_before: int) -> Iterator[RowBatch]:
     """The adds, and the removes that are not older than ``expired_before`` (ms)."""
-    rows = _Rows(columns, expired_before)
+    rows = _FileRows(columns, expired_before)
     for version, content in source.contents(newest_first=True):
         chunks = _chunks(content)
         # Adds first: of a file that a commit both removes and adds, the add counts.
         for kind in (AddFile, RemoveFile):
             for chunk in chunks:
-                found = [action for action in codec.files(version, chunk) if isinstance(action, kind)]
+                found = [
+                    action for action in codec.decode_file_actions(version, chunk) if isinstance(action, kind)
+                ]
                 yield from rows.of_actions(found[::-1])
     if source.segment.checkpoint:
-        before = checkpoint_reader.sources(source.store, source.segment.checkpoint)
+        before = checkpoint_reader.checkpoint_sources(source.store, source.segment.checkpoint)
         for kind in (AddFile, RemoveFile):
             yield from rows.of_actions([action for action in before.actions if isinstance(action, kind)])
         for path in before.parquet:
@@ -105,7 +107,7 @@ def _chunks(content: bytes) -> list[bytes]:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _FileRows:
     """Remembers which files were seen, and so decided, already."""
 
     columns: FileColumns
@@ -114,9 +116,9 @@ class _Rows:
     _adds: list[AddFile] = field(default_factory=list)
     _removes: list[RemoveFile] = field(default_factory=list)
 
-    def of_actions(self, files: Sequence[AddFile | RemoveFile]) -> Iterator[Batch]:
+    def of_actions(self, files: Sequence[AddFile | RemoveFile]) -> Iterator[RowBatch]:
         for file in files:
-            key = file_key.of(file)
+            key = file_key.file_key(file)
             if key in self._seen:
                 continue
             self._seen.add(key)
@@ -127,27 +129,27 @@ class _Rows:
         if len(self._adds) + len(self._removes) >= _FEW:
             yield from self.rest()
 
-    def rest(self) -> Iterator[Batch]:
+    def rest(self) -> Iterator[RowBatch]:
         """What of the actions so far was not worth a batch yet."""
         if self._adds:
-            yield Batch("add", self._complete(_struct(self._adds, _ADD_FIELDS)))
+            yield RowBatch("add", self._complete(_struct(self._adds, _ADD_FIELDS)))
         if self._removes:
             yield from self._unexpired(_struct(self._removes, _REMOVE_FIELDS))
         self._adds, self._removes = [], []
 
-    def of_parquet(self, source: Source, path: str) -> Iterator[Batch]:
+    def of_parquet(self, source: CheckpointInput, path: str) -> Iterator[RowBatch]:
         mentioned = {path for path, _ in self._seen}
         try:
             file = pq.ParquetFile(_opened(source.store, path))
             present = [name for name in ("add", "remove") if name in file.schema_arrow.names]
             for batch in file.iter_batches(_BATCH, columns=present) if present else ():
                 for name in present:
-                    rows = plain_types.column(batch, name)
+                    rows = plain_types.action_column(batch, name)
                     rows = self._undecided(rows.filter(pc.is_valid(pc.struct_field(rows, "path"))), mentioned)
                     if not len(rows):
                         continue
                     if name == "add":
-                        yield Batch("add", self._complete(rows))
+                        yield RowBatch("add", self._complete(rows))
                     else:
                         yield from self._unexpired(rows)
         except pa.ArrowException as exc:
@@ -158,19 +160,19 @@ class _Rows:
             ) from exc  # fmt: skip
 
     def _undecided(self, rows: pa.StructArray, mentioned: Collection[str]) -> pa.StructArray:
-        disputed = path_keys.are_among(pc.struct_field(rows, "path"), mentioned)
+        disputed = path_keys.match_keys(pc.struct_field(rows, "path"), mentioned)
         if not pc.any(disputed).as_py():
             return rows
         keys = iter(_keys(rows.filter(disputed)))
         kept = [not found or next(keys) not in self._seen for found in disputed.to_pylist()]
         return rows.filter(pa.array(kept, pa.bool_()))
 
-    def _unexpired(self, rows: pa.StructArray) -> Iterator[Batch]:
+    def _unexpired(self, rows: pa.StructArray) -> Iterator[RowBatch]:
         rows = _fitted(rows, REMOVE)
         moments = pc.fill_null(pc.struct_field(rows, "deletionTimestamp"), 0)
         kept = rows.filter(pc.greater(moments, self.expired_before))
         if len(kept):
-            yield Batch("remove", kept)
+            yield RowBatch("remove", kept)
 
     def _complete(self, rows: pa.StructArray) -> pa.StructArray:
         """The adds with statistics and partition values in the forms that are wanted."""
@@ -184,7 +186,7 @@ class _Rows:
         if self.columns.typed:
             made["stats_parsed"] = checkpoint_stats_columns.as_columns(texts, parsed, self.columns)
         if self.columns.typed and self.columns.partitions:
-            values = _child(rows, "partitionValues", TEXTS)
+            values = _child(rows, "partitionValues", STRING_MAP)
             made["partitionValues_parsed"] = checkpoint_stats_columns.partition_columns(values, self.columns)
         return _fitted(rows, self.columns.add, made)
 
@@ -219,12 +221,12 @@ def _child(rows: pa.StructArray, name: str, target: pa.DataType) -> pa.Array:
 
 
 def _keys(rows: pa.StructArray) -> Iterator[FileKey]:
-    vectors = _child(rows, "deletionVector", VECTOR).to_pylist()
+    vectors = _child(rows, "deletionVector", DELETION_VECTOR).to_pylist()
     for path, row in zip(pc.struct_field(rows, "path").to_pylist(), vectors, strict=True):
         vector = (
             None if row is None else DeletionVector(**{_SNAKE[name]: value for name, value in row.items()})
         )
-        yield file_key.path_key(path), file_key.vector_id(vector)
+        yield file_key.canonical_path(path), file_key.deletion_vector_id(vector)
 
 
 def _struct(files: Sequence[Any], fields: Mapping[str, tuple[str, pa.DataType]]) -> pa.StructArray:

@@ -8,16 +8,16 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.protocol.log.checkpoint_schema import FileColumns, Path, arrow
+from headgate.protocol.log.checkpoint_schema import FileColumns, Path, arrow_type
 from headgate.protocol.schema import partition_values
 from headgate.protocol.schema.types import DataType, Primitive
 from headgate.protocol.stats import file_stats, stats_json
 from headgate.protocol.stats.file_stats import ColumnStats
-from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.stats_json import StatsLeaf
 
 _EXACT = msgspec.json.Decoder(float_hook=Decimal)
 _BOUNDS = ("minValues", "maxValues")
-_RECORDS, _TIGHT = Leaf("numRecords", ()), Leaf("tightBounds", ())
+_RECORDS, _TIGHT = StatsLeaf("numRecords", ()), StatsLeaf("tightBounds", ())
 
 
 def as_text(texts: pa.Array, parsed: pa.StructArray | None, columns: FileColumns) -> pa.Array:
@@ -62,14 +62,16 @@ def as_columns(texts: pa.Array, parsed: pa.StructArray | None, columns: FileColu
     if parsed is not None and parsed.type == target and parsed.null_count == 0:
         return parsed
     kinds = {_RECORDS: pa.int64(), _TIGHT: pa.bool_()}
-    kinds |= {Leaf("nullCount", path): pa.int64() for path, _ in columns.leaves}
-    bounds = {Leaf(name, path): kind for name in _BOUNDS for path, kind in columns.bounded}
-    decimal = {leaf: arrow(kind) for leaf, kind in bounds.items() if pa.types.is_decimal(arrow(kind))}
+    kinds |= {StatsLeaf("nullCount", path): pa.int64() for path, _ in columns.leaves}
+    bounds = {StatsLeaf(name, path): kind for name in _BOUNDS for path, kind in columns.bounded}
+    decimal = {
+        leaf: arrow_type(kind) for leaf, kind in bounds.items() if pa.types.is_decimal(arrow_type(kind))
+    }
     json_kinds = kinds | {leaf: _json_type(kind) for leaf, kind in bounds.items() if leaf not in decimal}
-    kinds |= {leaf: arrow(kind) for leaf, kind in bounds.items()}
+    kinds |= {leaf: arrow_type(kind) for leaf, kind in bounds.items()}
     # Where a file has both forms, they say the same.
     wanted = texts if parsed is None else pc.if_else(pc.is_valid(parsed), pa.scalar(None, pa.string()), texts)
-    found = stats_json.Reader(json_kinds).read(wanted) | _decimals(wanted, decimal)
+    found = stats_json.StatsJsonReader(json_kinds).read(wanted) | _decimals(wanted, decimal)
     typed = {leaf.keys: _typed(values, kinds[leaf]) for leaf, values in found.items()}
     if parsed is not None:
         typed = {
@@ -88,7 +90,7 @@ def _parsed(column: pa.Array, keys: Path, target: pa.DataType) -> pa.Array:
     return _typed(column, target)
 
 
-def _decimals(texts: pa.Array, leaves: Mapping[Leaf, pa.DataType]) -> dict[Leaf, pa.Array]:
+def _decimals(texts: pa.Array, leaves: Mapping[StatsLeaf, pa.DataType]) -> dict[StatsLeaf, pa.Array]:
     """Leaves with all of their digits, which a double does not have."""
     rows = [_decoded(text) for text in texts.to_pylist()] if leaves else []
     return {
@@ -163,4 +165,6 @@ def _distinct(texts: Iterable[str | None], kind: DataType) -> pa.Array:
         return pa.array(
             [None if not text else text.encode("latin-1", "replace") for text in texts], pa.binary()
         )
-    return pa.array([partition_values.canonical(text, kind) for text in texts], pa.string()).cast(arrow(kind))
+    return pa.array([partition_values.canonical_text(text, kind) for text in texts], pa.string()).cast(
+        arrow_type(kind)
+    )

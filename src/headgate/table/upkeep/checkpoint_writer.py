@@ -18,53 +18,53 @@ from headgate.errors import InvalidRequest, ObjectExists, ObjectNotFound
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import Action, EpochMillis, Sidecar, Version
 from headgate.protocol.log import checkpoint_schema, file_names, last_checkpoint, log_retention, log_segment
-from headgate.protocol.log.checkpoint_schema import SMALL, V2_ONLY, FileColumns
+from headgate.protocol.log.checkpoint_schema import NON_FILE_ACTIONS, V2_ONLY, FileColumns
 from headgate.protocol.log.last_checkpoint import LastCheckpoint, V2Checkpoint
-from headgate.protocol.log.log_retention import Upkeep
-from headgate.protocol.log.log_segment import Segment
+from headgate.protocol.log.log_retention import LogSettings
+from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.version_checksum import Totals
+from headgate.protocol.log.version_checksum import FileTotals
 from headgate.storage.store import Store
 from headgate.table.committer import Committer, Frontier
 from headgate.table.read import log_reader
 from headgate.table.upkeep import checkpoint_rows
-from headgate.table.upkeep.checkpoint_parquet import ParquetFile
-from headgate.table.upkeep.checkpoint_rows import Batch, Source
+from headgate.table.upkeep.checkpoint_parquet import CheckpointParquetFile
+from headgate.table.upkeep.checkpoint_rows import CheckpointInput, RowBatch
 
 SIDECAR_ROWS = 500_000
 
-Row = tuple[str, dict[str, Any]]
+ActionRow = tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCheckpoint:
     """A checkpoint: its version, and the state and totals it was made from."""
 
     version: Version
     state: State
-    totals: Totals
+    totals: FileTotals
     path: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _CheckpointTask:
     store: Store
     version: Version
-    upkeep: Upkeep
+    upkeep: LogSettings
     world: World
     now_ms: int
     """Now or earlier: what has expired by then is left out, which a clock that is ahead must not decide."""
     instead_of: frozenset[str] = frozenset()
 
 
-def write(
+def write_checkpoint(
     store: Store,
     committer: Committer,
     *,
     world: World,
     version: Version | None = None,
     instead_of: frozenset[str] = frozenset(),
-) -> Written | None:
+) -> WrittenCheckpoint | None:
     """Publish what is ratified, and write a checkpoint of ``version`` (default: the latest published).
 
     None if there is one already. Of several writers of the same classic checkpoint the first one
@@ -73,36 +73,36 @@ def write(
     latest = committer.publish()
     frontier = committer.frontier()
     wanted = latest if version is None else version
-    source = Source(store, _segment(store, frontier, wanted, instead_of), frontier)
+    source = CheckpointInput(store, _segment(store, frontier, wanted, instead_of), frontier)
     published_ms = _check_published(source, latest)
     if source.segment.checkpoint and source.segment.checkpoint[0].version == wanted:
         return None
     state = checkpoint_rows.small_state(source)
     table_features.check_maintainable(state.protocol, state.metadata)
-    asked = log_retention.of(state.protocol, state.metadata)
+    asked = log_retention.log_settings(state.protocol, state.metadata)
     if wanted < asked.protected_before:
         raise InvalidRequest(
             f"version {wanted} is before {asked.protected_before}, the first one of which the table allows "
             f"checkpoints ({property_values.PROTECTED_BEFORE}): make one of a later version"
         )
     now_ms = min(world.now_ms(), published_ms)
-    return _write(_Task(store, wanted, asked, world, now_ms, instead_of), source, state)
+    return _write(_CheckpointTask(store, wanted, asked, world, now_ms, instead_of), source, state)
 
 
-def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: frozenset[str]) -> Segment:
+def _segment(store: Store, frontier: Frontier, wanted: Version, instead_of: frozenset[str]) -> LogSegment:
     if not instead_of:
-        return log_reader.choose(store, frontier, wanted)
-    listing = [file for file in log_reader.listed(store) if file.path not in instead_of]
+        return log_reader.choose_segment(store, frontier, wanted)
+    listing = [file for file in log_reader.list_log(store) if file.path not in instead_of]
     return log_segment.build(listing, held=frontier.held, latest=frontier.bound, target=wanted)
 
 
-def _check_published(source: Source, latest: Version) -> int:
+def _check_published(source: CheckpointInput, latest: Version) -> int:
     """When the version was published, by the store's clock."""
     version = source.version
     try:
         if version > latest:
             raise ObjectNotFound(f"version {version} is not published", path="", operation="head")
-        return source.store.head(file_names.published(version)).modified_ms
+        return source.store.head(file_names.published_path(version)).modified_ms
     except ObjectNotFound as exc:
         raise InvalidRequest(
             f"version {version} is not published, or no longer, and only published versions have "
@@ -111,27 +111,27 @@ def _check_published(source: Source, latest: Version) -> int:
         ) from exc
 
 
-def _write(task: _Task, source: Source, state: State) -> Written:
+def _write(task: _CheckpointTask, source: CheckpointInput, state: State) -> WrittenCheckpoint:
     columns = checkpoint_schema.file_columns(state.metadata, task.upkeep)
     expired_before = task.now_ms - task.upkeep.tombstone_retention_ms
-    files = _Counted(checkpoint_rows.file_rows(source, columns, expired_before=expired_before))
+    files = _CountedBatches(checkpoint_rows.file_rows(source, columns, expired_before=expired_before))
     write = _write_v2 if task.upkeep.v2_checkpoints else _write_classic
     pointer = write(task, columns, list(_small_rows(state, task)), files)
-    _point_to(task.store, pointer)
+    _advance_last_checkpoint(task.store, pointer)
     v2 = pointer.v2_checkpoint
-    path = file_names.classic_checkpoint(task.version) if v2 is None else file_names.LOG + v2.path
-    return Written(task.version, state, Totals(files.adds, files.size_bytes), path)
+    path = file_names.classic_checkpoint_path(task.version) if v2 is None else file_names.LOG_FOLDER + v2.path
+    return WrittenCheckpoint(task.version, state, FileTotals(files.adds, files.size_bytes), path)
 
 
-class _Counted:
+class _CountedBatches:
     """The batches, and what was in those that have gone by."""
 
-    def __init__(self, batches: Iterable[Batch]) -> None:
+    def __init__(self, batches: Iterable[RowBatch]) -> None:
         self._batches = batches
         self.adds = 0
         self.size_bytes = 0
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[RowBatch]:
         for batch in self._batches:
             if batch.column == "add":
                 self.adds += len(batch.rows)
@@ -139,7 +139,7 @@ class _Counted:
             yield batch
 
 
-def _small_rows(state: State, task: _Task) -> Iterator[Row]:
+def _small_rows(state: State, task: _CheckpointTask) -> Iterator[ActionRow]:
     """Everything but files; application transactions that have expired are left out."""
     yield "protocol", _plain(state.protocol)
     yield "metaData", _plain(state.metadata)
@@ -158,11 +158,11 @@ def _plain(action: Action) -> dict[str, Any]:
 
 
 def _write_classic(
-    task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted
+    task: _CheckpointTask, columns: FileColumns, small: Sequence[ActionRow], files: _CountedBatches
 ) -> LastCheckpoint:
-    path = file_names.classic_checkpoint(task.version)
-    with ParquetFile({**SMALL, **columns.files}, task.upkeep.compression) as file:
-        _write_small(file, small, SMALL)
+    path = file_names.classic_checkpoint_path(task.version)
+    with CheckpointParquetFile({**NON_FILE_ACTIONS, **columns.files}, task.upkeep.compression) as file:
+        _write_small(file, small, NON_FILE_ACTIONS)
         for batch in files:
             file.write(batch.column, batch.rows)
         file.put(partial(task.store.put if path in task.instead_of else partial(_put_once, task.store), path))
@@ -179,14 +179,16 @@ def _put_once(store: Store, path: str, content: Buffer) -> None:
             store.put(path, content)
 
 
-def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _Counted) -> LastCheckpoint:
+def _write_v2(
+    task: _CheckpointTask, columns: FileColumns, small: Sequence[ActionRow], files: _CountedBatches
+) -> LastCheckpoint:
     sidecars = list(_sidecars(task, columns, iter(files)))
-    rows: list[Row] = [("checkpointMetadata", {"version": task.version}), *small]
+    rows: list[ActionRow] = [("checkpointMetadata", {"version": task.version}), *small]
     rows += [("sidecar", _plain(sidecar.action)) for sidecar in sidecars]
-    path = file_names.uuid_checkpoint(task.version, task.world.uuid())
+    path = file_names.uuid_checkpoint_path(task.version, task.world.uuid())
     # No file action is in it, but some readers cannot open a checkpoint without their columns.
-    kinds = {**SMALL, **columns.files, **V2_ONLY}
-    with ParquetFile(kinds, task.upkeep.compression) as file:
+    kinds = {**NON_FILE_ACTIONS, **columns.files, **V2_ONLY}
+    with CheckpointParquetFile(kinds, task.upkeep.compression) as file:
         _write_small(file, rows, kinds)
         file.put(partial(task.store.put_if_absent, path))
         return LastCheckpoint(
@@ -195,7 +197,7 @@ def _write_v2(task: _Task, columns: FileColumns, small: Sequence[Row], files: _C
             size_in_bytes=file.size_bytes + sum(sidecar.action.size_in_bytes for sidecar in sidecars),
             num_of_add_files=files.adds,
             v2_checkpoint=V2Checkpoint(
-                path=path.removeprefix(file_names.LOG),
+                path=path.removeprefix(file_names.LOG_FOLDER),
                 size_in_bytes=file.size_bytes,
                 modification_time=EpochMillis(task.world.now_ms()),
             ),
@@ -208,22 +210,24 @@ class _Sidecar:
     rows: int
 
 
-def _sidecars(task: _Task, columns: FileColumns, batches: Iterator[Batch]) -> Iterator[_Sidecar]:
+def _sidecars(task: _CheckpointTask, columns: FileColumns, batches: Iterator[RowBatch]) -> Iterator[_Sidecar]:
     """Write the file actions, some hundred thousand to a file; nobody knows them before they are named."""
     first = next(batches, None)
     while first is not None:
         name = f"{task.world.uuid()}.parquet"
-        with ParquetFile(columns.files, task.upkeep.compression) as file:
+        with CheckpointParquetFile(columns.files, task.upkeep.compression) as file:
             while first is not None and file.rows < SIDECAR_ROWS:
                 file.write(first.column, first.rows)
                 first = next(batches, None)
-            file.put(partial(task.store.put_if_absent, file_names.SIDECARS + name))
+            file.put(partial(task.store.put_if_absent, file_names.SIDECAR_FOLDER + name))
             moment = EpochMillis(task.world.now_ms())
             action = Sidecar(path=name, size_in_bytes=file.size_bytes, modification_time=moment)
             yield _Sidecar(action, file.rows)
 
 
-def _write_small(file: ParquetFile, rows: Iterable[Row], kinds: Mapping[str, pa.DataType]) -> None:
+def _write_small(
+    file: CheckpointParquetFile, rows: Iterable[ActionRow], kinds: Mapping[str, pa.DataType]
+) -> None:
     found: dict[str, list[dict[str, Any]]] = {}
     for kind, row in rows:
         found.setdefault(kind, []).append(row)
@@ -231,8 +235,8 @@ def _write_small(file: ParquetFile, rows: Iterable[Row], kinds: Mapping[str, pa.
         file.write(kind, pa.array(actions, kinds[kind]))
 
 
-def _point_to(store: Store, pointer: LastCheckpoint) -> None:
+def _advance_last_checkpoint(store: Store, pointer: LastCheckpoint) -> None:
     """Move the hint forward, never back: a slow writer must not undo what a later one said."""
-    known = log_reader.last_checkpoint(store)
+    known = log_reader.last_checkpoint_version(store)
     if known is None or known < pointer.version:
         store.put(file_names.LAST_CHECKPOINT, last_checkpoint.render(pointer))

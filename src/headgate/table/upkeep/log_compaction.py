@@ -9,7 +9,9 @@ from headgate.storage.store import Store
 from headgate.table.committer import Frontier
 
 
-def compact(store: Store, frontier: Frontier, start: Version, end: Version, *, replace: bool = False) -> None:
+def write_compaction(
+    store: Store, frontier: Frontier, start: Version, end: Version, *, replace: bool = False
+) -> None:
     """Compact the versions from ``start`` to ``end``, all of which must be published (I5).
 
     One that is there already stays as it is, or with ``replace`` goes as this one comes.
@@ -21,7 +23,7 @@ def compact(store: Store, frontier: Frontier, start: Version, end: Version, *, r
         )
     commits = [_published(store, frontier, Version(version)) for version in range(start, end + 1)]
     content = codec.encode(log_compaction.reconcile(commits))
-    path = file_names.compacted(start, end)
+    path = file_names.compaction_path(start, end)
     if replace:
         store.put(path, content)
         return
@@ -36,5 +38,5 @@ def _published(store: Store, frontier: Frontier, version: Version) -> Commit:
         # What the catalog still holds counts as unpublished, whatever a listing shows.
         if version not in frontier.held:
             with suppress(ObjectNotFound):
-                return codec.decode(version, store.read(file_names.published(version)))
+                return codec.decode(version, store.read(file_names.published_path(version)))
     raise InvalidRequest(problem, version=version)

@@ -6,7 +6,12 @@ from typing import Protocol
 from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.leases import Horizon, LeaseHorizon
-from headgate.catalog.ports.maintenance import ALWAYS, Maintenance, MaintenancePermissions, Permission
+from headgate.catalog.ports.maintenance import (
+    ALWAYS_PERMITTED,
+    Maintenance,
+    MaintenancePermissions,
+    Permission,
+)
 from headgate.clock import World
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import file_names
@@ -17,14 +22,14 @@ from headgate.table.read.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Permitted:
+class PermittedSnapshot:
     """A table that may be maintained, as it is now, and by whose word."""
 
     snapshot: Snapshot
     permission: Permission
 
 
-class Guard(Protocol):
+class MaintenanceGuard(Protocol):
     """Asked before each maintenance of one table."""
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
@@ -70,7 +75,7 @@ class CatalogGuard:
 
 
 @dataclass(frozen=True, slots=True)
-class Unguarded:
+class PathGuard:
     """Nobody to ask: an ordinary table may be maintained by all, one of a catalog as all of those may be."""
 
     committer: Committer
@@ -78,13 +83,13 @@ class Unguarded:
     world: World
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
-        if kind not in ALWAYS and self.committer.frontier().managed:
-            raise maintenance.refusal(kind, operation)
+        if kind not in ALWAYS_PERMITTED and self.committer.frontier().managed:
+            raise maintenance.not_permitted_error(kind, operation)
         return Permission.ALWAYS
 
     def now_ms(self) -> int:
         """The earlier of the two clocks: too early keeps something longer, too late deletes it."""
-        return min(self.world.now_ms(), store_time.now_ms(self.store, file_names.CLOCK))
+        return min(self.world.now_ms(), store_time.now_ms(self.store, file_names.CLOCK_FILE))
 
     def horizon(self) -> Horizon:
         return Horizon(None, None)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.rules import Record
+from headgate.catalog.coordinator.rules import Registration
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
 
 PLACE = "/tables/t"
-NEW = Record("t", PLACE, "m", Version(6), Version(6), Version(5), accepting=True, schema_version=1)
+NEW = Registration("t", PLACE, "m", Version(6), Version(6), Version(5), accepting=True, schema_version=1)
 USED = replace(NEW, next=Version(8))
 RELEASED = replace(USED, accepting=False)
 
@@ -19,7 +19,7 @@ RELEASED = replace(USED, accepting=False)
     ("record", "latest", "active"), [(NEW, None, False), (USED, 7, True), (RELEASED, 7, False)]
 )
 def test_a_table_is_the_owners_from_its_first_commit_to_the_release(
-    record: Record, latest: int | None, active: bool
+    record: Registration, latest: int | None, active: bool
 ) -> None:
     """S151"""
     assert (record.latest, record.is_active) == (latest, active)
@@ -28,7 +28,7 @@ def test_a_table_is_the_owners_from_its_first_commit_to_the_release(
 @pytest.mark.parametrize(("current", "first"), [(None, 1), (0, 2), (7, 9)])
 def test_the_version_that_names_the_owner_is_not_its_own(current: int | None, first: int) -> None:
     """K11"""
-    assert rules.first_version(None if current is None else Version(current)) == first
+    assert rules.first_coordinated_version(None if current is None else Version(current)) == first
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_version_that_names_the_owner_is_not_its_own(current: int | None, fi
 )  # fmt: skip
 def test_a_table_is_the_same_however_its_place_is_written(location: str, normal: str) -> None:
     """S150"""
-    assert rules.normal(location) == normal
+    assert rules.normalize_location(location) == normal
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,20 @@ def test_a_table_is_the_same_however_its_place_is_written(location: str, normal:
     ],
 )
 def test_a_table_is_registered_unless_it_is_owned_or_its_log_is_old(
-    records: list[Record], first: int, refused: type[HeadgateError] | None, code: str
+    records: list[Registration], first: int, refused: type[HeadgateError] | None, code: str
 ) -> None:
     """S151"""
     if refused is None:
-        rules.check_registration(records, "m", Version(first))
+        rules.check_registrable(records, "m", Version(first))
         return
     with pytest.raises(refused) as caught:
-        rules.check_registration(records, "m", Version(first))
+        rules.check_registrable(records, "m", Version(first))
     assert caught.value.code == code
 
 
 def test_a_record_is_that_of_the_table_and_understood() -> None:
     """W12, S150"""
-    assert rules.check_record(USED, "t", PLACE) is USED
+    assert rules.require_registration(USED, "t", PLACE) is USED
     for record, place, words in (
         (None, PLACE, "knows no table 't'"),
         (replace(USED, schema_version=2), PLACE, "schema version 2"),
@@ -79,20 +79,20 @@ def test_a_record_is_that_of_the_table_and_understood() -> None:
         (USED, "/tables/copy", "and not at '/tables/copy'"),
     ):
         with pytest.raises(InvalidRequest, match=words):
-            rules.check_record(record, "t", place)
+            rules.require_registration(record, "t", place)
 
 
 @pytest.mark.parametrize(("record", "version"), [(NEW, 6), (USED, 8)])
-def test_the_next_version_is_the_one_after_the_latest(record: Record, version: int) -> None:
+def test_the_next_version_is_the_one_after_the_latest(record: Registration, version: int) -> None:
     """S057"""
-    assert rules.is_next(record, Version(version))
+    assert rules.is_next_version(record, Version(version))
 
 
 @pytest.mark.parametrize("record", [USED, RELEASED])
 @pytest.mark.parametrize("version", [6, 7])
-def test_a_version_that_is_taken_is_not_the_next(record: Record, version: int) -> None:
+def test_a_version_that_is_taken_is_not_the_next(record: Registration, version: int) -> None:
     """S058: not an error, since the one who asks may be the one who has it."""
-    assert not rules.is_next(record, Version(version))
+    assert not rules.is_next_version(record, Version(version))
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ def test_a_version_that_is_taken_is_not_the_next(record: Record, version: int) -
     ],
 )
 def test_what_can_never_be_ratified_is_an_error(
-    record: Record, version: int, refused: type[HeadgateError], words: str
+    record: Registration, version: int, refused: type[HeadgateError], words: str
 ) -> None:
     """S050, S059, S150"""
     with pytest.raises(refused, match=words) as caught:
-        rules.is_next(record, Version(version))
+        rules.is_next_version(record, Version(version))
 
     if "next version" in words:
         assert caught.value.fields == {"asked": version, "latest": record.next - 1}

@@ -30,7 +30,7 @@ def test_a_read_only_database_is_said_to_be_one(tmp_path: Path) -> None:
         connection.execute(text("CREATE TABLE t (x)"))
 
     failure = _failure(f"sqlite:///file:{path}?mode=ro&uri=true", "INSERT INTO t VALUES (1)")
-    error = failures.meaning(failure, f"sqlite:///{path}")
+    error = failures.unavailable_error(failure, f"sqlite:///{path}")
 
     assert isinstance(error, DatabaseUnusable) and error.retry is Retry.NEVER
     assert f"{path} cannot be written to: it is read-only" in error.message and "again" in error.message
@@ -44,7 +44,7 @@ def test_what_may_pass_may_be_tried_again(tmp_path: Path) -> None:
         connection.execute(text("INSERT INTO t VALUES (1)"))
         failure = _failure(f"sqlite:///{path}?timeout=0", "CREATE TABLE u (x)")
 
-    error = failures.meaning(failure, f"sqlite:///{path}")
+    error = failures.unavailable_error(failure, f"sqlite:///{path}")
     assert type(error) is CatalogUnavailable and error.retry is Retry.SAME
 
 
@@ -52,7 +52,7 @@ def test_what_may_pass_may_be_tried_again(tmp_path: Path) -> None:
 def test_postgresql_says_so_by_its_own_codes(sqlstate: str) -> None:
     said = type("Said", (Exception,), {"sqlstate": sqlstate})("no")
 
-    error = failures.meaning(OperationalError("", {}, said), "postgresql://ana:secret@host/lake")
+    error = failures.unavailable_error(OperationalError("", {}, said), "postgresql://ana:secret@host/lake")
 
     assert isinstance(error, DatabaseUnusable) and "secret" not in error.message
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.targets import DATABASE
+from headgate.catalog.targets import DATABASE_FILE
 from tests.support.proposals import inline
 from tests.support.tables import create_managed
 
@@ -24,7 +24,7 @@ def umask() -> Iterator[None]:
 
 
 def modes(folder: Path) -> dict[str, int]:
-    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob(f"{DATABASE}*")}
+    return {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.glob(f"{DATABASE_FILE}*")}
 
 
 def test_a_new_database_and_all_files_beside_it_are_its_owners_alone(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_new_database_and_all_files_beside_it_are_its_owners_alone(tmp_path: P
 
         found = modes(tmp_path)
 
-    assert {f"{DATABASE}{suffix}" for suffix in ("", "-wal", "-shm", "-sync", "-turn")} <= found.keys()
+    assert {f"{DATABASE_FILE}{suffix}" for suffix in ("", "-wal", "-shm", "-sync", "-turn")} <= found.keys()
     assert set(found.values()) == {0o600}
 
 

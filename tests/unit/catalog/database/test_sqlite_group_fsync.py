@@ -15,7 +15,7 @@ import pytest
 
 from headgate.catalog.database import sqlite_group_fsync
 from headgate.catalog.database.engine import Database, open_sqlite
-from headgate.catalog.database.sqlite_group_fsync import Syncs
+from headgate.catalog.database.sqlite_group_fsync import GroupFsync
 from headgate.errors import CommitUnknown, UnsafeDatabase
 
 LONG, SHORT = 20.0, 0.1
@@ -198,13 +198,13 @@ def test_nobody_tells_of_a_commit_that_is_not_synced(disk: Disk, look: Callable[
 def test_a_commit_is_seen_before_its_end_is_known_and_synced_before_it_is_told(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, end = Gate(), Syncs.end
+    gate, end = Gate(), GroupFsync.end
 
-    def late(mine: Syncs, number: int) -> None:
+    def late(mine: GroupFsync, number: int) -> None:
         gate()
         end(mine, number)
 
-    monkeypatch.setattr(Syncs, "end", late)
+    monkeypatch.setattr(GroupFsync, "end", late)
     writer = Call(note, disk.open(), "second")
     assert gate.reached.wait(LONG)
 
@@ -217,14 +217,14 @@ def test_a_commit_is_seen_before_its_end_is_known_and_synced_before_it_is_told(
 def test_a_sync_before_a_commit_that_was_begun_is_not_its_sync(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, begin = Gate(), Syncs.begin
+    gate, begin = Gate(), GroupFsync.begin
 
-    def early(mine: Syncs) -> int:
+    def early(mine: GroupFsync) -> int:
         number = begin(mine)
         gate()
         return number
 
-    monkeypatch.setattr(Syncs, "begin", early)
+    monkeypatch.setattr(GroupFsync, "begin", early)
     writer = Call(note, disk.open(), "second")
     assert gate.reached.wait(LONG)
     assert notes(disk.open()) == {"first"}

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from headgate.catalog.database import sqlite_write_queue
-from headgate.catalog.database.sqlite_write_queue import Turns
+from headgate.catalog.database.sqlite_write_queue import WriteQueue
 from tests.support.waiting import PATIENCE_SECONDS
 
 _HOLDER = """
@@ -51,7 +51,7 @@ def _is_free(path: Path) -> bool:
     return True
 
 
-def _waiting(mine: Turns) -> tuple[threading.Thread, threading.Event]:
+def _waiting(mine: WriteQueue) -> tuple[threading.Thread, threading.Event]:
     def take() -> None:
         with mine.turn():
             came.set()
@@ -77,7 +77,7 @@ def test_a_turn_that_ends_in_any_way_is_the_next_ones(
 ) -> None:
     path = tmp_path / "turn"
     with held_by_another(path) as other:
-        thread, came = _waiting(Turns(path, patience=_LONG))
+        thread, came = _waiting(WriteQueue(path, patience=_LONG))
         assert not came.wait(0.2)
         end(other)
         assert came.wait(_LONG)
@@ -87,7 +87,7 @@ def test_a_turn_that_ends_in_any_way_is_the_next_ones(
 
 def test_who_waited_too_long_goes_on_and_keeps_nobody_out_later(tmp_path: Path) -> None:
     path = tmp_path / "turn"
-    mine = Turns(path, patience=0.1)
+    mine = WriteQueue(path, patience=0.1)
     with held_by_another(path) as other:
         with mine.turn():
             pass
@@ -103,7 +103,7 @@ def test_who_waited_too_long_goes_on_and_keeps_nobody_out_later(tmp_path: Path) 
 
 def test_an_interrupted_turn_has_ended(tmp_path: Path) -> None:
     path = tmp_path / "turn"
-    mine = Turns(path, patience=_LONG)
+    mine = WriteQueue(path, patience=_LONG)
     with pytest.raises(KeyboardInterrupt), mine.turn():
         assert not _is_free(path)
         raise KeyboardInterrupt
@@ -111,7 +111,7 @@ def test_an_interrupted_turn_has_ended(tmp_path: Path) -> None:
 
 
 def test_threads_of_a_process_take_turns(tmp_path: Path) -> None:
-    mine, inside, most = Turns(tmp_path / "turn", patience=_LONG), 0, 0
+    mine, inside, most = WriteQueue(tmp_path / "turn", patience=_LONG), 0, 0
 
     def work() -> None:
         nonlocal inside, most
@@ -138,19 +138,19 @@ def test_without_such_locks_everybody_goes_on(tmp_path: Path, monkeypatch: pytes
     went_on = []
     with monkeypatch.context() as patched:
         patched.setattr(fcntl, "flock", _no_locks)
-        with Turns(tmp_path / "turn", patience=_LONG).turn():
+        with WriteQueue(tmp_path / "turn", patience=_LONG).turn():
             went_on.append("no locks")
-    with Turns(tmp_path / "missing" / "turn", patience=_LONG).turn():
+    with WriteQueue(tmp_path / "missing" / "turn", patience=_LONG).turn():
         went_on.append("no folder")
     monkeypatch.setattr(sqlite_write_queue, "fcntl", None)
-    with Turns(tmp_path / "turn", patience=_LONG).turn():
+    with WriteQueue(tmp_path / "turn", patience=_LONG).turn():
         went_on.append("no fcntl")
     assert went_on == ["no locks", "no folder", "no fcntl"]
 
 
 def test_after_closing_a_turn_opens_the_file_again(tmp_path: Path) -> None:
     path = tmp_path / "turn"
-    mine = Turns(path, patience=_LONG)
+    mine = WriteQueue(path, patience=_LONG)
     with held_by_another(path) as other:
         thread, came = _waiting(mine)
         time.sleep(0.1)

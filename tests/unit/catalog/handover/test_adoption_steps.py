@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.database.engine import Database
-from headgate.catalog.decision import Decision, Head, decide
+from headgate.catalog.decision import Decision, TableHead, decide
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
@@ -151,7 +151,7 @@ class Lake:
 
     def decisive(self, version: int) -> str | None:
         """What the version with which the table changes hands says it does."""
-        path = self.table / file_names.published(Version(version))
+        path = self.table / file_names.published_path(Version(version))
         if not path.exists():
             return None
         info = codec.decode(Version(version), path.read_bytes()).info
@@ -303,7 +303,7 @@ def _check_log(table: OpenedTable, latest: int) -> None:
 def test_a_table_of_a_commit_owner_must_be_taken_back_first(tmp_path: Path) -> None:
     """K11: also while only its feature is left."""
     place = Place()
-    place.owners[OWNER] = LedgerOwner(MemoryLedger(), 1, place.world)
+    place.owners[OWNER] = LedgerCoordinator(MemoryLedger(), 1, place.world)
     tables.create_filesystem(place.store, world=place.world)
     coordination.coordinate(place.opened(), place.find, OWNER, CONF)
 
@@ -311,7 +311,7 @@ def test_a_table_of_a_commit_owner_must_be_taken_back_first(tmp_path: Path) -> N
         adoption.adopt(adopted.registry(catalog), place.store, "/nowhere", NAME)
 
 
-HEAD = Head(Version(5), Version(3), EpochMillis(100), Version(2), frozen=True)
+HEAD = TableHead(Version(5), Version(3), EpochMillis(100), Version(2), frozen=True)
 
 
 @pytest.mark.parametrize(
@@ -371,13 +371,13 @@ def test_a_place_is_kept_from_the_warehouse_on() -> None:
         ("/nowhere/w", "/nowhere/w/a/b", "a/b"),
         ("/nowhere/w", "s3://b/w/t", "s3://b/w/t"),
     ]:
-        assert locations.kept(place, warehouse) == kept
-        assert locations.absolute(kept, warehouse) == place
-    assert list(locations.itself_and_above("s3://b/a/t")) == ["s3://b/a/t", "s3://b/a", "s3://b"]
-    assert list(locations.itself_and_above("/a/b")) == ["/a/b", "/a"]
+        assert locations.stored_location(place, warehouse) == kept
+        assert locations.absolute_location(kept, warehouse) == place
+    assert list(locations.self_and_ancestors("s3://b/a/t")) == ["s3://b/a/t", "s3://b/a", "s3://b"]
+    assert list(locations.self_and_ancestors("/a/b")) == ["/a/b", "/a"]
 
 
 def test_an_error_about_a_table_that_never_was_says_so(tmp_path: Path) -> None:
     with closing(open_catalog(tmp_path)) as catalog, catalog._database.reading() as db:
-        assert "has no table" in transfer_store.not_live(db, TableId("x")).message
-        assert not transfer_store.reserves(db, TableName("test", "t"), 0)
+        assert "has no table" in transfer_store.not_live_error(db, TableId("x")).message
+        assert not transfer_store.is_name_reserved(db, TableName("test", "t"), 0)

@@ -18,7 +18,7 @@ from headgate.catalog.ports.commits import (
     Proposal,
     Ratified,
     RatifiedCommit,
-    Staged,
+    StagedCommit,
     Unknown,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
@@ -83,12 +83,12 @@ def append(table: OpenedTable, path: str) -> Version:
 
 
 def staged_files(location: str) -> list[Path]:
-    return sorted(Path(location, file_names.STAGED).glob("*"))
+    return sorted(Path(location, file_names.STAGED_FOLDER).glob("*"))
 
 
 def published_versions(location: str) -> set[int]:
-    listed = log_reader.listed(locate(location))
-    return {file.version for file in listed if file.kind is file_names.Kind.PUBLISHED}
+    listed = log_reader.list_log(locate(location))
+    return {file.version for file in listed if file.kind is file_names.LogFileKind.PUBLISHED}
 
 
 # --- what is left where
@@ -102,14 +102,14 @@ def test_a_staged_commit_is_one_new_file_and_the_catalog_gets_its_name(tmp_path:
     ratified = found.catalog.tail(found.table_id).commits
 
     assert [file_names.staged_version(file.name) for file in files] == [1, 2]
-    assert [commit.where for commit in ratified] == [Staged(file.name) for file in files]
+    assert [commit.where for commit in ratified] == [StagedCommit(file.name) for file in files]
     for file, commit in zip(files, ratified, strict=True):
         content = codec.decode(commit.version, file.read_bytes())
         assert [add.path for add in content.adds] == [str(commit.version)]
         assert content.info is not None
         told = (commit.txn_id, commit.in_commit_timestamp)
         assert (content.info.txn_id, content.info.in_commit_timestamp) == told
-    assert not Path(found.location, file_names.published(Version(1))).exists()
+    assert not Path(found.location, file_names.published_path(Version(1))).exists()
 
 
 def test_what_is_staged_for_one_table_is_nothing_to_another(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def refused(table: OpenedTable, path: str) -> HeadgateError:
 
 def test_if_a_commit_cannot_be_staged_nothing_is_ratified_and_it_may_be_tried_again(tmp_path: Path) -> None:
     """S063"""
-    found, wire = managed(tmp_path, 1, settings=STAGED), Cut(f"put {file_names.STAGED}")
+    found, wire = managed(tmp_path, 1, settings=STAGED), Cut(f"put {file_names.STAGED_FOLDER}")
     store = FaultyStore(locate(found.location), wire)
     table = reopened(found, found.catalog, STAGED, store=store, world=CountingWorld())
 

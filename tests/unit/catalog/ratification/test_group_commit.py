@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from headgate.catalog.ratification.group_commit import Grouping
+from headgate.catalog.ratification.group_commit import GroupCommit
 from tests.support.waiting import PATIENCE_SECONDS
 
 LIMIT = 4
@@ -38,7 +38,7 @@ class Crowd:
 
     def __init__(self) -> None:
         self.gate = Gate()
-        self.grouping = Grouping[str, str](self.gate, limit=LIMIT, interrupted="unknown")
+        self.grouping = GroupCommit[str, str](self.gate, limit=LIMIT, interrupted="unknown")
         self.pool = ThreadPoolExecutor(16)
 
     def submit(self, item: str, lane: str = "lane") -> "Future[str]":

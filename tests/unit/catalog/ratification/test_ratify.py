@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.commits import Inline, Lost, Proposal, Ratified, TableId, Unknown
+from headgate.catalog.ports.commits import InlineCommit, Lost, Proposal, Ratified, TableId, Unknown
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Answer, Candidate
@@ -36,7 +36,7 @@ class Two:
 
     def together(self, *proposals: Proposal, database: Any = None) -> list[Answer]:
         candidates = [_candidate(each) for each in proposals]
-        return ratify.ratify(database or self.catalog._database, candidates, ratify.Terms())
+        return ratify.ratify(database or self.catalog._database, candidates, ratify.RatificationTerms())
 
     def altered(self) -> Metadata:
         """The metadata of the first table with one property more."""
@@ -183,7 +183,7 @@ class _Failing:
 
 
 def _candidate(proposal: Proposal) -> Candidate:
-    assert isinstance(proposal.content, Inline)
+    assert isinstance(proposal.content, InlineCommit)
     data = proposal.content.content
     return Candidate(proposal, data, validation.check_content(proposal, data))
 

@@ -13,10 +13,10 @@ from sqlalchemy import create_engine
 
 from headgate.catalog import migrations
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports.commits import Told
+from headgate.catalog.ports.commits import TableState
 from headgate.catalog.ports.maintenance import Maintenance
-from headgate.catalog.ports.serving import KnownLog
-from headgate.catalog.targets import DATABASE
+from headgate.catalog.ports.serving import LogHints
+from headgate.catalog.targets import DATABASE_FILE
 from headgate.errors import UnsupportedFeature
 from headgate.protocol.actions import Action, CommitInfo, DomainMetadata, TxnId, Version
 from headgate.protocol.features.rearrangement import Thresholds
@@ -141,9 +141,9 @@ def test_what_a_process_of_an_older_release_committed_is_not_told_from_memory(tm
     assert told.txns is None
 
 
-def forget(folder: Path, before: Told) -> None:
+def forget(folder: Path, before: TableState) -> None:
     """Version 2 as if it had been written down by a process that knows nothing of descriptions."""
-    with sqlite3.connect(folder / DATABASE) as db:
+    with sqlite3.connect(folder / DATABASE_FILE) as db:
         old = msgspec.json.encode(before.metadata).decode()
         db.execute("UPDATE tables SET described_by = 0, domains_by = 0, metadata = ?", (old,))
     db.close()
@@ -170,7 +170,7 @@ def as_of_release(path: Path, revision: str) -> None:
 def test_a_lake_of_an_older_release_is_brought_up_to_date(tmp_path: Path) -> None:
     table = managed(tmp_path, 2, published=1)
     table.catalog.close()  # type: ignore[attr-defined]
-    as_of_release(tmp_path / DATABASE, "0001")
+    as_of_release(tmp_path / DATABASE_FILE, "0001")
 
     catalog = open_catalog(tmp_path)
 
@@ -183,13 +183,13 @@ def test_a_lake_of_an_older_release_is_brought_up_to_date(tmp_path: Path) -> Non
 def test_a_lake_from_before_checksums_were_served_is_brought_up_to_date(tmp_path: Path) -> None:
     table = managed(tmp_path, 2, published=1)
     table.catalog.close()  # type: ignore[attr-defined]
-    as_of_release(tmp_path / DATABASE, "0009")
+    as_of_release(tmp_path / DATABASE_FILE, "0009")
 
     catalog = open_catalog(tmp_path)
 
-    assert catalog.load(NAME).known == KnownLog()
+    assert catalog.load(NAME).known == LogHints()
     assert catalog.permissions.thresholds(table.table_id) is None
-    catalog.note_log(table.table_id, KnownLog(checksum=Version(1)))
+    catalog.note_log(table.table_id, LogHints(checksum=Version(1)))
     catalog.permissions.permit(table.table_id, Maintenance.DATA_REORGANISATION, Thresholds(small_files=2))
-    assert catalog.load(NAME).known == KnownLog(checksum=Version(1))
+    assert catalog.load(NAME).known == LogHints(checksum=Version(1))
     assert catalog.permissions.thresholds(table.table_id) == Thresholds(small_files=2)

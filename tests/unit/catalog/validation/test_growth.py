@@ -9,13 +9,13 @@ import pytest
 
 from headgate import redaction
 from headgate.catalog.access import commit_policies, required_privileges
-from headgate.catalog.access.commit_policies import BuiltIn
+from headgate.catalog.access.commit_policies import BuiltInPolicy
 from headgate.catalog.ports.access import ForeignKey, Principal, Privilege
-from headgate.catalog.ports.commits import TableId, Told
+from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.ports.policies import Review
 from headgate.catalog.store import linear_patterns
 from headgate.catalog.validation import content_rules, table_rules, text_rules
-from headgate.catalog.validation.content_rules import Proposed, Rule, first_breach
+from headgate.catalog.validation.content_rules import ContentRule, ProposedCommit, first_breach
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import (
     Action,
@@ -29,11 +29,11 @@ from headgate.protocol.actions import (
     RemoveFile,
     TxnId,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.log import codec, file_names, log_retention, strict_codec, strict_schema
 from headgate.protocol.metadata import stored_expressions
-from headgate.protocol.metadata.sql_functions import Place
+from headgate.protocol.metadata.sql_functions import ExpressionPlace
 from headgate.protocol.predicates import from_sql, literals, spark_strings
 from headgate.protocol.schema import column_path, expression_columns, partition_values, sql_tokens
 from headgate.protocol.schema import json as schema_json
@@ -110,19 +110,21 @@ HOSTILE = (
 
 TEXTS: Mapping[str, Callable[[str], object]] = {
     "names_a_secret": redaction.names_a_secret,
-    "redacted": redaction.redacted,
-    "held": redaction.held,
-    "breach": lambda text: redaction.breach({"key": text}),
+    "redacted": redaction.redact,
+    "held": redaction.credential_in_text,
+    "breach": lambda text: redaction.first_credential({"key": text}),
     "the text of an error": lambda text: str(InvalidRequest(text)),
     "pattern": lambda text: linear_patterns.matches("(a+a+)+b|(a|aa)+$|(.*)*x", text),
     "patterns": linear_patterns.is_pattern,
-    "stored expressions": lambda text: stored_expressions.breach.__wrapped__(text, Place.CONSTRAINT),
-    "invariants": lambda text: stored_expressions.invariant(text, "c"),
-    "tokens": sql_tokens.split,
-    "references": expression_columns.columns,
+    "stored expressions": lambda text: stored_expressions.expression_breach.__wrapped__(
+        text, ExpressionPlace.CONSTRAINT
+    ),
+    "invariants": lambda text: stored_expressions.check_invariant(text, "c"),
+    "tokens": sql_tokens.tokenize,
+    "references": expression_columns.top_level_columns,
     "conditions": lambda text: from_sql.parse(f"a = 1 or {text}", SCHEMA, time_zone="UTC"),
-    "strings": spark_strings.detach,
-    "depth": strict_codec.depth,
+    "strings": spark_strings.detach_strings,
+    "depth": strict_codec.json_depth,
     "a line of a commit": lambda text: strict_codec.parse(text.encode()),
     "a line with names twice": lambda text: strict_codec.parse(_line(f'{{"a":1,"a":{text}')),
     "a commitInfo": lambda text: strict_codec.parse(
@@ -130,13 +132,13 @@ TEXTS: Mapping[str, Callable[[str], object]] = {
     ),
     "statistics": lambda text: strict_codec.parse(codec.encode((commits.add("f", stats=text),))),
     "reading a commit": lambda text: codec.decode(Version(1), text.encode()),
-    "a schema": strict_schema.breach,
+    "a schema": strict_schema.schema_breach,
     "a name in the log": lambda text: file_names.parse(f"_delta_log/{text}"),
     "a staged file": file_names.staged_version,
-    "a moment": lambda text: literals.moment(text, None),
-    "a partition value": lambda text: partition_values.canonical(text, Primitive("timestamp")),
-    "an interval": log_retention.milliseconds,
-    "indexed columns": indexed_columns.parse_names,
+    "a moment": lambda text: literals.parse_timestamp(text, None),
+    "a partition value": lambda text: partition_values.canonical_text(text, Primitive("timestamp")),
+    "an interval": log_retention.interval_ms,
+    "indexed columns": indexed_columns.parse_stats_columns,
     "the path of a column": column_path.parse_path,
 }
 
@@ -258,10 +260,10 @@ FEATURES = ("columnMapping", "domainMetadata", "deletionVectors", "rowTracking",
 class Facts:
     """A table with as many columns as a commit has things, in which everything is allowed."""
 
-    told: Told
+    told: TableState
     count: int
 
-    def before(self) -> Told:
+    def before(self) -> TableState:
         return self.told
 
     def privileges(self, principal: Principal) -> frozenset[Privilege]:
@@ -274,20 +276,22 @@ class Facts:
         return (ForeignKey(TableId("t"), tuple(f"c{n}" for n in range(self.count)), TableId("u"), ("x",)),)
 
 
-def _told(count: int) -> Told:
+def _told(count: int) -> TableState:
     protocol = Protocol(
         min_reader_version=3,
         min_writer_version=7,
         reader_features=FEATURES[:3],
         writer_features=FEATURES,
     )
-    return Told(protocol, _metadata(_fields(count)), domains={})
+    return TableState(protocol, _metadata(_fields(count)), domains={})
 
 
-def _proposed(shape: str, count: int) -> Proposed:
+def _proposed(shape: str, count: int) -> ProposedCommit:
     actions = (INFO, *SHAPES[shape](count))
     credentials = {f"acme.{number}": "why" for number in range(count)} if shape == "properties" else {}
-    return Proposed(TxnId("t"), actions, sort(Version(5), actions), _told(count), (), credentials)
+    return ProposedCommit(
+        TxnId("t"), actions, commit_from_actions(Version(5), actions), _told(count), (), credentials
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -295,7 +299,7 @@ def test_rules_are_asked_in_time(shape: str) -> None:
     proposed = _proposed(shape, THINGS * LARGER)
     for rule in RULES:
 
-        def make(count: int, rule: Rule = rule) -> Callable[[], object]:
+        def make(count: int, rule: ContentRule = rule) -> Callable[[], object]:
             return partial(first_breach, (rule,), _proposed(shape, count))
 
         check_growth(partial(first_breach, (rule,), proposed), make, THINGS)
@@ -311,13 +315,13 @@ def test_policies_are_asked_in_time(shape: str) -> None:
     review = _review(shape, THINGS * LARGER)
     for row in commit_policies.POLICIES:
 
-        def make(count: int, row: BuiltIn = row) -> Callable[[], object]:
+        def make(count: int, row: BuiltInPolicy = row) -> Callable[[], object]:
             return partial(row.review, _review(shape, count))
 
         check_growth(partial(row.review, review), make, THINGS)
 
 
-UNKNOWN = required_privileges.Proposer(is_fresh=lambda _add: False, owns=lambda _app_id: False)
+UNKNOWN = required_privileges.AppendEvidence(is_fresh=lambda _add: False, owns=lambda _app_id: False)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -327,7 +331,7 @@ def test_a_commit_is_parsed_and_its_needs_found_in_time(shape: str) -> None:
         spaced = codec.encode(actions).replace(b'":', b'" :')  # so that names are counted one by one
         return lambda: (
             strict_codec.parse(spaced),
-            tuple(required_privileges.of(actions, told, UNKNOWN)),
+            tuple(required_privileges.required_privileges(actions, told, UNKNOWN)),
             codec.decode(Version(1), spaced),
         )
 

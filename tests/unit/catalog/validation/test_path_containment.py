@@ -38,7 +38,7 @@ _PARTS = st.sampled_from(
 @given(st.lists(_PARTS, max_size=8).map("".join) | st.text(max_size=30))
 def test_t1_no_path_that_is_let_in_leads_out_however_it_is_read(path: str) -> None:
     """T1: as it is, decoded, with backslashes for slashes."""
-    if path_containment.odd(path) is not None or path_containment.is_outside(path):
+    if path_containment.path_problem(path) is not None or path_containment.is_outside(path):
         return
 
     for reading in (path, unquote(path)):
@@ -63,7 +63,7 @@ def test_t1_no_path_that_is_let_in_leads_out_however_it_is_read(path: str) -> No
     ],
 )
 def test_what_writers_really_name_files_is_let_in(path: str) -> None:
-    assert path_containment.odd(path) is None
+    assert path_containment.path_problem(path) is None
     assert not path_containment.is_outside(path)
 
 
@@ -82,10 +82,10 @@ def test_what_writers_really_name_files_is_let_in(path: str) -> None:
     ],
 )
 def test_what_is_granted_is_below_the_place_and_not_beside_it(path: str, granted: bool) -> None:
-    assert path_containment.is_granted(path, ["s3://b/source", "/data/here"]) is granted
+    assert path_containment.is_below_source(path, ["s3://b/source", "/data/here"]) is granted
 
 
 def test_a_vector_within_the_log_has_no_file() -> None:
     inline = DeletionVector(storage_type="i", path_or_inline_dv="../..", size_in_bytes=1, cardinality=1)
 
-    assert path_containment.odd_vector(inline) is None
+    assert path_containment.vector_path_problem(inline) is None

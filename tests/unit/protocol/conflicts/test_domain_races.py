@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.commits import Outcome, Ratified, Unknown
 from headgate.clock import SystemWorld
@@ -18,15 +18,15 @@ from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, Commit, DomainMetadata, Metadata, Protocol, Version
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.handlers import max_of, merge_disjoint_keys, union
-from headgate.protocol.domains.rules import Edit, Handlers, Remove, Set
+from headgate.protocol.domains.rules import DomainEdit, Handlers, RemoveDomain, SetDomain
 from headgate.protocol.log import codec
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
 from headgate.table.alter import coordination, set_properties
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.authority import Decider
-from headgate.table.commit.background import AfterCommit
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.background import PostCommitScheduler
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.committer import Committer, Frontier
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import log_reader
@@ -63,7 +63,7 @@ class Place:
         assert segment.commits
         return codec.decode(
             Version(version),
-            log_reader.content(table.store, Version(version), frontier.held.get(Version(version))),
+            log_reader.commit_content(table.store, Version(version), frontier.held.get(Version(version))),
         )
 
 
@@ -95,33 +95,33 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def _owned(folder: Path) -> Open:
     """Opens a table of which an owner decides every commit from version 1 on."""
     world, store = SystemWorld(), locate(str(folder))
-    owner = LedgerOwner(MemoryLedger(), 1, world)
+    owner = LedgerCoordinator(MemoryLedger(), 1, world)
 
     def opened(handlers: Handlers) -> OpenedTable:
         return OpenedTable(
             str(folder),
             store,
-            RoutedCommitter(str(folder), store, lambda *_: owner, world=world),
-            after_commit=AfterCommit(ON_DEMAND),
+            PathCommitter(str(folder), store, lambda *_: owner, world=world),
+            after_commit=PostCommitScheduler(ON_DEMAND),
             settings=ON_DEMAND,
             world=world,
             handlers=lambda: handlers,
         )
 
-    coordination.create_coordinated(opened({}), Definition(SCHEMA), lambda *_: owner, NAME, CONF)
+    coordination.create_coordinated(opened({}), TableDefinition(SCHEMA), lambda *_: owner, NAME, CONF)
     return opened
 
 
 def _begun(open_table: Open) -> Place:
     place = Place(open_table)
-    assert place.opened().change_domains([Set("acme.x", "{}")]) == 1
+    assert place.opened().change_domains([SetDomain("acme.x", "{}")]) == 1
     return place
 
 
 def test_s190_s191_what_is_set_is_there_and_what_is_removed_is_not(place: Place) -> None:
     table = place.opened()
-    table.change_domains([Set("acme.a", "1"), Set("acme.b", "2"), Set("acme.a", "3")])
-    table.change_domains([Remove("acme.b"), Set("acme.c", "")])
+    table.change_domains([SetDomain("acme.a", "1"), SetDomain("acme.b", "2"), SetDomain("acme.a", "3")])
+    table.change_domains([RemoveDomain("acme.b"), SetDomain("acme.c", "")])
     table.commit(append_change(named_file("a")), base=table.newest_known())
 
     expected = {"acme.x": "{}", "acme.a": "3", "acme.c": ""}
@@ -132,8 +132,8 @@ def test_s190_s191_what_is_set_is_there_and_what_is_removed_is_not(place: Place)
 
 def test_a_removal_is_on_the_wire_with_what_it_removed(place: Place) -> None:
     table = place.opened()
-    table.change_domains([Set("acme.a", '{"k": 1}')])
-    version = table.change_domains([Remove("acme.a"), Set("acme.b", "2")])
+    table.change_domains([SetDomain("acme.a", '{"k": 1}')])
+    version = table.change_domains([RemoveDomain("acme.a"), SetDomain("acme.b", "2")])
 
     found = place.committed(version)
 
@@ -164,15 +164,15 @@ def test_s335_the_first_domain_adds_the_feature_and_nothing_is_lost_from_the_pro
     "edits",
     [
         [],
-        [Remove("acme.unknown")],
-        [Set("delta.clustering", "{}")],
-        [Set("acme.x", "1"), Remove("acme.x")],
+        [RemoveDomain("acme.unknown")],
+        [SetDomain("delta.clustering", "{}")],
+        [SetDomain("acme.x", "1"), RemoveDomain("acme.x")],
     ],
     ids=["nothing", "unknown", "Delta's own", "set and removed"],
 )
-def test_s194_s195_what_cannot_be_meant_commits_nothing(place: Place, edits: list[Edit]) -> None:
+def test_s194_s195_what_cannot_be_meant_commits_nothing(place: Place, edits: list[DomainEdit]) -> None:
     with pytest.raises(InvalidRequest):
-        place.opened().change_domains([Set("acme.other", "1"), *edits] if len(edits) == 1 else edits)
+        place.opened().change_domains([SetDomain("acme.other", "1"), *edits] if len(edits) == 1 else edits)
 
     assert place.opened().snapshot().version == 1
 
@@ -197,7 +197,7 @@ def test_s202_what_another_client_keeps_in_a_domain_survives_our_writes(place: P
         table.commit(Change(Operation("FUTURE"), (foreign,)), base=table.snapshot())
 
     table.commit(append_change(named_file("a")), base=table.newest_known())
-    table.change_domains([Remove("acme.x")])
+    table.change_domains([RemoveDomain("acme.x")])
 
     assert place.opened().domains() == {"delta.fromTheFuture": "?"}
 
@@ -205,9 +205,9 @@ def test_s202_what_another_client_keeps_in_a_domain_survives_our_writes(place: P
 @pytest.mark.parametrize("winners", [0, 1, 2])
 def test_s198_writers_of_different_domains_do_not_meet(place: Place, winners: int) -> None:
     for number in range(winners):
-        place.opened().change_domains([Set(f"acme.{number}", "theirs")])
+        place.opened().change_domains([SetDomain(f"acme.{number}", "theirs")])
 
-    version = place.opened().change_domains([Set("acme.mine", "ours")], since=1)
+    version = place.opened().change_domains([SetDomain("acme.mine", "ours")], since=1)
 
     assert version == winners + 2
     assert place.opened().domains()["acme.mine"] == "ours"
@@ -215,11 +215,11 @@ def test_s198_writers_of_different_domains_do_not_meet(place: Place, winners: in
 
 
 @pytest.mark.parametrize("shared", [0, 1], ids=["the first winner", "the second winner"])
-@pytest.mark.parametrize("mine", [Set("acme.x", "same"), Remove("acme.x")], ids=["set", "remove"])
-def test_s198_without_a_handler_the_later_of_two_loses(place: Place, shared: int, mine: Edit) -> None:
+@pytest.mark.parametrize("mine", [SetDomain("acme.x", "same"), RemoveDomain("acme.x")], ids=["set", "remove"])
+def test_s198_without_a_handler_the_later_of_two_loses(place: Place, shared: int, mine: DomainEdit) -> None:
     for number in range(2):
         name = "acme.x" if number == shared else "acme.y"
-        place.opened().change_domains([Set(name, "same")])
+        place.opened().change_domains([SetDomain(name, "same")])
 
     with pytest.raises(DomainConflict, match=r"'acme\.x'.*nothing was committed") as caught:
         place.opened().change_domains([mine], since=1)
@@ -230,9 +230,9 @@ def test_s198_without_a_handler_the_later_of_two_loses(place: Place, shared: int
 
 
 def test_what_is_decided_now_overwrites_without_a_handler(place: Place) -> None:
-    place.opened().change_domains([Set("acme.x", "theirs")])
+    place.opened().change_domains([SetDomain("acme.x", "theirs")])
 
-    place.opened().change_domains([Set("acme.x", "ours")])
+    place.opened().change_domains([SetDomain("acme.x", "ours")])
 
     assert place.opened().domains() == {"acme.x": "ours"}
 
@@ -240,9 +240,9 @@ def test_what_is_decided_now_overwrites_without_a_handler(place: Place) -> None:
 def test_two_racing_writers_both_land_and_the_merged_value_is_what_everyone_sees(place: Place) -> None:
     late = place.opened({"acme.*": max_of("offset")})
     late.snapshot()
-    place.opened().change_domains([Set("acme.x", '{"offset":9}')])
+    place.opened().change_domains([SetDomain("acme.x", '{"offset":9}')])
 
-    version = late.change_domains([Set("acme.x", '{"offset":4}'), Set("acme.y", "ours")], since=1)
+    version = late.change_domains([SetDomain("acme.x", '{"offset":4}'), SetDomain("acme.y", "ours")], since=1)
 
     merged = DomainMetadata(domain="acme.x", configuration='{"offset":9}', removed=False)
     assert version == 3
@@ -260,10 +260,10 @@ def test_three_winners_are_folded_in_order_each_against_what_was_before_it(place
         return merge_disjoint_keys(base, winner, mine)
 
     for configuration in ('{"a":1}', '{"a":1,"b":1}', '{"a":2,"b":1}'):
-        place.opened().change_domains([Set("acme.x", configuration)])
+        place.opened().change_domains([SetDomain("acme.x", configuration)])
         place.opened().commit(append_change(named_file(configuration)), base=place.opened().snapshot())
 
-    version = place.opened({"acme.x": noting}).change_domains([Set("acme.x", '{"mine":0}')], since=1)
+    version = place.opened({"acme.x": noting}).change_domains([SetDomain("acme.x", '{"mine":0}')], since=1)
 
     assert version == 8
     assert calls == [
@@ -278,9 +278,9 @@ def test_a_handler_may_turn_our_value_into_a_removal(place: Place) -> None:
     def give_way(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadata) -> DomainMetadata:
         return replace_removed(mine)
 
-    place.opened().change_domains([Set("acme.x", "theirs")])
+    place.opened().change_domains([SetDomain("acme.x", "theirs")])
 
-    version = place.opened({"acme.x": give_way}).change_domains([Set("acme.x", "ours")], since=1)
+    version = place.opened({"acme.x": give_way}).change_domains([SetDomain("acme.x", "ours")], since=1)
 
     assert place.committed(version).domains == (
         DomainMetadata(domain="acme.x", configuration="theirs", removed=True),
@@ -297,14 +297,14 @@ def test_a_handler_that_fails_commits_nothing_and_the_table_goes_on(place: Place
         raise KeyError("offset")
 
     late = place.opened({"acme.x": failing})
-    place.opened().change_domains([Set("acme.x", "theirs")])
+    place.opened().change_domains([SetDomain("acme.x", "theirs")])
 
     with pytest.raises(DomainConflict, match="failing raised KeyError: 'offset'") as caught:
-        late.change_domains([Set("acme.x", "ours"), Set("acme.y", "ours")], since=1)
+        late.change_domains([SetDomain("acme.x", "ours"), SetDomain("acme.y", "ours")], since=1)
 
     assert caught.value.code == "HEADGATE_DOMAIN_HANDLER_FAILED"
     assert place.opened().domains() == {"acme.x": "theirs"}
-    assert late.change_domains([Set("acme.x", "ours")]) == 3
+    assert late.change_domains([SetDomain("acme.x", "ours")]) == 3
 
 
 def test_rows_and_their_mark_arrive_together_after_a_race(place: Place) -> None:
@@ -313,7 +313,7 @@ def test_rows_and_their_mark_arrive_together_after_a_race(place: Place) -> None:
     base = late.snapshot()
     winner = place.opened()
     winner.commit(append_change(named_file("theirs")), base=winner.snapshot())
-    winner.change_domains([Set("acme.x", "9")])
+    winner.change_domains([SetDomain("acme.x", "9")])
 
     version = late.commit(Change(Operation("WRITE"), moved), base=base)
 
@@ -330,10 +330,10 @@ def test_a_race_of_rows_alone_does_not_ask_a_handler(place: Place) -> None:
 
     late = place.opened({"acme.*": unwanted})
     base = late.snapshot()
-    place.opened().change_domains([Set("acme.x", "theirs")])
+    place.opened().change_domains([SetDomain("acme.x", "theirs")])
 
     late.commit(append_change(named_file("ours")), base=base)
-    late.change_domains([Set("acme.y", "ours")], since=1)
+    late.change_domains([SetDomain("acme.y", "ours")], since=1)
 
     assert place.opened().domains() == {"acme.x": "theirs", "acme.y": "ours"}
 
@@ -343,7 +343,7 @@ def test_two_first_domains_both_land_and_the_table_is_upgraded_once(place: Place
     for number in range(1, winners):
         place.opened().commit(append_change(named_file(str(number))), base=place.opened().snapshot())
 
-    version = place.opened().change_domains([Set("acme.first", "1")], since=0)
+    version = place.opened().change_domains([SetDomain("acme.first", "1")], since=0)
 
     assert version == winners + 1
     assert place.committed(version).protocol is None
@@ -354,7 +354,7 @@ def test_two_first_domains_both_land_and_the_table_is_upgraded_once(place: Place
 def test_rows_that_bring_a_first_domain_follow_another_first_domain(place: Place) -> None:
     late = place.opened()
     base = late.snapshot(version=0)
-    moved = rules.actions(base.state.protocol, {}, [Set("acme.mark", "10")])
+    moved = rules.domain_actions(base.state.protocol, {}, [SetDomain("acme.mark", "10")])
 
     version = late.commit(Change(Operation("WRITE"), (*moved, named_file("ours"))), base=base)
 
@@ -365,7 +365,7 @@ def test_rows_that_bring_a_first_domain_follow_another_first_domain(place: Place
 
 def test_the_same_first_domain_is_a_conflict_all_the_same(place: Place) -> None:
     with pytest.raises(DomainConflict):
-        place.opened().change_domains([Set("acme.x", "1")], since=0)
+        place.opened().change_domains([SetDomain("acme.x", "1")], since=0)
 
     assert place.opened().domains() == {"acme.x": "{}"}
 
@@ -399,13 +399,13 @@ def test_a_handler_registered_after_the_table_was_opened_is_used(place: Place) -
     handlers: dict[str, Handlers] = {"now": {}}
     table = place.opened()
     table._handlers = lambda: handlers["now"]  # what headgate.domains.registered is to a lake
-    place.opened().change_domains([Set("acme.x", "9")])
+    place.opened().change_domains([SetDomain("acme.x", "9")])
     with pytest.raises(DomainConflict):
-        table.change_domains([Set("acme.x", "4")], since=1)
+        table.change_domains([SetDomain("acme.x", "4")], since=1)
 
     handlers["now"] = {"acme.x": max_of()}
 
-    assert table.change_domains([Set("acme.x", "4")], since=1) == 3
+    assert table.change_domains([SetDomain("acme.x", "4")], since=1) == 3
     assert place.opened().domains() == {"acme.x": "9"}
 
 
@@ -453,9 +453,9 @@ def test_a_merged_commit_whose_answer_is_lost_is_neither_merged_nor_committed_tw
     late = place.opened({"acme.x": counting})
     route = Forgetful(late._committer)
     late._committer = route
-    place.opened().change_domains([Set("acme.x", "9")])
+    place.opened().change_domains([SetDomain("acme.x", "9")])
 
-    version = late.change_domains([Set("acme.x", "4")], since=1)
+    version = late.change_domains([SetDomain("acme.x", "4")], since=1)
 
     first, *after_the_race = route.proposed
     assert (version, len(calls), len(after_the_race)) == (3, 1, 2)
@@ -468,7 +468,7 @@ def test_a_merged_commit_whose_answer_is_lost_is_neither_merged_nor_committed_tw
 @pytest.mark.parametrize("repetition", range(2))
 def test_no_update_is_lost_among_threads(place: Place, repetition: int) -> None:
     """Each adds its names to what it read; with ``since`` nobody overwrites what they have not seen."""
-    place.opened().change_domains([Set("acme.x", "[]")])
+    place.opened().change_domains([SetDomain("acme.x", "[]")])
     failures: list[HeadgateError] = []
 
     def work(worker: int) -> None:
@@ -476,7 +476,7 @@ def test_no_update_is_lost_among_threads(place: Place, repetition: int) -> None:
         for number in range(4):
             seen = table.snapshot()
             names = json.loads(seen.state.domains["acme.x"].configuration)
-            edit = Set("acme.x", json.dumps([*names, f"{worker}-{number}"]))
+            edit = SetDomain("acme.x", json.dumps([*names, f"{worker}-{number}"]))
             try:
                 table.change_domains([edit], since=seen.version)
             except HeadgateError as exc:

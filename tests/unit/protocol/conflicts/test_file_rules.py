@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteDelete, ConcurrentDeleteRead, HeadgateError
-from headgate.protocol.actions import Action, Commit, CommitInfo, RemoveFile, sort
+from headgate.protocol.actions import Action, Commit, CommitInfo, RemoveFile, commit_from_actions
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log.replay import State
 from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.transaction.attempt import Attempt, Reads
+from headgate.protocol.transaction.attempt import Attempt, ReadSet
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import new
 from tests.support.attempts import BASE, added, side, table
@@ -25,7 +25,7 @@ ANOTHER = "2024-05-02 10:00:00"
 
 def winner(state: State, *actions: Action) -> Commit:
     theirs = side("theirs", [], state).as_winner()
-    return sort(theirs.version, (theirs.info or CommitInfo(), *actions))
+    return commit_from_actions(theirs.version, (theirs.info or CommitInfo(), *actions))
 
 
 @pytest.mark.parametrize("values", [None, {}], ids=["absent", "empty"])
@@ -61,7 +61,7 @@ def test_a_scan_of_an_old_snapshot_is_as_old_as_the_snapshot(route: str, hurts: 
     scanned = ours.snapshot(version=base.version)
     assert scanned.files.columns.num_rows == 0
     schema = schema_json.parse(base.state.metadata.schema_string)
-    reads = Reads(predicates=(from_sql.parse(f"p = {1 if hurts else 2}", schema),))
+    reads = ReadSet(predicates=(from_sql.parse(f"p = {1 if hurts else 2}", schema),))
     change = Change(Operation("WRITE"), (added("a", {"p": "2"}),), reads)
 
     if not hurts:
@@ -90,7 +90,7 @@ def overwriting(state: State) -> Attempt:
     schema = schema_json.parse(state.metadata.schema_string)
     condition = from_sql.parse(f"p = TIMESTAMP '{DAY}Z'", schema)
     actions = (RemoveFile(path="old", data_change=True), added("new", {"p": DAY}))
-    reads = Reads(predicates=(condition,), files=frozenset({"old"}))
+    reads = ReadSet(predicates=(condition,), files=frozenset({"old"}))
     return replace(blank, reads=reads).with_actions(actions)
 
 

@@ -34,7 +34,11 @@ def test_what_the_winner_lacks_is_added_to_its_protocol() -> None:
     )
 
     assert moved.writes.protocol is not None
-    assert table_features.named(moved.writes.protocol) >= {"changeDataFeed", "clustering", "domainMetadata"}
+    assert table_features.writer_features(moved.writes.protocol) >= {
+        "changeDataFeed",
+        "clustering",
+        "domainMetadata",
+    }
     assert len(moved.writes.adds) == 1
     assert moved.writes.protocol == protocol_upgrade.with_features(moved.follows.protocol, ["changeDataFeed"])
 
@@ -84,10 +88,10 @@ def test_an_upgrade_without_a_rival_stays_as_it_is() -> None:
 def test_only_independent_features_of_writers_are_additive(
     before: Protocol, after: Protocol, expected: bool
 ) -> None:
-    assert joint_upgrade.is_additive(before, after) is expected
+    assert joint_upgrade.adds_independent_features_only(before, after) is expected
 
 
 def test_independent_features_are_of_writers_alone() -> None:
-    rows = [table_features.find(name) for name in joint_upgrade.INDEPENDENT]
+    rows = [table_features.find_feature(name) for name in joint_upgrade.INDEPENDENT_FEATURES]
 
     assert all(row is not None and not row.reader and row.can_write for row in rows)

@@ -10,7 +10,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, AppTransaction, DomainMetadata, Metadata, RemoveFile
 from headgate.protocol.conflicts import preconditions, rebase
-from headgate.protocol.conflicts.preconditions import CHECKS
+from headgate.protocol.conflicts.preconditions import PRECONDITIONS
 from headgate.protocol.log.replay import State
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Field, Primitive, Struct
@@ -150,7 +150,7 @@ def attempt(state: State, actions: tuple[Action, ...]) -> Attempt:
 
 
 def test_every_check_has_examples() -> None:
-    assert [row.name for row in CHECKS] == list(BROKEN) == list(KEPT)
+    assert [row.name for row in PRECONDITIONS] == list(BROKEN) == list(KEPT)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_what_breaks_a_rule_is_refused_before_the_first_attempt(
         rebase.prepare(attempt(state, actions))
 
     assert caught.value.fields["check"] == name
-    assert caught.value.code == next(row.code for row in CHECKS if row.name == name)
+    assert caught.value.code == next(row.code for row in PRECONDITIONS if row.name == name)
     assert caught.value.sqlstate is not None
     assert "nothing was committed" in caught.value.message
 
@@ -196,10 +196,10 @@ def test_domains_are_checked_too() -> None:
     domain = DomainMetadata(domain="a", configuration="", removed=False)
 
     with pytest.raises(InvalidRequest) as caught:
-        preconditions.check(attempt(STATE, (domain,)))
+        preconditions.check_preconditions(attempt(STATE, (domain,)))
     assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
     with pytest.raises(InvalidRequest) as caught:
-        preconditions.check(attempt(table(["feature:domainMetadata"]), (domain, domain)))
+        preconditions.check_preconditions(attempt(table(["feature:domainMetadata"]), (domain, domain)))
     assert caught.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
 
 

@@ -20,7 +20,7 @@ from headgate.protocol.actions import Commit, CommitInfo, DomainMetadata, EpochM
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import replay
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.transaction.attempt import Attempt
 from tests.support.attempts import BASE, side, table
 
@@ -155,8 +155,8 @@ def test_enabling_says_since_when() -> None:
 
     metadata = rebase.prepare(asked, file_time=EpochMillis(70)).metadata
 
-    assert metadata.configuration[ENABLED_AT_VERSION] == str(BASE + 1)
-    assert metadata.configuration[ENABLED_AT_MOMENT] == "71"
+    assert metadata.configuration[ENABLEMENT_VERSION] == str(BASE + 1)
+    assert metadata.configuration[ENABLEMENT_TIMESTAMP] == "71"
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -170,8 +170,8 @@ def test_an_enabling_commit_that_loses_says_since_when_it_really_was(count: int)
 
     moved = rebase.rebase(prepared([ENABLING], state), lost)
 
-    assert moved.metadata.configuration[ENABLED_AT_VERSION] == str(moved.target) == str(BASE + 1 + count)
-    assert moved.metadata.configuration[ENABLED_AT_MOMENT] == str(moved.timestamp) == str(8_000 + count)
+    assert moved.metadata.configuration[ENABLEMENT_VERSION] == str(moved.target) == str(BASE + 1 + count)
+    assert moved.metadata.configuration[ENABLEMENT_TIMESTAMP] == str(moved.timestamp) == str(8_000 + count)
 
 
 @pytest.mark.parametrize(("now", "stamp"), [(5_000, 6_001), (9_000, 9_000)])
@@ -189,23 +189,23 @@ def test_a_write_that_loses_to_the_enabling_commit_is_stamped(now: int, stamp: i
 
 def test_keeping_timestamps_keeps_since_when() -> None:
     """I8: whatever the writer put there."""
-    since = [f"set:{ENABLED_AT_VERSION}=3", f"set:{ENABLED_AT_MOMENT}=300"]
+    since = [f"set:{ENABLEMENT_VERSION}=3", f"set:{ENABLEMENT_TIMESTAMP}=300"]
     state = table(["stamped", *since])
-    ours = prepared([f"unset:{ENABLED_AT_VERSION}", f"set:{ENABLED_AT_MOMENT}=9"], state)
+    ours = prepared([f"unset:{ENABLEMENT_VERSION}", f"set:{ENABLEMENT_TIMESTAMP}=9"], state)
 
     kept = rebase.rebase(ours, winners(state, ["append"])).metadata.configuration
 
-    assert (kept[ENABLED_AT_VERSION], kept[ENABLED_AT_MOMENT]) == ("3", "300")
+    assert (kept[ENABLEMENT_VERSION], kept[ENABLEMENT_TIMESTAMP]) == ("3", "300")
 
 
 def test_disabling_timestamps_takes_since_when_back() -> None:
     """I8"""
-    state = table(["stamped", f"set:{ENABLED_AT_VERSION}=3", f"set:{ENABLED_AT_MOMENT}=300"])
+    state = table(["stamped", f"set:{ENABLEMENT_VERSION}=3", f"set:{ENABLEMENT_TIMESTAMP}=300"])
 
     left = prepared(["set:delta.enableInCommitTimestamps=false"], state).metadata.configuration
 
-    assert ENABLED_AT_VERSION not in left
-    assert ENABLED_AT_MOMENT not in left
+    assert ENABLEMENT_VERSION not in left
+    assert ENABLEMENT_TIMESTAMP not in left
 
 
 def test_a_winner_without_the_timestamp_its_table_promises_is_an_error() -> None:
@@ -338,7 +338,7 @@ def test_tags_are_kept_beside_that_of_row_tracking() -> None:
 
     moved = rebase.rebase(ours, winners(state, ["set:delta.enableRowTracking=true"]))
 
-    assert moved.tags == {"acme": "1", **rebase.NOT_PRESERVED}
+    assert moved.tags == {"acme": "1", **rebase.ROW_IDS_NOT_PRESERVED}
 
 
 def test_where_commits_are_not_stamped_the_writers_clock_counts() -> None:

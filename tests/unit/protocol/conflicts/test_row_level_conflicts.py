@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.errors import ConcurrentDeleteDelete, ConcurrentDeleteRead
-from headgate.protocol.actions import AddFile, Commit, RemoveFile, sort
+from headgate.protocol.actions import AddFile, Commit, RemoveFile, commit_from_actions
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
@@ -25,7 +25,7 @@ def hides(name: str, rows: frozenset[int] | set[int], state: State, path: str = 
 
 
 def commit(attempt: Attempt) -> Commit:
-    return sort(attempt.target, attempt.actions)
+    return commit_from_actions(attempt.target, attempt.actions)
 
 
 def hidden(file: AddFile | RemoveFile) -> frozenset[int]:
@@ -136,14 +136,16 @@ def test_rows_that_come_back_are_rows_that_are_added() -> None:
     """A RESTORE gives a file an older vector: what it shows again we have never seen."""
     state = table([ENABLED])
     ours = hides("ours", {1}, state)
-    restored = sort(
+    restored = commit_from_actions(
         ours.target,
         [
             RemoveFile(
-                path="a", data_change=True, deletion_vector=deletion_vectors.inline(DeletedRows.of([2, 3]))
+                path="a",
+                data_change=True,
+                deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2, 3])),
             ),
             msgspec.structs.replace(
-                added("a", {}), deletion_vector=deletion_vectors.inline(DeletedRows.of([2]))
+                added("a", {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2]))
             ),
         ],
     )
@@ -164,7 +166,7 @@ def test_what_the_winner_said_of_the_file_stays() -> None:
         for action in winner.actions
     ]
 
-    (add,) = rebase.rebase(loser, [sort(winner.target, theirs)]).writes.adds
+    (add,) = rebase.rebase(loser, [commit_from_actions(winner.target, theirs)]).writes.adds
 
     assert (add.tags, add.base_row_id, add.default_row_commit_version) == ({"by": "them"}, 0, 3)
 

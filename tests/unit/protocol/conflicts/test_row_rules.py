@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from headgate.errors import ConcurrentAppend, ConcurrentDeleteRead
-from headgate.protocol.actions import AddFile, Commit, RemoveFile, sort
+from headgate.protocol.actions import AddFile, Commit, RemoveFile, commit_from_actions
 from headgate.protocol.conflicts import rebase
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import Attempt, Reads
-from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.transaction.attempt import Attempt, ReadSet
+from headgate.protocol.transaction.isolation import IsolationLevel
 from tests.support.attempts import BASE, added, side, table
 
 ENABLED = "set:delta.enableDeletionVectors=true"
@@ -20,14 +20,16 @@ ENABLED = "set:delta.enableDeletionVectors=true"
 
 def showing_again(path: str, state: State) -> Commit:
     """What a RESTORE commits: the file hides fewer rows than before."""
-    return sort(
+    return commit_from_actions(
         side("theirs", ["append"], state).attempt.target,
         [
             RemoveFile(
-                path=path, data_change=True, deletion_vector=deletion_vectors.inline(DeletedRows.of([2, 3]))
+                path=path,
+                data_change=True,
+                deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2, 3])),
             ),
             msgspec.structs.replace(
-                added(path, {}), deletion_vector=deletion_vectors.inline(DeletedRows.of([2]))
+                added(path, {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2]))
             ),
         ],
     )
@@ -81,7 +83,7 @@ def test_rows_are_searched_for_only_in_partitions_that_were_read(
 
 def test_who_looked_up_no_domain_is_not_concerned_by_any() -> None:
     state = table(["feature:domainMetadata"])
-    ours = replace(side("ours", ["append"], state).attempt, reads=Reads(whole_table=True))
+    ours = replace(side("ours", ["append"], state).attempt, reads=ReadSet(whole_table=True))
 
     moved = rebase.rebase(ours, [side("theirs", ["domain:a=1"], state).as_winner()])
 
@@ -92,9 +94,9 @@ def test_who_looked_up_no_domain_is_not_concerned_by_any() -> None:
 def test_a_strict_attempt_is_serializable_whatever_the_table_says(words: list[str]) -> None:
     """Other tables may be written from what it read."""
     ours = side("ours", ["reads-all", "rearrange:a"], table(words)).attempt
-    assert ours.isolation is not Isolation.SERIALIZABLE
+    assert ours.isolation is not IsolationLevel.SERIALIZABLE
 
-    assert replace(ours, is_strict=True).isolation is Isolation.SERIALIZABLE
+    assert replace(ours, is_strict=True).isolation is IsolationLevel.SERIALIZABLE
 
 
 def vector_of(file: AddFile | RemoveFile) -> frozenset[int]:
@@ -106,7 +108,9 @@ def test_only_the_file_that_both_changed_is_told_anew() -> None:
     """Whatever else the change does stays as it is."""
     state = table([ENABLED])
     ours = side("ours", ["hides:a=1", "hides:b=1", "append", "app:loader=1", "finds-none"], state).attempt
-    winner = sort(ours.target, side("theirs", ["hides:a=2", "finds-none"], state).attempt.actions)
+    winner = commit_from_actions(
+        ours.target, side("theirs", ["hides:a=2", "finds-none"], state).attempt.actions
+    )
 
     writes = rebase.rebase(ours, [winner]).writes
 
@@ -127,7 +131,7 @@ def test_united_vectors_change_data_whatever_the_winner_says_of_its_own() -> Non
         for action in side("theirs", ["hides:a=2", "finds-none"], state).attempt.actions
     )
 
-    (add,) = rebase.rebase(ours, [sort(ours.target, quiet)]).writes.adds
+    (add,) = rebase.rebase(ours, [commit_from_actions(ours.target, quiet)]).writes.adds
 
     assert (vector_of(add), add.data_change) == ({1, 2}, True)
 

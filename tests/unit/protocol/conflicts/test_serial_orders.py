@@ -89,7 +89,7 @@ def _check_row_ids(made: Bench) -> None:
     snapshot = made.table.snapshot()
     firsts = sorted(snapshot.files.columns["base_row_id"].to_pylist())
     assert all(after - before >= 10 for before, after in pairwise(firsts))
-    assert not firsts or firsts[-1] + 9 <= row_tracking.mark(snapshot.state)
+    assert not firsts or firsts[-1] + 9 <= row_tracking.high_water_mark(snapshot.state)
 
 
 @pytest.mark.parametrize("route", EVERY_ROUTE)

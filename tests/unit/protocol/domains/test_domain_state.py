@@ -7,7 +7,7 @@ import pytest
 
 from headgate.catalog.embedded import open_catalog
 from headgate.protocol.actions import DomainMetadata, Version
-from headgate.protocol.domains.rules import Remove, Set
+from headgate.protocol.domains.rules import RemoveDomain, SetDomain
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import checksum_files
@@ -42,11 +42,11 @@ def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable
 
 def _fill(table: OpenedTable) -> None:
     foreign = DomainMetadata(domain="delta.fromTheFuture", configuration="?", removed=False)
-    table.change_domains([Set("acme.a", "1"), Set("acme.b", "2")])
+    table.change_domains([SetDomain("acme.a", "1"), SetDomain("acme.b", "2")])
     with anything_goes():
         table.commit(Change(Operation("FUTURE"), (foreign,)), base=table.newest_known())
-    table.change_domains([Remove("acme.a"), Set("acme.c", "3")])
-    table.change_domains([Set("acme.b", "changed")])
+    table.change_domains([RemoveDomain("acme.a"), SetDomain("acme.c", "3")])
+    table.change_domains([SetDomain("acme.b", "changed")])
 
 
 def _checkpointed(table: OpenedTable) -> None:
@@ -91,7 +91,7 @@ def test_s190_s191_a_checksum_has_the_live_domains_and_no_others(opening: Callab
     table = opening()
     table.checkpoint()
 
-    written = checksum_files.read(table.store, Version(4))
+    written = checksum_files.read_checksum(table.store, Version(4))
 
     assert written is not None
     assert {action.domain: action.configuration for action in written.domain_metadata or ()} == LIVE

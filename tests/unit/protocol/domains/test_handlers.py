@@ -35,7 +35,7 @@ def merging(handler: Handler) -> Merge:
 
     def merge(base: str | None, winner: str, mine: str) -> str:
         before = None if base is None else domain(base)
-        return rules.resolve({NAME: handler}, before, domain(winner), domain(mine)).configuration
+        return rules.resolve_domain({NAME: handler}, before, domain(winner), domain(mine)).configuration
 
     return merge
 
@@ -214,7 +214,7 @@ def test_a_merge_of_keys_is_right_or_refused(
 def test_the_greatest_of_a_fold_is_the_greatest_of_all(marks: list[int]) -> None:
     mine = domain(str(marks[0]))
     for mark in marks[1:]:
-        mine = rules.resolve({NAME: max_of()}, None, domain(str(mark)), mine)
+        mine = rules.resolve_domain({NAME: max_of()}, None, domain(str(mark)), mine)
 
     assert mine.configuration == str(max(marks))
 
@@ -223,7 +223,7 @@ def test_the_greatest_of_a_fold_is_the_greatest_of_all(marks: list[int]) -> None
 def test_the_union_of_a_fold_loses_nothing(sets: list[list[str]]) -> None:
     mine = domain(json.dumps(sets[0]))
     for theirs in sets[1:]:
-        mine = rules.resolve({NAME: union}, None, domain(json.dumps(theirs)), mine)
+        mine = rules.resolve_domain({NAME: union}, None, domain(json.dumps(theirs)), mine)
 
     merged = json.loads(mine.configuration)
     assert set(merged) == {element for elements in sets for element in elements}

@@ -10,7 +10,7 @@ from headgate.errors import ConcurrentTransaction, DomainConflict, InvalidReques
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata, Protocol
 from headgate.protocol.domains import rules
-from headgate.protocol.domains.rules import Edit, Handlers, Remove, Set
+from headgate.protocol.domains.rules import DomainEdit, Handlers, RemoveDomain, SetDomain
 from headgate.protocol.log import replay
 from tests.support.commits import PROTOCOL, commit, metadata
 
@@ -32,93 +32,103 @@ def joined(_: DomainMetadata | None, winner: DomainMetadata, mine: DomainMetadat
 @pytest.mark.parametrize("name", ["delta.foo", "DELTA.foo", "Delta.rowTracking", "delta."])
 @pytest.mark.parametrize("kind", ["set", "remove"])
 def test_s194_users_cannot_touch_what_belongs_to_delta(name: str, kind: str) -> None:
-    edit: Edit = Set(name, "{}") if kind == "set" else Remove(name)
+    edit: DomainEdit = SetDomain(name, "{}") if kind == "set" else RemoveDomain(name)
 
     with pytest.raises(InvalidRequest, match="belongs to Delta itself") as caught:
-        rules.actions(WITH_FEATURE, {name: domain(name)}, [edit])
+        rules.domain_actions(WITH_FEATURE, {name: domain(name)}, [edit])
 
     assert caught.value.code == "HEADGATE_DOMAIN_RESERVED"
 
 
 @pytest.mark.parametrize("name", ["delta", "deltas.foo", "acme.delta.foo", "Ünïcode", " "])
 def test_any_other_name_is_the_users(name: str) -> None:
-    assert rules.actions(WITH_FEATURE, {}, [Set(name, "x")]) == (domain(name, "x"),)
+    assert rules.domain_actions(WITH_FEATURE, {}, [SetDomain(name, "x")]) == (domain(name, "x"),)
 
 
 def test_names_differ_by_case() -> None:
-    written = rules.actions(WITH_FEATURE, LIVE, [Set("acme.A", "9"), Remove("acme.a")])
+    written = rules.domain_actions(WITH_FEATURE, LIVE, [SetDomain("acme.A", "9"), RemoveDomain("acme.a")])
 
     assert written == (domain("acme.A", "9"), domain("acme.a", "1", removed=True))
 
 
 def test_a_domain_needs_a_name_and_text() -> None:
     with pytest.raises(InvalidRequest, match="needs a name"):
-        rules.actions(WITH_FEATURE, {}, [Set("", "x")])
+        rules.domain_actions(WITH_FEATURE, {}, [SetDomain("", "x")])
     with pytest.raises(InvalidRequest, match="must be text, not dict: give JSON"):
-        rules.actions(WITH_FEATURE, {}, [Set("acme.a", {"k": "v"})])  # type: ignore[arg-type]
+        rules.domain_actions(WITH_FEATURE, {}, [SetDomain("acme.a", {"k": "v"})])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("edits", "written"),
     [
-        ([Set("acme.c", "1"), Set("acme.c", "2")], (domain("acme.c", "2"),)),
-        ([Remove("acme.a"), Remove("acme.a")], (domain("acme.a", "1", removed=True),)),
-        ([Set("acme.b", "2")], (B,)),
+        ([SetDomain("acme.c", "1"), SetDomain("acme.c", "2")], (domain("acme.c", "2"),)),
+        ([RemoveDomain("acme.a"), RemoveDomain("acme.a")], (domain("acme.a", "1", removed=True),)),
+        ([SetDomain("acme.b", "2")], (B,)),
         ([], ()),
     ],
     ids=["set twice: the last", "removed twice: once", "set to what it is", "nothing"],
 )
-def test_s195_what_one_transaction_writes(edits: Sequence[Edit], written: Sequence[DomainMetadata]) -> None:
-    assert rules.actions(WITH_FEATURE, LIVE, edits) == written
+def test_s195_what_one_transaction_writes(
+    edits: Sequence[DomainEdit], written: Sequence[DomainMetadata]
+) -> None:
+    assert rules.domain_actions(WITH_FEATURE, LIVE, edits) == written
 
 
 @pytest.mark.parametrize(
     ("edits", "code"),
     [
-        ([Set("acme.a", "1"), Remove("acme.a")], "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"),
-        ([Remove("acme.a"), Set("acme.a", "1")], "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"),
-        ([Remove("acme.unknown")], "HEADGATE_DOMAIN_NOT_FOUND"),
+        (
+            [SetDomain("acme.a", "1"), RemoveDomain("acme.a")],
+            "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR",
+        ),
+        (
+            [RemoveDomain("acme.a"), SetDomain("acme.a", "1")],
+            "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR",
+        ),
+        ([RemoveDomain("acme.unknown")], "HEADGATE_DOMAIN_NOT_FOUND"),
     ],
     ids=["set and remove", "remove and set", "remove what is not there"],
 )
-def test_s195_what_one_transaction_cannot_mean(edits: Sequence[Edit], code: str) -> None:
+def test_s195_what_one_transaction_cannot_mean(edits: Sequence[DomainEdit], code: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        rules.actions(WITH_FEATURE, LIVE, edits)
+        rules.domain_actions(WITH_FEATURE, LIVE, edits)
 
     assert caught.value.code == code
 
 
 def test_s195_a_domain_once_removed_cannot_be_removed_again() -> None:
-    (tombstone,) = rules.actions(WITH_FEATURE, LIVE, [Remove("acme.a")])
+    (tombstone,) = rules.domain_actions(WITH_FEATURE, LIVE, [RemoveDomain("acme.a")])
     assert isinstance(tombstone, DomainMetadata)
 
     with pytest.raises(InvalidRequest, match=r"no metadata domain 'acme\.a' to remove.*'acme\.b'"):
-        rules.actions(WITH_FEATURE, rules.after(LIVE, [tombstone]), [Remove("acme.a")])
+        rules.domain_actions(
+            WITH_FEATURE, rules.apply_domain_actions(LIVE, [tombstone]), [RemoveDomain("acme.a")]
+        )
 
 
 def test_s193_removing_without_the_feature_is_refused_by_name() -> None:
     with pytest.raises(InvalidRequest, match=r"acme\.a") as caught:
-        rules.actions(PROTOCOL, {}, [Remove("acme.a")])
+        rules.domain_actions(PROTOCOL, {}, [RemoveDomain("acme.a")])
 
     assert caught.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
 
 
 def test_s193_a_commit_is_checked_whoever_made_it() -> None:
-    rules.check_commit(WITH_FEATURE, [A, B])
-    rules.check_commit(PROTOCOL, [])
+    rules.check_domain_actions(WITH_FEATURE, [A, B])
+    rules.check_domain_actions(PROTOCOL, [])
 
     with pytest.raises(InvalidRequest, match=r"more than one action.*'acme\.a'") as twice:
-        rules.check_commit(WITH_FEATURE, [A, B, domain("acme.a", removed=True)])
+        rules.check_domain_actions(WITH_FEATURE, [A, B, domain("acme.a", removed=True)])
     with pytest.raises(InvalidRequest, match=r"'acme\.a', 'acme\.b'") as unsupported:
-        rules.check_commit(PROTOCOL, [B, A])
+        rules.check_domain_actions(PROTOCOL, [B, A])
 
     assert twice.value.code == "DELTA_DUPLICATE_DOMAIN_METADATA_INTERNAL_ERROR"
     assert unsupported.value.code == "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"
 
 
 def test_s335_the_first_domain_of_a_legacy_table_upgrades_it() -> None:
-    assert rules.actions(PROTOCOL, {}, []) == ()
-    protocol, action = rules.actions(PROTOCOL, {}, [Set("acme.a", "1")])
+    assert rules.domain_actions(PROTOCOL, {}, []) == ()
+    protocol, action = rules.domain_actions(PROTOCOL, {}, [SetDomain("acme.a", "1")])
 
     assert action == A
     assert protocol == Protocol(
@@ -174,10 +184,10 @@ def test_a_feature_that_only_the_writers_version_implies_is_made_known_to_reader
 
 
 def test_s192_the_live_domains_are_those_of_replay() -> None:
-    first = replay.start(commit(0, WITH_FEATURE, metadata(), A, B))
+    first = replay.initial_state(commit(0, WITH_FEATURE, metadata(), A, B))
     second = commit(1, domain("acme.a", "1", removed=True), domain("acme.b", "3"), domain("acme.c", "4"))
 
-    live = rules.after(first.domains, second.domains)
+    live = rules.apply_domain_actions(first.domains, second.domains)
 
     assert live == replay.advance(first, second).domains == {
         "acme.b": domain("acme.b", "3"), "acme.c": domain("acme.c", "4")
@@ -188,7 +198,7 @@ def test_s192_the_live_domains_are_those_of_replay() -> None:
 def test_s198_writers_of_other_domains_are_no_rivals(winners: list[list[DomainMetadata]]) -> None:
     mine: tuple[DomainMetadata, ...] = (A,)
     for winner in winners:
-        mine = rules.rebase({}, {}, winner, mine)
+        mine = rules.rebase_domains({}, {}, winner, mine)
 
     assert mine == (A,)
 
@@ -214,7 +224,7 @@ def test_s198_without_a_handler_a_shared_domain_is_a_conflict(
 
     with pytest.raises(DomainConflict, match=r"'acme\.a'.*no handler.*nothing was committed") as caught:
         for winner in winners:
-            mine = rules.rebase({}, {}, winner, mine)
+            mine = rules.rebase_domains({}, {}, winner, mine)
 
     assert caught.value.code == "DELTA_CONCURRENT_TRANSACTION"
     assert caught.value.retry is Retry.RERUN
@@ -231,8 +241,8 @@ def test_a_handler_is_folded_over_the_winners_and_sees_what_each_changed() -> No
     live = {"acme.a": domain("acme.a", "base")}
     mine: tuple[DomainMetadata, ...] = (domain("acme.a", "mine"), B)
     for winner in ([domain("acme.a", "w1")], [domain("other.x")], [domain("acme.a", "w2")]):
-        mine = rules.rebase({"acme.a": noting}, live, winner, mine)
-        live = rules.after(live, winner)
+        mine = rules.rebase_domains({"acme.a": noting}, live, winner, mine)
+        live = rules.apply_domain_actions(live, winner)
 
     assert seen == [("base", "w1", "mine"), ("w1", "w2", "(w1+mine)")]
     assert mine == (domain("acme.a", "(w2+(w1+mine))"), B)
@@ -242,7 +252,7 @@ def test_a_removal_that_a_handler_decides_keeps_what_it_removes() -> None:
     mine = domain("acme.a", "what I knew", removed=True)
     handlers: Handlers = {"acme.a": lambda base, winner, mine: mine}
 
-    merged = rules.resolve(handlers, A, domain("acme.a", "what the winner set"), mine)
+    merged = rules.resolve_domain(handlers, A, domain("acme.a", "what the winner set"), mine)
 
     assert merged == domain("acme.a", "what the winner set", removed=True)
 
@@ -286,7 +296,7 @@ def test_a_handler_that_cannot_merge_refuses_the_commit(
     handler: rules.Handler, words: str, code: str
 ) -> None:
     with pytest.raises(DomainConflict, match=rf"'acme\.a'.*{words}.*nothing was committed") as caught:
-        rules.resolve({"acme.a": handler}, None, A, domain("acme.a", "9"))
+        rules.resolve_domain({"acme.a": handler}, None, A, domain("acme.a", "9"))
 
     assert caught.value.code.endswith(code)
 
@@ -296,7 +306,7 @@ def test_an_interrupt_is_not_taken_for_a_refusal() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rules.resolve({"acme.a": interrupted}, None, A, A)
+        rules.resolve_domain({"acme.a": interrupted}, None, A, A)
 
 
 @pytest.mark.parametrize(
@@ -316,18 +326,18 @@ def test_the_most_specific_handler_counts(name: str, chosen: str | None) -> None
     patterns = ("acme.*", "acme.deep.*", "acme.deep.x", "other")
     handlers: Handlers = {pattern: partial(joined) for pattern in patterns}
 
-    assert rules.handler_of(handlers, name) is (handlers[chosen] if chosen else None)
+    assert rules.find_handler(handlers, name) is (handlers[chosen] if chosen else None)
 
 
 def test_nobody_can_merge_the_domains_of_delta_but_headgate() -> None:
     clustering = domain("delta.clustering", '{"clusteringColumns":[["id"]]}')
 
     with pytest.raises(DomainConflict, match="no handler"):
-        rules.resolve({"delta.clustering": joined, "delta.*": joined}, None, clustering, clustering)
+        rules.resolve_domain({"delta.clustering": joined, "delta.*": joined}, None, clustering, clustering)
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(4, 9), (9, 4), (9, 9)])
 def test_row_ids_handed_out_stay_handed_out(theirs: int, ours: int) -> None:
     marks = [domain("delta.rowTracking", f'{{"rowIdHighWaterMark":{mark}}}') for mark in (theirs, ours)]
 
-    assert rules.resolve({}, None, *marks).configuration == '{"rowIdHighWaterMark":9}'
+    assert rules.resolve_domain({}, None, *marks).configuration == '{"rowIdHighWaterMark":9}'

@@ -9,8 +9,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata
 from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import CURRENT, Command
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.features.coordinated_commits import CURRENT, PropertyCommand
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.property_values import IN_COMMIT_TIMESTAMPS
 from headgate.table.alter import set_properties
 from tests.support import commits
@@ -21,7 +21,7 @@ CONFIGURED = {CURRENT.conf: "{}"}
 TABLE = {CURRENT.table_conf: "{}"}
 LEGAL = {**NAMED, **CONFIGURED}
 STAMPED = {IN_COMMIT_TIMESTAMPS: "true"}
-TAKEN = {**LEGAL, **TABLE, **STAMPED, ENABLED_AT_VERSION: "3", ENABLED_AT_MOMENT: "99", "acme": "x"}
+TAKEN = {**LEGAL, **TABLE, **STAMPED, ENABLEMENT_VERSION: "3", ENABLEMENT_TIMESTAMP: "99", "acme": "x"}
 OVERRIDE = "DELTA_CANNOT_OVERRIDE_COORDINATED_COMMITS_CONFS"
 MISSING = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_COMMAND"
 MISSING_DEFAULT = "DELTA_MUST_SET_ALL_COORDINATED_COMMITS_CONFS_IN_SESSION"
@@ -43,15 +43,15 @@ def refusal(check: object, *arguments: object, **named: object) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("command", [Command.CREATE, Command.CLONE])
+@pytest.mark.parametrize("command", [PropertyCommand.CREATE, PropertyCommand.CLONE])
 @pytest.mark.parametrize(
     ("explicit", "code"), [*ILLEGAL, (LEGAL, None), ({**LEGAL, **STAMPED}, None), ({}, None)]
 )
 def test_a_new_table_has_name_and_conf_or_neither(
-    command: Command, explicit: Mapping[str, str], code: str | None
+    command: PropertyCommand, explicit: Mapping[str, str], code: str | None
 ) -> None:
     """S145"""
-    assert refusal(coordinated_commits.check_set, None, explicit, command) == code
+    assert refusal(coordinated_commits.check_set_properties, None, explicit, command) == code
 
 
 @pytest.mark.parametrize(
@@ -65,26 +65,36 @@ def test_the_defaults_of_a_session_count_only_where_nothing_is_said(
     defaults: Mapping[str, str], code: str | None
 ) -> None:
     """S145, S146"""
-    create, replace = Command.CREATE, Command.REPLACE
+    create, replace = PropertyCommand.CREATE, PropertyCommand.REPLACE
 
-    assert refusal(coordinated_commits.check_set, None, {}, create, defaults=defaults) == code
-    assert refusal(coordinated_commits.check_set, None, LEGAL, create, defaults=defaults) is None
-    assert refusal(coordinated_commits.check_set, None, NAMED, create, defaults=defaults) == MISSING
-    assert refusal(coordinated_commits.check_set, None, {}, Command.CLONE, defaults=defaults) == code
+    assert refusal(coordinated_commits.check_set_properties, None, {}, create, defaults=defaults) == code
+    assert refusal(coordinated_commits.check_set_properties, None, LEGAL, create, defaults=defaults) is None
+    assert (
+        refusal(coordinated_commits.check_set_properties, None, NAMED, create, defaults=defaults) == MISSING
+    )
+    assert (
+        refusal(coordinated_commits.check_set_properties, None, {}, PropertyCommand.CLONE, defaults=defaults)
+        == code
+    )
     for existing in ({}, TAKEN):
-        assert refusal(coordinated_commits.check_set, existing, {}, replace, defaults=defaults) is None
+        assert (
+            refusal(coordinated_commits.check_set_properties, existing, {}, replace, defaults=defaults)
+            is None
+        )
 
 
-@pytest.mark.parametrize("command", [Command.REPLACE, Command.CLONE])
+@pytest.mark.parametrize("command", [PropertyCommand.REPLACE, PropertyCommand.CLONE])
 @pytest.mark.parametrize("existing", [{}, TAKEN], ids=["ordinary", "coordinated"])
-def test_a_replacement_keeps_what_the_table_has(command: Command, existing: Mapping[str, str]) -> None:
+def test_a_replacement_keeps_what_the_table_has(
+    command: PropertyCommand, existing: Mapping[str, str]
+) -> None:
     """S147"""
     for explicit in (LEGAL, NAMED, {**LEGAL, **TABLE}):
-        assert refusal(coordinated_commits.check_set, existing, explicit, command) == OVERRIDE
-    assert refusal(coordinated_commits.check_set, existing, STAMPED, command) is None
-    kept = coordinated_commits.retained(existing)
+        assert refusal(coordinated_commits.check_set_properties, existing, explicit, command) == OVERRIDE
+    assert refusal(coordinated_commits.check_set_properties, existing, STAMPED, command) is None
+    kept = coordinated_commits.properties_kept_on_replace(existing)
     assert kept == ({key: value for key, value in TAKEN.items() if key != "acme"} if existing else {})
-    assert coordinated_commits.retained(STAMPED) == {}
+    assert coordinated_commits.properties_kept_on_replace(STAMPED) == {}
 
 
 @pytest.mark.parametrize(
@@ -92,14 +102,14 @@ def test_a_replacement_keeps_what_the_table_has(command: Command, existing: Mapp
     [
         ({}, LEGAL, None), *(({}, *row) for row in ILLEGAL), ({}, {**LEGAL, **STAMPED}, TOGETHER),
         ({}, STAMPED, None), (TAKEN, LEGAL, OVERRIDE), (TAKEN, CONFIGURED, OVERRIDE),
-        (TAKEN, STAMPED, NEEDED), (TAKEN, {ENABLED_AT_VERSION: "4"}, NEEDED), (TAKEN, {"acme": "y"}, None),
+        (TAKEN, STAMPED, NEEDED), (TAKEN, {ENABLEMENT_VERSION: "4"}, NEEDED), (TAKEN, {"acme": "y"}, None),
     ],
 )  # fmt: skip
 def test_alter_sets_a_coordinator_once(
     existing: Mapping[str, str], changes: Mapping[str, str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordinated_commits.check_set, existing, changes, Command.ALTER) == code
+    assert refusal(coordinated_commits.check_set_properties, existing, changes, PropertyCommand.ALTER) == code
 
 
 @pytest.mark.parametrize(
@@ -114,12 +124,12 @@ def test_alter_does_not_unset_a_coordinator(
     existing: Mapping[str, str], keys: set[str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordinated_commits.check_unset, existing, frozenset(keys)) == code
+    assert refusal(coordinated_commits.check_unset_properties, existing, frozenset(keys)) == code
 
 
 def test_a_copy_of_a_table_does_not_belong_to_the_owner_of_the_original() -> None:
     """C6"""
-    assert coordinated_commits.copied(TAKEN) == {**STAMPED, "acme": "x"}
+    assert coordinated_commits.properties_copied_by_clone(TAKEN) == {**STAMPED, "acme": "x"}
 
 
 def test_a_user_cannot_alter_a_coordinated_table_past_the_rules() -> None:
@@ -155,14 +165,14 @@ def test_setting_the_properties_by_hand_registers_nobody_so_it_is_refused() -> N
     ],
 )
 def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: str, folder: str) -> None:
-    found = coordinated_commits.of(commits.metadata(**{f"delta_{owner.replace('.', '_')}": "o"}))
+    found = coordinated_commits.coordinator_of(commits.metadata(**{f"delta_{owner.replace('.', '_')}": "o"}))
     before = protocol_upgrade.with_features(commits.PROTOCOL, (feature,))
 
     assert found is not None
     assert (found.naming.feature, found.owner, found.naming.staged) == (feature, "o", f"_delta_log/{folder}/")
     assert (found.conf, found.table_conf, found.table_conf_text) == ({}, {}, None)
     assert coordinated_commits.leftover_features(before) == (feature,)
-    after, _ = coordinated_commits.released(commits.metadata(), before)
+    after, _ = coordinated_commits.without_coordinator(commits.metadata(), before)
     assert (after.reader_features, after.writer_features) == (
         None,
         ("appendOnly", "inCommitTimestamp", "invariants"),
@@ -172,27 +182,27 @@ def test_an_owner_is_found_by_every_name_the_feature_had(feature: str, owner: st
 def test_a_table_is_given_to_an_owner_and_taken_from_it() -> None:
     before = commits.metadata(acme="x")
 
-    protocol, after = coordinated_commits.taken(
+    protocol, after = coordinated_commits.with_coordinator(
         before, commits.PROTOCOL, NAME, {"b": "2", "a": "1"}, {"id": "7"}
     )
 
-    found = coordinated_commits.of(after)
+    found = coordinated_commits.coordinator_of(after)
     assert found is not None
     assert (found.naming.feature, found.owner) == ("coordinatedCommits-preview", NAME)
     assert (found.conf_text, found.conf) == ('{"a":"1","b":"2"}', {"a": "1", "b": "2"})
     assert found.table_conf == {"id": "7"}
     assert after.configuration[IN_COMMIT_TIMESTAMPS] == "true"
     assert all(protocol.has(name) for name in (CURRENT.feature, "inCommitTimestamp", "vacuumProtocolCheck"))
-    weakest, released = coordinated_commits.released(after, protocol)
+    weakest, released = coordinated_commits.without_coordinator(after, protocol)
     assert dict(released.configuration) == {"acme": "x", IN_COMMIT_TIMESTAMPS: "true"}
     assert not any(weakest.has(name) for name in (CURRENT.feature, "vacuumProtocolCheck"))
 
 
 def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
     had = protocol_upgrade.with_features(commits.PROTOCOL, ("vacuumProtocolCheck",))
-    protocol, after = coordinated_commits.taken(commits.metadata(), had, NAME, {}, {})
+    protocol, after = coordinated_commits.with_coordinator(commits.metadata(), had, NAME, {}, {})
 
-    weakest, released = coordinated_commits.released(after, protocol)
+    weakest, released = coordinated_commits.without_coordinator(after, protocol)
 
     assert weakest.has("vacuumProtocolCheck")
     assert not weakest.has(CURRENT.feature)
@@ -211,7 +221,7 @@ def test_a_check_of_vacuums_that_was_there_before_the_owner_stays() -> None:
 def test_an_owner_follows_the_file_system_and_nobody_else(
     before: Mapping[str, str], after: Mapping[str, str], words: str | None
 ) -> None:
-    found = coordinated_commits.breach(configured(before), configured(after))
+    found = coordinated_commits.metadata_change_breach(configured(before), configured(after))
 
     assert found is None if words is None else found is not None and words in found
 
@@ -219,7 +229,7 @@ def test_an_owner_follows_the_file_system_and_nobody_else(
 @pytest.mark.parametrize("broken", [{CURRENT.conf: "[]"}, {CURRENT.table_conf: "{"}])
 def test_an_owner_whose_settings_cannot_be_understood_is_refused_by_name(broken: dict[str, str]) -> None:
     with pytest.raises(InvalidRequest, match=next(iter(broken))) as caught:
-        coordinated_commits.breach(configured({}), configured({**TAKEN, **broken}))
+        coordinated_commits.metadata_change_breach(configured({}), configured({**TAKEN, **broken}))
 
     assert caught.value.code == "DELTA_ILLEGAL_OPTION"
 
@@ -242,7 +252,7 @@ def test_a_table_that_names_an_owner_names_the_feature_too() -> None:
 def test_the_commits_of_an_owner_have_timestamps_up_to_the_release(
     before: Mapping[str, str], after: Mapping[str, str], broken: bool
 ) -> None:
-    found = coordinated_commits.stamps_breach(configured(before), configured(after))
+    found = coordinated_commits.timestamps_breach(configured(before), configured(after))
 
     assert (found is not None) is broken
 
@@ -252,10 +262,10 @@ def configured(properties: Mapping[str, str]) -> Metadata:
 
 
 def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
-    found = coordinated_commits.of(configured(TAKEN))
+    found = coordinated_commits.coordinator_of(configured(TAKEN))
     assert found is not None
 
-    refused = coordinated_commits.without_owner(found, "a commit")
+    refused = coordinated_commits.unreachable_coordinator_error(found, "a commit")
 
     assert refused.code == "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR"
     assert refused.fields == {
@@ -268,4 +278,6 @@ def test_the_rules_have_names_of_their_own() -> None:
     rules = [*coordinated_commits.SET_RULES, *coordinated_commits.UNSET_RULES]
 
     assert len({rule.name for rule in rules}) == len(rules)
-    assert len({naming.feature for naming in coordinated_commits.NAMINGS}) == len(coordinated_commits.NAMINGS)
+    assert len({naming.feature for naming in coordinated_commits.FEATURE_NAMINGS}) == len(
+        coordinated_commits.FEATURE_NAMINGS
+    )

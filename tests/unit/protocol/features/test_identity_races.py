@@ -13,7 +13,7 @@ from headgate.protocol.conflicts import rebase
 from headgate.protocol.conflicts.metadata_rules import METADATA_RULES
 from headgate.protocol.features import identity_columns
 from headgate.spark.write import identity_high_water
-from headgate.spark.write.identity_high_water import Outrun
+from headgate.spark.write.identity_high_water import HighWaterConflict
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.routes import COORDINATED, ROUTES, coordinate, create, open_table
@@ -43,7 +43,7 @@ def test_values_reserved_by_many_threads_are_each_reserved_once(route: str) -> N
     def reserve(number: int) -> None:
         together.wait()
         for turn in range(4):
-            held = identity_high_water.reserve(table, Outrun({"id": number + turn + 1}, LOST))
+            held = identity_high_water.reserve(table, HighWaterConflict({"id": number + turn + 1}, LOST))
             last = held.after["id"].mark or 0
             taken.append(range((held.before["id"] or 0) + 1, last + 1))
 
@@ -63,11 +63,14 @@ def run(table: OpenedTable, writers: Sequence[tuple[int, int]]) -> Taken:
     taken: Taken = []
     for number, (late, count) in enumerate(writers):
         base = seen[max(0, len(seen) - 1 - late)]
-        known = identity_columns.columns_of(base.state.metadata)["id"]
+        known = identity_columns.columns_of_table(base.state.metadata)["id"]
         mark = known.beyond(count).mark
         change = Change(
             Operation("WRITE"),
-            (identity_columns.with_marks(base.state.metadata, {"id": mark}), named_file(f"{number}.parquet")),
+            (
+                identity_columns.with_high_water_marks(base.state.metadata, {"id": mark}),
+                named_file(f"{number}.parquet"),
+            ),
         )
         try:
             table.commit(change, base=base)

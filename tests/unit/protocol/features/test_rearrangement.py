@@ -9,14 +9,14 @@ from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Form
 from headgate.protocol.features import rearrangement, zcubes
 from headgate.protocol.features.rearrangement import (
     CLUSTER,
+    LAYOUT_TASKS,
     OPTIMIZE,
-    ORDERS,
     PURGE,
-    Layout,
-    Order,
+    LayoutTask,
+    TableLayout,
     Thresholds,
 )
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 
 TARGET = 1_000
 METADATA = Metadata(
@@ -48,21 +48,21 @@ def a_file(
         data_change=True,
         stats=None if rows is None else f'{{"numRecords":{rows}}}',
         deletion_vector=vector if deleted else None,
-        tags=None if cube is None else dict(zcubes.tags(cube, by)),
-        clustering_provider=None if cube is None else zcubes.PROVIDER,
+        tags=None if cube is None else dict(zcubes.zcube_tags(cube, by)),
+        clustering_provider=None if cube is None else zcubes.CLUSTERING_PROVIDER,
     )
 
 
-def laid_out(*files: AddFile, clustered: bool = False) -> Layout:
-    live: pa.Table = table_of(files)
+def laid_out(*files: AddFile, clustered: bool = False) -> TableLayout:
+    live: pa.Table = adds_as_table(files)
     known = {file.path: file for file in files}
-    return rearrangement.layout(
+    return rearrangement.measure_layout(
         live, METADATA, BY_ID if clustered else (), lambda paths: {path: known[path] for path in paths}
     )
 
 
-def due(order: Order, found: Layout, **thresholds: float | None) -> str | None:
-    return rearrangement.due(order, found, Thresholds(**thresholds))  # type: ignore[arg-type]
+def due(order: LayoutTask, found: TableLayout, **thresholds: float | None) -> str | None:
+    return rearrangement.due_reason(order, found, Thresholds(**thresholds))  # type: ignore[arg-type]
 
 
 def test_small_files_count_if_they_can_be_put_together() -> None:
@@ -112,8 +112,8 @@ def test_deleted_rows_count_by_the_bytes_of_their_files() -> None:
     assert due(PURGE, laid_out(a_file("large", 900)), deleted_share=0.01) is None
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.name)
-def test_never_means_never_and_an_empty_table_needs_nothing(order: Order) -> None:
+@pytest.mark.parametrize("order", LAYOUT_TASKS, ids=lambda order: order.name)
+def test_never_means_never_and_an_empty_table_needs_nothing(order: LayoutTask) -> None:
     full = laid_out(a_file("a", 10, deleted=9), a_file("b", 10, deleted=9), clustered=order is CLUSTER)
 
     assert due(order, full, **{order.threshold: None}) is None
@@ -127,7 +127,9 @@ def test_only_what_is_needed_of_the_log_is_asked_for() -> None:
         asked.append(paths)
         return {}
 
-    rearrangement.layout(table_of([a_file("a", 10), a_file("b", 10)]), METADATA, (), adds)
+    rearrangement.measure_layout(adds_as_table([a_file("a", 10), a_file("b", 10)]), METADATA, (), adds)
     assert asked == []
-    rearrangement.layout(table_of([a_file("a", 10), a_file("b", 10, deleted=1)]), METADATA, (), adds)
+    rearrangement.measure_layout(
+        adds_as_table([a_file("a", 10), a_file("b", 10, deleted=1)]), METADATA, (), adds
+    )
     assert asked == [frozenset({"b"})]

@@ -13,7 +13,7 @@ from headgate.protocol.conflicts import rebase
 from headgate.protocol.features import row_tracking
 from headgate.protocol.log import replay
 from headgate.protocol.log.replay import State
-from headgate.protocol.transaction.attempt import BACKFILL, UNBACKFILL, Attempt
+from headgate.protocol.transaction.attempt import ROW_ID_BACKFILL, ROW_ID_UNBACKFILL, Attempt
 from tests.support.attempts import BASE, added, side, table, with_vector
 from tests.support.tables import named_file
 
@@ -71,7 +71,7 @@ def test_concurrent_appends_have_disjoint_ids(count: int) -> None:
     assert [commit.adds[0].base_row_id for commit in lost] == list(range(0, 10 * count, 10))
     assert ids(moved) == [(10 * count, BASE + 1 + count)]
     assert mark(moved) == 10 * count + 9
-    assert row_tracking.mark(start) == row_tracking.NO_MARK
+    assert row_tracking.high_water_mark(start) == row_tracking.NO_HIGH_WATER_MARK
 
 
 @pytest.mark.parametrize("sides", [[["append"]], [["append"], ["append"]], [["delete:x"], ["append"]]])
@@ -213,7 +213,7 @@ def test_ids_that_the_winner_gave_to_the_same_file_are_kept_if_they_are_the_same
 
     for theirs, expected in ((30, 30), (40, 20), (None, 20)):
         known = {"a": msgspec.structs.replace(added("a", {}), base_row_id=theirs)}
-        given = row_tracking.given(
+        given = row_tracking.assign_row_ids(
             ours.with_actions((mine,)), ours.follows, read_mark=19, lost=None, theirs=known
         )
         assert isinstance(given[0], AddFile)
@@ -254,7 +254,7 @@ def test_a_write_says_that_it_kept_no_ids_if_tracking_was_enabled_meanwhile() ->
 def test_a_backfill_that_loses_to_a_delete_does_not_bring_the_file_back() -> None:
     """S271"""
     state = table(["tracked"])
-    ours = prepared([f"operation:{BACKFILL}", "reads-file:a", "again:a", "again:b"], state)
+    ours = prepared([f"operation:{ROW_ID_BACKFILL}", "reads-file:a", "again:a", "again:b"], state)
     assert ids(ours) == [(0, BASE + 1), (10, BASE + 1)]
 
     moved = rebase.rebase(ours, [winner(state, ["reads-file:a", "delete:a"])])
@@ -266,7 +266,7 @@ def test_a_backfill_that_loses_to_a_delete_does_not_bring_the_file_back() -> Non
 def test_a_backfill_that_loses_to_a_deletion_vector_leaves_the_file_to_it() -> None:
     """S271"""
     state = table(["tracked", "set:delta.enableDeletionVectors=true"])
-    ours = prepared([f"operation:{BACKFILL}", "reads-file:a", "again:a"], state)
+    ours = prepared([f"operation:{ROW_ID_BACKFILL}", "reads-file:a", "again:a"], state)
 
     moved = rebase.rebase(ours, [winner(state, ["vector:a"])])
 
@@ -276,7 +276,7 @@ def test_a_backfill_that_loses_to_a_deletion_vector_leaves_the_file_to_it() -> N
 def test_a_delete_that_loses_to_a_backfill_removes_the_file_with_its_new_ids() -> None:
     """S271"""
     state = table(["tracked"])
-    given = winner(state, [f"operation:{BACKFILL}", "again:a"])
+    given = winner(state, [f"operation:{ROW_ID_BACKFILL}", "again:a"])
 
     moved = rebase.rebase(prepared(["reads-file:a", "delete:a"], state), [given])
 
@@ -288,7 +288,7 @@ def test_a_delete_that_loses_to_a_backfill_removes_the_file_with_its_new_ids() -
 def test_a_deletion_vector_that_loses_to_a_backfill_keeps_the_ids_it_gave(later: int) -> None:
     """S271: and keeps them behind one more winner."""
     state = table(["tracked", "set:delta.enableDeletionVectors=true"])
-    given = winner(state, [f"operation:{BACKFILL}", "again:a"])
+    given = winner(state, [f"operation:{ROW_ID_BACKFILL}", "again:a"])
     ours = prepared(["vector:a"], state)
     more = [winner(replay.advance(state, given), ["delete:x"])] * later
 
@@ -307,7 +307,7 @@ def test_taking_ids_away_includes_the_files_of_winners() -> None:
     )
     theirs = side("theirs", [], state)
     late = replace(theirs, attempt=theirs.attempt.with_actions((numbered,))).as_winner()
-    ours = prepared([f"operation:{UNBACKFILL}", "again:a"], state)
+    ours = prepared([f"operation:{ROW_ID_UNBACKFILL}", "again:a"], state)
 
     moved = rebase.rebase(ours, [late])
 
@@ -318,7 +318,7 @@ def test_taking_ids_away_includes_the_files_of_winners() -> None:
 
 def test_only_the_files_of_a_backfill_get_its_ids() -> None:
     state = table(["tracked"])
-    given = winner(state, [f"operation:{BACKFILL}", "again:a"])
+    given = winner(state, [f"operation:{ROW_ID_BACKFILL}", "again:a"])
     again = winner(state, ["operation:REORG", "again:a"])
     ours = prepared(["app:etl=1", "delete:a", "delete:b"], state)
 
@@ -361,7 +361,7 @@ def _file(first: int | None, rows: int | None) -> AddFile:
 def test_the_highest_row_id_is_that_of_the_last_row(
     files: list[tuple[int | None, int | None]], highest: int
 ) -> None:
-    assert row_tracking.highest_given(_file(*file) for file in files) == highest
+    assert row_tracking.highest_row_id(_file(*file) for file in files) == highest
 
 
 def test_row_ids_are_suspended_where_the_table_says_so() -> None:

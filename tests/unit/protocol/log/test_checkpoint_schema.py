@@ -11,7 +11,13 @@ import pytest
 
 from headgate.protocol.actions import Metadata
 from headgate.protocol.log import checkpoint_schema, log_retention
-from headgate.protocol.log.checkpoint_schema import REMOVE, SMALL, V2_ONLY, FileColumns, parquet_leaves
+from headgate.protocol.log.checkpoint_schema import (
+    NON_FILE_ACTIONS,
+    REMOVE,
+    V2_ONLY,
+    FileColumns,
+    parquet_leaves,
+)
 from headgate.protocol.schema.types import Primitive
 from tests.support import handmade
 from tests.support.commits import PROTOCOL, metadata
@@ -75,7 +81,7 @@ def described(*columns: dict[str, Any], by: tuple[str, ...] = (), **properties: 
 
 
 def columns_of(table: Metadata) -> FileColumns:
-    return checkpoint_schema.file_columns(table, log_retention.of(PROTOCOL, table))
+    return checkpoint_schema.file_columns(table, log_retention.log_settings(PROTOCOL, table))
 
 
 def add_of(table: Metadata) -> dict[str, str]:
@@ -88,7 +94,7 @@ def add_of(table: Metadata) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_actions_have_the_columns_of_the_specification(name: str) -> None:
-    kinds = {"remove": REMOVE, **SMALL, **V2_ONLY}
+    kinds = {"remove": REMOVE, **NON_FILE_ACTIONS, **V2_ONLY}
 
     assert set(kinds) == set(OTHERS)
     assert stored({name: kinds[name]}) == under(name, OTHERS[name])
@@ -97,7 +103,7 @@ def test_actions_have_the_columns_of_the_specification(name: str) -> None:
 def test_the_leaves_that_are_told_are_those_that_parquet_has() -> None:
     inner = handmade.struct(handmade.column("x", "long"), handmade.column("list", handmade.array("long")))
     table = described(handmade.column("in", inner), handmade.column("p", "date"), by=("p",), **BOTH)
-    columns = {"add": columns_of(table).add, "remove": REMOVE, **SMALL, **V2_ONLY}
+    columns = {"add": columns_of(table).add, "remove": REMOVE, **NON_FILE_ACTIONS, **V2_ONLY}
 
     told = [leaf for name, kind in columns.items() for leaf in parquet_leaves(name, kind)]
 

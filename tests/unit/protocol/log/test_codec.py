@@ -14,7 +14,7 @@ from headgate.protocol.actions import (
     Sidecar,
     TxnId,
     Version,
-    sort,
+    commit_from_actions,
 )
 from headgate.protocol.log import codec
 from tests.support.commits import MANAGED, add, metadata, remove
@@ -71,9 +71,9 @@ def test_a_commit_info_may_be_any_json(said: bytes, understood: CommitInfo | Non
 
     assert codec.decode(Version(1), content).info == understood
     assert codec.decode(Version(1), content).adds == (add("a"),)
-    assert codec.small(Version(1), content).txns == (TXN,)
-    assert codec.commit_info(Version(1), content) == understood
-    (folded,) = codec.fold([(Version(1), content)])
+    assert codec.decode_without_files(Version(1), content).txns == (TXN,)
+    assert codec.decode_commit_info(Version(1), content) == understood
+    (folded,) = codec.decode_folded([(Version(1), content)])
     assert (folded.info, folded.adds) == (understood, (add("a"),))
 
 
@@ -84,13 +84,13 @@ def test_what_stands_beside_an_odd_commit_info_is_read() -> None:
 
     # Of what is on one line only one action counts, and a commitInfo that is null is none.
     content = odd + none + b'{"commitInfo":null}\n'
-    assert [type(action) for action in codec.actions(Version(1), content)] == [AddFile, AddFile]
+    assert [type(action) for action in codec.decode_actions(Version(1), content)] == [AddFile, AddFile]
 
 
 def test_the_commit_info_is_read_without_the_rest() -> None:
     content = codec.encode((INFO,)) + b"this is not JSON"
 
-    assert codec.commit_info(Version(1), content) == INFO
+    assert codec.decode_commit_info(Version(1), content) == INFO
 
 
 @pytest.mark.parametrize(
@@ -112,25 +112,25 @@ def test_damaged_bytes_name_the_version(content: bytes) -> None:
 def test_every_kind_of_action_is_read() -> None:
     content = codec.encode((*SMALL, add("a"), remove("b"), CDC)) + b'{"sidecar":{"path":"s","sizeInBytes":7}}'
 
-    assert codec.actions(Version(3), content) == [
+    assert codec.decode_actions(Version(3), content) == [
         *SMALL, add("a"), remove("b"), Sidecar(path="s", size_in_bytes=7),
     ]  # fmt: skip
-    assert codec.cdc_files(Version(3), content) == [CDC]
+    assert codec.decode_cdc_files(Version(3), content) == [CDC]
 
 
 def test_without_its_files_a_commit_says_the_rest() -> None:
-    found = codec.small(Version(3), codec.encode((*SMALL, add("a"), remove("b"))))
+    found = codec.decode_without_files(Version(3), codec.encode((*SMALL, add("a"), remove("b"))))
 
-    assert found == sort(Version(3), SMALL)
+    assert found == commit_from_actions(Version(3), SMALL)
 
 
 def test_a_commit_info_that_is_not_the_first_line_or_takes_several_is_found() -> None:
     later = codec.encode((add("a"), INFO))
     stretched = codec.encode((INFO,)).replace(b",", b",\n")
 
-    assert codec.commit_info(Version(1), later) is None
+    assert codec.decode_commit_info(Version(1), later) is None
     assert codec.decode(Version(1), later).info == INFO
-    assert codec.commit_info(Version(1), stretched) == INFO
+    assert codec.decode_commit_info(Version(1), stretched) == INFO
 
 
 def test_versions_are_folded_until_one_removes_files() -> None:
@@ -141,17 +141,21 @@ def test_versions_are_folded_until_one_removes_files() -> None:
     ]  # fmt: skip
 
     folded = list(
-        codec.fold((Version(at), codec.encode(actions)) for at, actions in enumerate(versions, start=5))
+        codec.decode_folded(
+            (Version(at), codec.encode(actions)) for at, actions in enumerate(versions, start=5)
+        )
     )
 
     assert folded == [
-        sort(Version(6), (MANAGED, add("a"), TXN, metadata(), DOMAIN, add("b"))),
-        sort(Version(8), (remove("a"), add("c"), add("d"), LATER)),
+        commit_from_actions(Version(6), (MANAGED, add("a"), TXN, metadata(), DOMAIN, add("b"))),
+        commit_from_actions(Version(8), (remove("a"), add("c"), add("d"), LATER)),
     ]
 
 
 def test_the_first_version_may_remove_files_and_nothing_folds_to_nothing() -> None:
     content = codec.encode((INFO, remove("a")))
 
-    assert list(codec.fold([(Version(5), content)])) == [sort(Version(5), (INFO, remove("a")))]
-    assert list(codec.fold([])) == []
+    assert list(codec.decode_folded([(Version(5), content)])) == [
+        commit_from_actions(Version(5), (INFO, remove("a")))
+    ]
+    assert list(codec.decode_folded([])) == []

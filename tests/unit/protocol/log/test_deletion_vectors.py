@@ -12,7 +12,7 @@ from pyroaring import BitMap
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import DeletedRows, Inline, Stored
+from headgate.protocol.log.deletion_vectors import DeletedRows, InlineVector, StoredVector
 from tests.support import corpora
 
 FILE = UUID("d2c639aa-8816-431a-aaf6-d3fe2512ff61")
@@ -38,7 +38,7 @@ def descriptor(storage: str, text: str, *, offset: int | None = 4) -> DeletionVe
 
 
 def one_file(rows: Iterable[int]) -> tuple[bytes, DeletionVector]:
-    content, (vector,) = deletion_vectors.stored([DeletedRows.of(rows)], FILE)
+    content, (vector,) = deletion_vectors.encode_file([DeletedRows.of(rows)], FILE)
     return content, vector
 
 
@@ -59,10 +59,12 @@ def test_a_last_block_filled_from_the_front_is_read() -> None:
 
 
 def test_a_relative_vector_is_in_a_file_named_by_its_uuid() -> None:
-    assert deletion_vectors.where(descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^")) == Stored(
+    assert deletion_vectors.vector_location(descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^")) == StoredVector(
         f"ab/{NAME}", 4, absolute=False
     )
-    assert deletion_vectors.where(descriptor("u", "^-aqEH.-t@S}K{vb[*k^")) == Stored(NAME, 4, absolute=False)
+    assert deletion_vectors.vector_location(descriptor("u", "^-aqEH.-t@S}K{vb[*k^")) == StoredVector(
+        NAME, 4, absolute=False
+    )
 
 
 def test_a_vector_without_an_offset_is_the_first_of_its_file() -> None:
@@ -75,7 +77,7 @@ def test_a_vector_without_an_offset_is_the_first_of_its_file() -> None:
 
 def test_an_unknown_storage_type_is_refused() -> None:
     with pytest.raises(CorruptLog, match="storage type 'x'"):
-        deletion_vectors.where(descriptor("x", "whatever"))
+        deletion_vectors.vector_location(descriptor("x", "whatever"))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,7 @@ def test_relative_and_absolute_descriptors_of_one_vector_have_one_identity(
 ) -> None:
     relative = descriptor("u", "^-aqEH.-t@S}K{vb[*k^")
 
-    assert deletion_vectors.identity(relative, location) == deletion_vectors.identity(
+    assert deletion_vectors.vector_identity(relative, location) == deletion_vectors.vector_identity(
         descriptor("p", absolute), location
     )
 
@@ -103,26 +105,28 @@ def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
         descriptor("u", "^-aqEH.-t@S}K{vb[*k^", offset=60),
         descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^"),
         IN_THE_LOG,
-        deletion_vectors.inline(DeletedRows.of([1])),
+        deletion_vectors.encode_inline(DeletedRows.of([1])),
     ]
 
-    assert len({deletion_vectors.identity(kind, "/t") for kind in kinds}) == len(kinds)
+    assert len({deletion_vectors.vector_identity(kind, "/t") for kind in kinds}) == len(kinds)
 
 
 @given(row_sets)
 def test_rows_survive_the_log(rows: set[int]) -> None:
-    vector = deletion_vectors.inline(DeletedRows.of(rows))
+    vector = deletion_vectors.encode_inline(DeletedRows.of(rows))
 
-    assert isinstance(deletion_vectors.where(vector), Inline)
+    assert isinstance(deletion_vectors.vector_location(vector), InlineVector)
     assert list(deletion_vectors.parse_inline(vector).rows) == sorted(rows)
 
 
 @given(st.lists(row_sets, max_size=4), st.sampled_from(["", "ab"]))
 def test_rows_survive_a_file_shared_by_several_vectors(sets: list[set[int]], prefix: str) -> None:
-    content, found = deletion_vectors.stored([DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix)
+    content, found = deletion_vectors.encode_file(
+        [DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix
+    )
 
     assert [set(deletion_vectors.parse_stored(vector, content).rows) for vector in found] == sets
-    assert {deletion_vectors.where(vector).path for vector in found} <= {
+    assert {deletion_vectors.vector_location(vector).path for vector in found} <= {
         f"{prefix}/{NAME}" if prefix else NAME
     }
 
@@ -166,7 +170,7 @@ def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
 
 
 def test_the_last_row_that_a_file_may_have_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deletion_vectors, "_MOST_ROWS", 100)
+    monkeypatch.setattr(deletion_vectors, "_MAX_CARDINALITY", 100)
 
     assert len(DeletedRows.of([99]).words()) == 2
     with pytest.raises(CorruptLog, match="deletes row 100"):
@@ -231,19 +235,26 @@ def test_bytes_that_are_not_those_of_the_checksum_are_refused() -> None:
 
 
 def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path() -> None:
-    content, (_, vector) = deletion_vectors.stored([DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7))
+    content, (_, vector) = deletion_vectors.encode_file(
+        [DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7)
+    )
 
-    moved, absolute = deletion_vectors.moved(vector, FILE), deletion_vectors.absolute(vector, "s3://b/v.bin")
+    moved, absolute = (
+        deletion_vectors.with_file_id(vector, FILE),
+        deletion_vectors.with_absolute_path(vector, "s3://b/v.bin"),
+    )
 
-    assert deletion_vectors.where(moved) == Stored(NAME, vector.offset or 0, absolute=False)
-    assert deletion_vectors.where(absolute) == Stored("s3://b/v.bin", vector.offset or 0, absolute=True)
-    assert deletion_vectors.moved(absolute, FILE) == moved
+    assert deletion_vectors.vector_location(moved) == StoredVector(NAME, vector.offset or 0, absolute=False)
+    assert deletion_vectors.vector_location(absolute) == StoredVector(
+        "s3://b/v.bin", vector.offset or 0, absolute=True
+    )
+    assert deletion_vectors.with_file_id(absolute, FILE) == moved
     for found in (moved, absolute):
         assert list(deletion_vectors.parse_stored(found, content).rows) == ROWS
 
 
 def test_how_long_a_vector_is_can_be_asked_before_it_is_written() -> None:
-    assert deletion_vectors.size_in_bytes(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
+    assert deletion_vectors.serialized_size(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
 
 
 def test_a_file_of_another_version_is_refused() -> None:
@@ -269,7 +280,7 @@ def test_no_damage_to_a_file_goes_unnoticed(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_damage_in_the_log_is_refused_or_harmless_but_never_a_crash(data: st.DataObject) -> None:
-    vector = deletion_vectors.inline(DeletedRows.of(data.draw(row_sets)))
+    vector = deletion_vectors.encode_inline(DeletedRows.of(data.draw(row_sets)))
     text = vector.path_or_inline_dv
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.characters()) + text[at + 1 :]
@@ -304,11 +315,11 @@ def test_text_that_encodes_no_vector_is_refused(text: str, says: str) -> None:
 
 def test_a_name_that_encodes_no_uuid_is_refused() -> None:
     with pytest.raises(CorruptLog, match="names no deletion vector file"):
-        deletion_vectors.where(descriptor("u", "00000"))
+        deletion_vectors.vector_location(descriptor("u", "00000"))
 
 
 def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
-    vector = deletion_vectors.inline(DeletedRows.of([1 << 63]))
+    vector = deletion_vectors.encode_inline(DeletedRows.of([1 << 63]))
 
     with pytest.raises(CorruptLog, match="beyond what a file can have"):
         deletion_vectors.parse_inline(vector)
@@ -317,7 +328,9 @@ def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
 def test_the_last_row_a_file_can_have_may_be_deleted() -> None:
     last = (1 << 63) - 1
 
-    assert list(deletion_vectors.parse_inline(deletion_vectors.inline(DeletedRows.of([last]))).rows) == [last]
+    assert list(
+        deletion_vectors.parse_inline(deletion_vectors.encode_inline(DeletedRows.of([last]))).rows
+    ) == [last]
 
 
 @pytest.mark.parametrize("size", [35, 36, 41, 44])
@@ -353,7 +366,7 @@ def test_a_last_block_with_one_character_to_fill_it_is_read() -> None:
 def test_vectors_in_other_buckets_are_others() -> None:
     one, other = (descriptor("p", f"s3://{bucket}/t/{NAME}") for bucket in ("a", "b"))
 
-    assert deletion_vectors.identity(one, "/t") != deletion_vectors.identity(other, "/t")
+    assert deletion_vectors.vector_identity(one, "/t") != deletion_vectors.vector_identity(other, "/t")
 
 
 def test_an_inline_vector_is_not_looked_for_in_a_file() -> None:
@@ -367,8 +380,8 @@ def test_the_vectors_of_others_are_read() -> None:
     read = 0
 
     for table, vector in found:
-        place = deletion_vectors.where(vector)
-        if isinstance(place, Inline):
+        place = deletion_vectors.vector_location(vector)
+        if isinstance(place, InlineVector):
             deleted = deletion_vectors.parse_inline(vector)
         elif (table.location / place.path).exists():
             deleted = deletion_vectors.parse_stored(vector, (table.location / place.path).read_bytes())

@@ -11,9 +11,9 @@ UUID = "3a0d65cd-4056-49b8-937b-95f9e3ee90e5"
 
 
 def test_published_and_staged_names_are_zero_padded() -> None:
-    assert file_names.published(Version(7)) == "_delta_log/00000000000000000007.json"
-    assert file_names.staged_file(Version(7), UUID) == f"00000000000000000007.{UUID}.json"
-    assert file_names.staged_version(file_names.staged_file(Version(7), UUID)) == 7
+    assert file_names.published_path(Version(7)) == "_delta_log/00000000000000000007.json"
+    assert file_names.staged_file_name(Version(7), UUID) == f"00000000000000000007.{UUID}.json"
+    assert file_names.staged_version(file_names.staged_file_name(Version(7), UUID)) == 7
 
 
 @pytest.mark.parametrize(
@@ -36,13 +36,13 @@ def test_other_names_are_not_staged_commits(name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
-        ("_delta_log/00000000000000000002.json", file_names.Kind.PUBLISHED),
-        ("_delta_log/00000000000000000002.checkpoint.parquet", file_names.Kind.CHECKPOINT),
-        ("_delta_log/00000000000000000002.crc", file_names.Kind.CHECKSUM),
-        (f"_delta_log/00000000000000000002.checkpoint.{UUID}.json", file_names.Kind.CHECKPOINT),
+        ("_delta_log/00000000000000000002.json", file_names.LogFileKind.PUBLISHED),
+        ("_delta_log/00000000000000000002.checkpoint.parquet", file_names.LogFileKind.CHECKPOINT),
+        ("_delta_log/00000000000000000002.crc", file_names.LogFileKind.CHECKSUM),
+        (f"_delta_log/00000000000000000002.checkpoint.{UUID}.json", file_names.LogFileKind.CHECKPOINT),
     ],
 )
-def test_files_of_the_log_are_recognised(path: str, kind: file_names.Kind) -> None:
+def test_files_of_the_log_are_recognised(path: str, kind: file_names.LogFileKind) -> None:
     assert file_names.parse(path) == file_names.LogFile(kind, Version(2), path)
 
 
@@ -68,24 +68,24 @@ def test_a_part_and_a_compaction_say_what_they_cover() -> None:
     )
 
     assert part is not None
-    assert (part.kind, part.version, part.part, part.parts) == (file_names.Kind.CHECKPOINT, 2, 1, 3)
+    assert (part.kind, part.version, part.part, part.parts) == (file_names.LogFileKind.CHECKPOINT, 2, 1, 3)
     assert compaction is not None
-    assert (compaction.kind, compaction.start, compaction.version) == (file_names.Kind.COMPACTED, 2, 5)
+    assert (compaction.kind, compaction.start, compaction.version) == (file_names.LogFileKind.COMPACTED, 2, 5)
     assert compaction.size == 7
 
 
 @pytest.mark.parametrize(
     ("path", "file"),
     [
-        (file_names.published(Version(7)), (file_names.Kind.PUBLISHED, 7, None)),
-        (file_names.checksum(Version(7)), (file_names.Kind.CHECKSUM, 7, None)),
-        (file_names.classic_checkpoint(Version(7)), (file_names.Kind.CHECKPOINT, 7, None)),
-        (file_names.uuid_checkpoint(Version(7), UUID), (file_names.Kind.CHECKPOINT, 7, None)),
-        (file_names.compacted(Version(7), Version(12)), (file_names.Kind.COMPACTED, 12, 7)),
+        (file_names.published_path(Version(7)), (file_names.LogFileKind.PUBLISHED, 7, None)),
+        (file_names.checksum_path(Version(7)), (file_names.LogFileKind.CHECKSUM, 7, None)),
+        (file_names.classic_checkpoint_path(Version(7)), (file_names.LogFileKind.CHECKPOINT, 7, None)),
+        (file_names.uuid_checkpoint_path(Version(7), UUID), (file_names.LogFileKind.CHECKPOINT, 7, None)),
+        (file_names.compaction_path(Version(7), Version(12)), (file_names.LogFileKind.COMPACTED, 12, 7)),
     ],
     ids=["published", "checksum", "checkpoint", "v2 checkpoint", "compaction"],
 )
-def test_what_we_name_we_recognise(path: str, file: tuple[file_names.Kind, int, int | None]) -> None:
+def test_what_we_name_we_recognise(path: str, file: tuple[file_names.LogFileKind, int, int | None]) -> None:
     found = file_names.parse(path)
 
     assert found is not None
@@ -93,8 +93,10 @@ def test_what_we_name_we_recognise(path: str, file: tuple[file_names.Kind, int, 
     assert file_names.is_v2_checkpoint(path) is (UUID in path)
 
 
-@pytest.mark.parametrize("name", [file_names.published, file_names.checksum, file_names.classic_checkpoint])
+@pytest.mark.parametrize(
+    "name", [file_names.published_path, file_names.checksum_path, file_names.classic_checkpoint_path]
+)
 def test_a_listing_from_a_version_has_all_its_files_and_none_of_older_ones(
     name: Callable[[Version], str],
 ) -> None:
-    assert name(Version(9)) < file_names.before(Version(10)) < name(Version(10))
+    assert name(Version(9)) < file_names.path_before(Version(10)) < name(Version(10))

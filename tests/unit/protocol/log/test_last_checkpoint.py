@@ -32,7 +32,9 @@ def test_a_checkpoint_whose_name_cannot_be_guessed_is_named() -> None:
 def test_the_canonical_form_is_sorted_quoted_and_without_the_checksum() -> None:
     content = {"b": [True, None], "checksum": "x", "a": {"é/": "v 1", "c": 1.5}}
 
-    assert last_checkpoint.canonical(content) == ('"a"+"%C3%A9%2F"="v%201","a"+"c"=1.5,"b"+0=true,"b"+1=null')
+    assert last_checkpoint.canonical_form(content) == (
+        '"a"+"%C3%A9%2F"="v%201","a"+"c"=1.5,"b"+0=true,"b"+1=null'
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_the_canonical_form_is_sorted_quoted_and_without_the_checksum() -> None:
 )
 def test_what_says_nothing_sensible_says_nothing(content: bytes) -> None:
     store = DictStore()
-    assert log_reader.last_checkpoint(store) is None
+    assert log_reader.last_checkpoint_version(store) is None
     store.put(file_names.LAST_CHECKPOINT, content)
 
-    assert log_reader.last_checkpoint(store) is None
+    assert log_reader.last_checkpoint_version(store) is None

@@ -14,8 +14,8 @@ from headgate.protocol.actions import CommitInfo, EpochMillis, Version
 from headgate.protocol.log import codec, log_cleanup
 from headgate.protocol.log import file_names as log_file_names
 from headgate.protocol.log.file_names import LogFile
-from headgate.protocol.log.log_cleanup import NOTHING, Protection
-from headgate.protocol.log.timestamps import Stamp
+from headgate.protocol.log.log_cleanup import NO_CLEANUP, CheckpointProtection
+from headgate.protocol.log.timestamps import VersionTimestamp
 from headgate.storage.store import ObjectMeta, Store
 from headgate.table.opened_table import OpenedTable
 from tests.support.checkpointed import V2, V2_PROTOCOL, protocol
@@ -31,7 +31,7 @@ UUID = "80a083e8-7026-4e79-81be-64bd76c43a11"
 
 
 def listing(*file_names: str) -> list[LogFile]:
-    found = [log_file_names.parse(log_file_names.LOG + name) for name in file_names]
+    found = [log_file_names.parse(log_file_names.LOG_FOLDER + name) for name in file_names]
     return [file for file in found if file is not None]
 
 
@@ -52,15 +52,15 @@ LOG_0_TO_6 = [v(number) for number in range(7)]
     ids=["midnight", "just before the next", "the next"],
 )
 def test_the_cut_off_is_midnight(now: int, expected: int) -> None:
-    assert log_cleanup.cut_off(now, 2 * DAY) == expected
+    assert log_cleanup.cutoff_time(now, 2 * DAY) == expected
 
 
 def test_a_commit_exactly_at_the_cut_off_is_the_oldest_to_be_kept() -> None:
-    stamps = [Stamp(Version(number), EpochMillis(at)) for number, at in enumerate((10, 20, 30))]
+    stamps = [VersionTimestamp(Version(number), EpochMillis(at)) for number, at in enumerate((10, 20, 30))]
 
-    assert log_cleanup.cut_off_commit(stamps, EpochMillis(20)) == 1
-    assert log_cleanup.cut_off_commit(stamps, EpochMillis(19)) == 0
-    assert log_cleanup.cut_off_commit(stamps, EpochMillis(9)) is None
+    assert log_cleanup.cutoff_commit(stamps, EpochMillis(20)) == 1
+    assert log_cleanup.cutoff_commit(stamps, EpochMillis(19)) == 0
+    assert log_cleanup.cutoff_commit(stamps, EpochMillis(9)) is None
 
 
 def test_everything_before_the_checkpoint_goes_oldest_first() -> None:
@@ -69,10 +69,10 @@ def test_everything_before_the_checkpoint_goes_oldest_first() -> None:
         *(f"{start:020d}.{v(end, 'compacted.json')}" for start, end in ((1, 3), (4, 5), (5, 6))),
     )  # fmt: skip
 
-    plan = log_cleanup.plan(files, Version(5))
+    plan = log_cleanup.plan_cleanup(files, Version(5))
 
     assert plan.version == 4
-    assert [path.removeprefix(log_file_names.LOG) for path in plan.deletions] == [
+    assert [path.removeprefix(log_file_names.LOG_FOLDER) for path in plan.deletions] == [
         f"{1:020d}.{v(3, 'compacted.json')}", f"{4:020d}.{v(5, 'compacted.json')}",
         v(0), v(1), v(2, "checkpoint.parquet"), v(2, "crc"), v(2), v(3),
     ]  # fmt: skip
@@ -89,23 +89,23 @@ def test_everything_before_the_checkpoint_goes_oldest_first() -> None:
 )
 def test_without_a_whole_checkpoint_nothing_goes(checkpoint: Sequence[str]) -> None:
     """S183"""
-    assert log_cleanup.plan(listing(*LOG_0_TO_6, *checkpoint), Version(5)) == NOTHING
-    assert log_cleanup.plan(listing(*LOG_0_TO_6, v(1, "checkpoint.parquet")), None) == NOTHING
+    assert log_cleanup.plan_cleanup(listing(*LOG_0_TO_6, *checkpoint), Version(5)) == NO_CLEANUP
+    assert log_cleanup.plan_cleanup(listing(*LOG_0_TO_6, v(1, "checkpoint.parquet")), None) == NO_CLEANUP
 
 
 def test_an_older_whole_checkpoint_serves_in_place_of_an_incomplete_one() -> None:
     """S183"""
     files = listing(*LOG_0_TO_6, v(1, "checkpoint.parquet"), v(3, "checkpoint.0000000001.0000000002.parquet"))
 
-    assert log_cleanup.plan(files, Version(5)).version == 1
+    assert log_cleanup.plan_cleanup(files, Version(5)).version == 1
 
 
-@pytest.mark.parametrize("folder", [log_file_names.STAGED, log_file_names.LEGACY_STAGED])
+@pytest.mark.parametrize("folder", [log_file_names.STAGED_FOLDER, log_file_names.LEGACY_STAGED_FOLDER])
 def test_staged_files_go_with_their_published_copies_and_never_before(folder: str) -> None:
     files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"))
     staged = [f"{folder}{number:020d}.{UUID}.json" for number in range(7)]
 
-    plan = log_cleanup.plan(
+    plan = log_cleanup.plan_cleanup(
         files, Version(5), staged=[*staged, f"{folder}garbage"], held={Version(2)}, latest=Version(6)
     )
 
@@ -117,25 +117,25 @@ def test_the_commits_that_the_catalog_holds_are_no_gap() -> None:
     """Versions 4 and 5 are ratified, and not published."""
     files = listing(*LOG_0_TO_6[:4], v(2, "checkpoint.parquet"))
 
-    plan = log_cleanup.plan(files, Version(5), held={Version(4), Version(5)}, latest=Version(5))
+    plan = log_cleanup.plan_cleanup(files, Version(5), held={Version(4), Version(5)}, latest=Version(5))
 
     assert plan.version == 2
-    assert plan.deletions == (log_file_names.LOG + v(0), log_file_names.LOG + v(1))
+    assert plan.deletions == (log_file_names.LOG_FOLDER + v(0), log_file_names.LOG_FOLDER + v(1))
     with pytest.raises(CorruptLog, match="4"):
-        log_cleanup.plan(files, Version(5), held={Version(5)}, latest=Version(5))
+        log_cleanup.plan_cleanup(files, Version(5), held={Version(5)}, latest=Version(5))
 
 
 def test_staged_files_stay_with_the_published_copies_that_stay() -> None:
     """The compaction reaches beyond the checkpoint, the staged files that go do not."""
     compaction = f"{4:020d}.{v(5, 'compacted.json')}"
     files = listing(*LOG_0_TO_6, v(4, "checkpoint.parquet"), compaction)
-    staged = [f"{log_file_names.STAGED}{number:020d}.{UUID}.json" for number in (5, 4, 3, 2)]
+    staged = [f"{log_file_names.STAGED_FOLDER}{number:020d}.{UUID}.json" for number in (5, 4, 3, 2)]
 
-    gone = log_cleanup.plan(files, Version(5), staged=staged).deletions
+    gone = log_cleanup.plan_cleanup(files, Version(5), staged=staged).deletions
 
     assert gone == (
-        log_file_names.LOG + compaction,
-        *(log_file_names.LOG + name for name in LOG_0_TO_6[:4]),
+        log_file_names.LOG_FOLDER + compaction,
+        *(log_file_names.LOG_FOLDER + name for name in LOG_0_TO_6[:4]),
         staged[3],
         staged[2],
     )
@@ -144,7 +144,9 @@ def test_staged_files_stay_with_the_published_copies_that_stay() -> None:
 def test_where_no_commit_goes_no_staged_file_does() -> None:
     files = listing(*LOG_0_TO_6, v(0, "checkpoint.parquet"))
 
-    plan = log_cleanup.plan(files, Version(5), staged=[f"{log_file_names.STAGED}{0:020d}.{UUID}.json"])
+    plan = log_cleanup.plan_cleanup(
+        files, Version(5), staged=[f"{log_file_names.STAGED_FOLDER}{0:020d}.{UUID}.json"]
+    )
 
     assert (plan.version, plan.deletions) == (0, ())
 
@@ -154,7 +156,7 @@ def test_sidecars_stay_if_named_or_young() -> None:
     now = MIDNIGHT + 5
     found = [("named", 0), ("young", MIDNIGHT - DAY), ("old", MIDNIGHT - DAY - 1)]
 
-    assert log_cleanup.sidecars(found, {"named"}, now) == ("old",)
+    assert log_cleanup.expired_sidecars(found, {"named"}, now) == ("old",)
 
 
 @pytest.mark.parametrize(
@@ -178,15 +180,17 @@ def test_protected_checkpoints_go_together_or_not_at_all(
     checkpoint: int, before: int, commit: int, known: bool, allowed: bool
 ) -> None:
     """S188"""
-    plan = log_cleanup.plan(listing(*LOG_0_TO_6, v(checkpoint, "checkpoint.parquet")), Version(6))
-    protection = Protection(before, Version(commit), (PROTOCOL,))
+    plan = log_cleanup.plan_cleanup(listing(*LOG_0_TO_6, v(checkpoint, "checkpoint.parquet")), Version(6))
+    protection = CheckpointProtection(before, Version(commit), (PROTOCOL,))
 
-    assert log_cleanup.is_allowed(plan, protection, knows=lambda _: known) is allowed
+    assert log_cleanup.is_cleanup_allowed(plan, protection, knows=lambda _: known) is allowed
 
 
 def test_a_plan_of_nothing_is_never_allowed() -> None:
-    assert NOTHING.version is None
-    assert not log_cleanup.is_allowed(NOTHING, Protection(0, Version(0), ()), knows=lambda _: True)
+    assert NO_CLEANUP.version is None
+    assert not log_cleanup.is_cleanup_allowed(
+        NO_CLEANUP, CheckpointProtection(0, Version(0), ()), knows=lambda _: True
+    )
 
 
 class _Dated(DictStore):
@@ -197,7 +201,7 @@ class _Dated(DictStore):
         self.days: dict[str, int] = {}
 
     def _meta(self, path: str) -> ObjectMeta:
-        if path.startswith(log_file_names.CLOCK):
+        if path.startswith(log_file_names.CLOCK_FILE):
             return ObjectMeta(path, 0, SystemWorld().now_ms())
         file = log_file_names.parse(path)
         day = self.days.get(path, file.version if file is not None else 0)
@@ -211,7 +215,8 @@ def dated(days: int, **properties: str) -> OpenedTable:
     for version in range(days):
         actions = first if version == 0 else [add(f"{version}")]
         store.put(
-            log_file_names.published(Version(version)), codec.encode([CommitInfo(operation="TEST"), *actions])
+            log_file_names.published_path(Version(version)),
+            codec.encode([CommitInfo(operation="TEST"), *actions]),
         )
     return open_filesystem("", store=store)
 
@@ -220,8 +225,8 @@ def at_day(monkeypatch: pytest.MonkeyPatch, day: int) -> None:
     monkeypatch.setattr("headgate.clock.SystemWorld.now_ms", lambda self: day * DAY + 5)
 
 
-def left(store: Store, kind: log_file_names.Kind) -> list[int]:
-    found = (log_file_names.parse(meta.path) for meta in store.list_from(log_file_names.LOG))
+def left(store: Store, kind: log_file_names.LogFileKind) -> list[int]:
+    found = (log_file_names.parse(meta.path) for meta in store.list_from(log_file_names.LOG_FOLDER))
     return sorted(file.version for file in found if file is not None and file.kind is kind)
 
 
@@ -237,10 +242,10 @@ def test_what_is_kept_can_be_read_and_the_rest_is_gone(
 
     gone = opened.cleanup_log()
 
-    assert left(opened.store, log_file_names.Kind.PUBLISHED) == list(range(20, 60))
-    assert sorted(set(left(opened.store, log_file_names.Kind.CHECKPOINT))) == [20, 40]
-    assert left(opened.store, log_file_names.Kind.CHECKSUM) == [20, 40]
-    assert log_file_names.published(Version(0)) in gone
+    assert left(opened.store, log_file_names.LogFileKind.PUBLISHED) == list(range(20, 60))
+    assert sorted(set(left(opened.store, log_file_names.LogFileKind.CHECKPOINT))) == [20, 40]
+    assert left(opened.store, log_file_names.LogFileKind.CHECKSUM) == [20, 40]
+    assert log_file_names.published_path(Version(0)) in gone
     fresh = open_filesystem("", store=opened.store)
     assert sorted(fresh.snapshot().files.columns["path"].to_pylist()) == expected
     assert fresh.snapshot(version=20).files.columns.num_rows == 20
@@ -252,16 +257,16 @@ def test_sidecars_of_checkpoints_that_went_go_too(monkeypatch: pytest.MonkeyPatc
     opened = dated(60, **V2)
     at_day(monkeypatch, 59)
     opened.checkpoint(version=10)
-    (old,) = (meta.path for meta in opened.store.list_from(log_file_names.SIDECARS))
+    (old,) = (meta.path for meta in opened.store.list_from(log_file_names.SIDECAR_FOLDER))
     opened.checkpoint(version=20)
-    young = f"{log_file_names.SIDECARS}{UUID}.parquet"
+    young = f"{log_file_names.SIDECAR_FOLDER}{UUID}.parquet"
     opened.store.put(young, b"in the making")
     assert isinstance(opened.store, _Dated)
     opened.store.days[young] = 59
 
     assert old in opened.cleanup_log()
 
-    kept = [meta.path for meta in opened.store.list_from(log_file_names.SIDECARS)]
+    kept = [meta.path for meta in opened.store.list_from(log_file_names.SIDECAR_FOLDER)]
     assert young in kept
     assert len(kept) == 2
     assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
@@ -278,10 +283,10 @@ def test_before_commits_go_the_newest_v2_checkpoint_gets_a_name_that_old_clients
 
     opened.cleanup_log()
 
-    (by_uuid,) = [meta.path for meta in store.list_from(log_file_names.LOG) if _is_v2(meta.path, 40)]
-    assert store.read(log_file_names.classic_checkpoint(Version(40))) == store.read(by_uuid)
+    (by_uuid,) = [meta.path for meta in store.list_from(log_file_names.LOG_FOLDER) if _is_v2(meta.path, 40)]
+    assert store.read(log_file_names.classic_checkpoint_path(Version(40))) == store.read(by_uuid)
     rows = pq.read_table(
-        pa.BufferReader(store.read(log_file_names.classic_checkpoint(Version(40))))
+        pa.BufferReader(store.read(log_file_names.classic_checkpoint_path(Version(40))))
     ).to_pylist()
     assert [row["protocol"]["readerFeatures"] for row in rows if row["protocol"]] == [["v2Checkpoint"]]
     store.delete(by_uuid)
@@ -290,7 +295,7 @@ def test_before_commits_go_the_newest_v2_checkpoint_gets_a_name_that_old_clients
     assert fresh.check("t", data=False).errors == ()
 
 
-@pytest.mark.parametrize("folder", [log_file_names.STAGED, log_file_names.LEGACY_STAGED])
+@pytest.mark.parametrize("folder", [log_file_names.STAGED_FOLDER, log_file_names.LEGACY_STAGED_FOLDER])
 def test_staged_files_of_versions_that_went_are_deleted_from_either_folder(
     monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
@@ -314,19 +319,21 @@ def test_nothing_is_named_anew_while_nothing_goes_or_where_the_name_is_there(
     at_day(monkeypatch, 19)
     opened.checkpoint(version=10)
     assert opened.cleanup_log() == ()
-    assert log_file_names.classic_checkpoint(Version(10)) not in {
+    assert log_file_names.classic_checkpoint_path(Version(10)) not in {
         meta.path for meta in opened.store.list_from("")
     }
 
-    opened.store.put(log_file_names.classic_checkpoint(Version(10)), b"of somebody else")
+    opened.store.put(log_file_names.classic_checkpoint_path(Version(10)), b"of somebody else")
     at_day(monkeypatch, 90)
     with pytest.raises(CorruptLog):
         open_filesystem("", store=opened.store).cleanup_log()
-    assert opened.store.read(log_file_names.classic_checkpoint(Version(10))) == b"of somebody else"
+    assert opened.store.read(log_file_names.classic_checkpoint_path(Version(10))) == b"of somebody else"
 
 
 def _is_v2(path: str, version: int) -> bool:
-    return log_file_names.is_v2_checkpoint(path) and path.startswith(log_file_names.before(Version(version)))
+    return log_file_names.is_v2_checkpoint(path) and path.startswith(
+        log_file_names.path_before(Version(version))
+    )
 
 
 @pytest.mark.parametrize("prefix", ["/lake/t/_delta_log/_sidecars/", "file:///lake/t/_delta_log/_sidecars/"])
@@ -336,10 +343,10 @@ def test_sidecars_that_are_named_by_more_than_their_names_stay(
     opened = dated(60, **V2)
     at_day(monkeypatch, 59)
     opened.checkpoint(version=20)
-    (sidecar,) = (meta.path for meta in opened.store.list_from(log_file_names.SIDECARS))
+    (sidecar,) = (meta.path for meta in opened.store.list_from(log_file_names.SIDECAR_FOLDER))
     (main,) = (
         meta.path
-        for meta in opened.store.list_from(log_file_names.LOG)
+        for meta in opened.store.list_from(log_file_names.LOG_FOLDER)
         if log_file_names.is_v2_checkpoint(meta.path)
     )
     known = pq.read_table(pa.BufferReader(opened.store.read(main)))
@@ -351,9 +358,9 @@ def test_sidecars_that_are_named_by_more_than_their_names_stay(
     pq.write_table(pa.Table.from_pylist(rows, known.schema), renamed)
     opened.store.put(main, renamed.getvalue())
 
-    assert log_file_names.published(Version(0)) in open_filesystem("", store=opened.store).cleanup_log()
+    assert log_file_names.published_path(Version(0)) in open_filesystem("", store=opened.store).cleanup_log()
 
-    assert [meta.path for meta in opened.store.list_from(log_file_names.SIDECARS)] == [sidecar]
+    assert [meta.path for meta in opened.store.list_from(log_file_names.SIDECAR_FOLDER)] == [sidecar]
     assert open_filesystem("", store=opened.store).snapshot().files.columns.num_rows == 59
 
 
@@ -365,7 +372,7 @@ def test_a_crash_in_the_middle_leaves_no_gap(monkeypatch: pytest.MonkeyPatch) ->
     deleted: list[str] = []
 
     def die_at_the_fifth(path: str) -> None:
-        if not path.startswith(log_file_names.CLOCK):
+        if not path.startswith(log_file_names.CLOCK_FILE):
             deleted.append(path)
         if len(deleted) == 5:
             raise KeyboardInterrupt
@@ -377,25 +384,25 @@ def test_a_crash_in_the_middle_leaves_no_gap(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.undo()
     at_day(monkeypatch, 49)
 
-    assert left(opened.store, log_file_names.Kind.PUBLISHED) == list(range(4, 50))
+    assert left(opened.store, log_file_names.LogFileKind.PUBLISHED) == list(range(4, 50))
     fresh = open_filesystem("", store=opened.store)
     assert fresh.snapshot().files.columns.num_rows == latest
     assert [entry.version for entry in fresh.history()][-1] == 4
     assert fresh.cleanup_log()
-    assert left(opened.store, log_file_names.Kind.PUBLISHED) == list(range(15, 50))
+    assert left(opened.store, log_file_names.LogFileKind.PUBLISHED) == list(range(15, 50))
 
 
 def test_nothing_goes_if_the_checkpoint_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = dated(50, **V2)
     at_day(monkeypatch, 49)
     opened.checkpoint(version=15)
-    for meta in list(opened.store.list_from(log_file_names.SIDECARS)):
+    for meta in list(opened.store.list_from(log_file_names.SIDECAR_FOLDER)):
         opened.store.delete(meta.path)
 
     with pytest.raises((CorruptLog, ObjectNotFound)):
         opened.cleanup_log()
 
-    assert left(opened.store, log_file_names.Kind.PUBLISHED) == list(range(50))
+    assert left(opened.store, log_file_names.LogFileKind.PUBLISHED) == list(range(50))
 
 
 def test_the_table_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -405,7 +412,7 @@ def test_the_table_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
     opened.cleanup_log()
 
-    assert left(opened.store, log_file_names.Kind.PUBLISHED) == [6, 7, 8, 9]
+    assert left(opened.store, log_file_names.LogFileKind.PUBLISHED) == [6, 7, 8, 9]
 
 
 def test_protection_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -413,15 +420,16 @@ def test_protection_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = dated(60)
     at_day(monkeypatch, 59)
     opened.checkpoint(version=20)
-    opened.store.put(log_file_names.published(Version(5)), codec.encode([protocol("forgotten")]))
+    opened.store.put(log_file_names.published_path(Version(5)), codec.encode([protocol("forgotten")]))
     protecting = metadata(delta_requireCheckpointProtectionBeforeVersion="30")
     opened.store.put(
-        log_file_names.published(Version(30)), codec.encode([protocol("checkpointProtection"), protecting])
+        log_file_names.published_path(Version(30)),
+        codec.encode([protocol("checkpointProtection"), protecting]),
     )
 
     assert open_filesystem("", store=opened.store).cleanup_log() == ()
 
-    opened.store.put(log_file_names.published(Version(5)), codec.encode([V2_PROTOCOL]))
+    opened.store.put(log_file_names.published_path(Version(5)), codec.encode([V2_PROTOCOL]))
     assert open_filesystem("", store=opened.store).cleanup_log()
 
 
@@ -442,5 +450,5 @@ def test_on_managed_tables_commits_are_as_old_as_they_say(
 
     gone = permitted.cleanup_log()
 
-    assert [log_file_names.published(Version(version)) for version in range(3)] == list(gone)
+    assert [log_file_names.published_path(Version(version)) for version in range(3)] == list(gone)
     assert found.opened().snapshot().files.columns.num_rows == 5

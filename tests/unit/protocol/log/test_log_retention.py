@@ -5,7 +5,7 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.log import log_retention
-from headgate.protocol.log.log_retention import Upkeep
+from headgate.protocol.log.log_retention import LogSettings
 from tests.support.commits import PROTOCOL, metadata
 
 SECOND, DAY = 1_000, 86_400_000
@@ -13,7 +13,7 @@ WITH_BOTH = protocol_upgrade.with_features(PROTOCOL, ("v2Checkpoint", "checkpoin
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
-    assert log_retention.of(PROTOCOL, metadata()) == Upkeep(
+    assert log_retention.log_settings(PROTOCOL, metadata()) == LogSettings(
         v2_checkpoints=False,
         stats_as_json=True,
         stats_as_struct=False,
@@ -37,7 +37,7 @@ def test_every_property_is_obeyed() -> None:
         delta_parquet_compression_codec="Snappy",
     )
 
-    assert log_retention.of(WITH_BOTH, asked) == Upkeep(
+    assert log_retention.log_settings(WITH_BOTH, asked) == LogSettings(
         v2_checkpoints=True,
         stats_as_json=False,
         stats_as_struct=True,
@@ -51,8 +51,8 @@ def test_every_property_is_obeyed() -> None:
 
 def test_a_feature_and_its_property_go_together() -> None:
     asked = metadata(delta_checkpointPolicy="v2", delta_requireCheckpointProtectionBeforeVersion="5")
-    without = log_retention.of(PROTOCOL, asked)
-    unasked = log_retention.of(WITH_BOTH, metadata(delta_checkpointPolicy="classic"))
+    without = log_retention.log_settings(PROTOCOL, asked)
+    unasked = log_retention.log_settings(WITH_BOTH, metadata(delta_checkpointPolicy="classic"))
 
     assert (without.v2_checkpoints, without.protected_before) == (False, 0)
     assert (unasked.v2_checkpoints, unasked.protected_before) == (False, 0)
@@ -70,7 +70,10 @@ def test_a_feature_and_its_property_go_together() -> None:
     ],
 )
 def test_codecs_that_are_unknown_give_way_to_the_usual_one(asked: str, used: str) -> None:
-    assert log_retention.of(PROTOCOL, metadata(delta_parquet_compression_codec=asked)).compression == used
+    assert (
+        log_retention.log_settings(PROTOCOL, metadata(delta_parquet_compression_codec=asked)).compression
+        == used
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,7 @@ def test_how_far_a_checkpoint_may_be_behind(text: str | None, versions: int) -> 
     ],
 )
 def test_how_long_an_interval_is(text: str, length: int) -> None:
-    assert log_retention.milliseconds(text) == length
+    assert log_retention.interval_ms(text) == length
 
 
 @pytest.mark.parametrize(
@@ -115,4 +118,4 @@ def test_how_long_an_interval_is(text: str, length: int) -> None:
 )
 def test_what_is_no_interval_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequest, match="interval"):
-        log_retention.milliseconds(text)
+        log_retention.interval_ms(text)

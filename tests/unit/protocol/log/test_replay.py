@@ -9,7 +9,7 @@ from headgate.protocol.actions import AppTransaction, DomainMetadata
 from headgate.protocol.log import replay
 from tests.support.commits import MANAGED, PROTOCOL, commit, metadata
 
-FIRST = replay.start(commit(0, PROTOCOL, metadata(), timestamp=10))
+FIRST = replay.initial_state(commit(0, PROTOCOL, metadata(), timestamp=10))
 
 
 def domain(name: str, value: str, *, removed: bool = False) -> DomainMetadata:
@@ -57,6 +57,6 @@ def test_a_commit_that_says_nothing_of_itself_has_no_timestamp() -> None:
 def test_a_log_without_protocol_or_metadata_is_refused(action: object, absent: str) -> None:
     """S252"""
     with pytest.raises(CorruptLog, match=absent) as caught:
-        replay.start(commit(0, action))  # type: ignore[arg-type]  # either of the two actions
+        replay.initial_state(commit(0, action))  # type: ignore[arg-type]  # either of the two actions
 
     assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"

@@ -39,7 +39,7 @@ def nested(levels: int) -> str:
 
 def test_every_kind_of_action_may_be_in_a_commit() -> None:
     assert strict_codec.parse(codec.encode(EVERY)) == EVERY
-    assert set(strict_codec.KINDS) == {type(action) for action in EVERY}
+    assert set(strict_codec.ACTION_NAMES) == {type(action) for action in EVERY}
     assert strict_codec.parse(codec.encode(EVERY).removesuffix(b"\n")) == EVERY
     vector = (INFO, with_vector(add("a"), "v"))
     assert strict_codec.parse(codec.encode(vector)) == vector
@@ -142,7 +142,7 @@ def test_json_may_be_nested_only_so_deep() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_in_strings_does_not_count_as_depth(text: str, levels: int) -> None:
-    assert strict_codec.depth(text) == levels
+    assert strict_codec.json_depth(text) == levels
 
 
 def test_statistics_may_be_nested_only_so_deep() -> None:
@@ -167,7 +167,7 @@ def test_a_line_may_end_as_files_of_windows_do() -> None:
 
 
 def test_a_number_of_thousands_of_digits_is_no_obstacle_to_finding_names() -> None:
-    assert strict_codec.repeated_name('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"
+    assert strict_codec.duplicate_key('{"a":%s,"b":{"c":1,"c":2}}' % ("1" * 5000)) == "c"
 
 
 @pytest.mark.parametrize("place", [0, 1, -1])

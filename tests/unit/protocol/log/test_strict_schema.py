@@ -29,7 +29,7 @@ def schema(kind: object, name: object = "a", nullable: object = True, metadata: 
     ],
 )
 def test_every_type_of_the_protocol_can_be_read(kind: object) -> None:
-    assert strict_schema.breach(schema(kind)) is None
+    assert strict_schema.schema_breach(schema(kind)) is None
 
 
 _TEXTS = (
@@ -55,10 +55,10 @@ def test_what_a_column_says_of_itself_has_the_type_readers_expect(
     keys: tuple[str, ...], fitting: object, others: tuple[object, ...]
 ) -> None:
     for key in keys:
-        assert strict_schema.breach(schema("long", metadata={key: fitting, "acme": [{}]})) is None
-        assert strict_schema.breach(schema("long", metadata={key: None})) is None
+        assert strict_schema.schema_breach(schema("long", metadata={key: fitting, "acme": [{}]})) is None
+        assert strict_schema.schema_breach(schema("long", metadata={key: None})) is None
         for other in others:
-            assert key in (strict_schema.breach(schema("long", metadata={key: other})) or ""), other
+            assert key in (strict_schema.schema_breach(schema("long", metadata={key: other})) or ""), other
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_a_column_says_of_itself_has_the_type_readers_expect(
     ],
 )
 def test_what_some_reader_cannot_parse_is_told(text: str) -> None:
-    assert strict_schema.breach(text)
+    assert strict_schema.schema_breach(text)
 
 
 def test_a_schema_is_nested_only_so_deep() -> None:
@@ -99,4 +99,4 @@ def test_a_schema_is_nested_only_so_deep() -> None:
     for _ in range(200):
         kind = {"type": "array", "elementType": kind, "containsNull": True}
 
-    assert "levels deep" in str(strict_schema.breach(schema(kind)))
+    assert "levels deep" in str(strict_schema.schema_breach(schema(kind)))

@@ -4,9 +4,16 @@ import pytest
 
 from headgate.errors import VersionNotFound
 from headgate.protocol.actions import EpochMillis, Version
-from headgate.protocol.log.timestamps import Stamp, monotonic, next_in_commit_timestamp, version_at
+from headgate.protocol.log.timestamps import (
+    VersionTimestamp,
+    make_monotonic,
+    next_in_commit_timestamp,
+    version_at,
+)
 
-STAMPS = [Stamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 200), (2, 300))]
+STAMPS = [
+    VersionTimestamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 200), (2, 300))
+]
 
 
 def test_time_never_stands_still_or_goes_back() -> None:
@@ -35,7 +42,8 @@ def test_moments_outside_the_history_are_refused_by_name() -> None:
 
 def test_file_times_are_made_increasing() -> None:
     stamps = [
-        Stamp(Version(version), EpochMillis(at)) for version, at in ((0, 100), (1, 90), (2, 101), (3, 500))
+        VersionTimestamp(Version(version), EpochMillis(at))
+        for version, at in ((0, 100), (1, 90), (2, 101), (3, 500))
     ]
 
-    assert [stamp.at for stamp in monotonic(stamps)] == [100, 101, 102, 500]
+    assert [stamp.at for stamp in make_monotonic(stamps)] == [100, 101, 102, 500]

@@ -17,9 +17,9 @@ from headgate.protocol.metadata import alter_columns
 from headgate.protocol.metadata.alter_columns import After, First
 from headgate.protocol.schema import column_ids, column_mapping, schema_contents
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.column_path import format_path, parse_path
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 from tests.support import attempts
 
 LONG, STRING = Primitive("long"), Primitive("string")
@@ -47,7 +47,9 @@ def state(schema: Struct = SCHEMA, *, mapped: bool = True, partitions: tuple[str
     )
     if mapped:
         named = {**metadata.configuration, property_values.COLUMN_MAPPING_MODE: "name"}
-        metadata = column_ids.changed(metadata, msgspec.structs.replace(metadata, configuration=named))
+        metadata = column_ids.assign_on_mode_change(
+            metadata, msgspec.structs.replace(metadata, configuration=named)
+        )
     return replace(plain, metadata=metadata)
 
 
@@ -94,8 +96,10 @@ def test_a_path_is_read_as_it_is_shown(parts: list[str]) -> None:
         (After("DAY"), ["id", "Day", "x", "y", "address", "lines", "by_name"]),
     ],
 )
-def test_columns_are_added_where_they_are_wanted(place: alter_columns.Place, names: list[str]) -> None:
-    after = alter_columns.added(state(), (), (Field("x", LONG), Field("y", STRING)), place)
+def test_columns_are_added_where_they_are_wanted(
+    place: alter_columns.ColumnPosition, names: list[str]
+) -> None:
+    after = alter_columns.add_columns(state(), (), (Field("x", LONG), Field("y", STRING)), place)
 
     assert top(after) == names
 
@@ -111,11 +115,11 @@ def test_columns_are_added_where_they_are_wanted(place: alter_columns.Place, nam
 def test_columns_are_added_inside_structs_arrays_and_maps(parent: str, where: str) -> None:
     path = parse_path(parent)
 
-    after = schema_of(alter_columns.added(state(), path, (Field("x", LONG),)))
+    after = schema_of(alter_columns.add_columns(state(), path, (Field("x", LONG),)))
 
     changed = after.find(path[0])
     assert changed is not None
-    assert describe(changed.type) == where
+    assert describe_type(changed.type) == where
 
 
 @pytest.mark.parametrize(
@@ -132,29 +136,29 @@ def test_columns_are_added_inside_structs_arrays_and_maps(parent: str, where: st
 )
 def test_a_column_that_cannot_be_added_is_refused(parent: str, column: Field, said: str) -> None:
     with pytest.raises(InvalidRequest, match=said):
-        alter_columns.added(state(), parse_path(parent) if parent else (), (column,))
+        alter_columns.add_columns(state(), parse_path(parent) if parent else (), (column,))
 
 
 def test_names_that_parquet_dislikes_need_column_mapping() -> None:
     spaced = (Field("unit price", LONG),)
 
-    assert "unit price" in top(alter_columns.added(state(), (), spaced))
+    assert "unit price" in top(alter_columns.add_columns(state(), (), spaced))
     with pytest.raises(InvalidRequest, match="unit price"):
-        alter_columns.added(state(mapped=False), (), spaced)
+        alter_columns.add_columns(state(mapped=False), (), spaced)
 
 
 def test_a_column_that_is_added_gets_an_id_that_no_other_ever_had() -> None:
     before = state()
-    without = alter_columns.dropped(before, [("by_name",)])
+    without = alter_columns.drop_columns(before, [("by_name",)])
 
-    after = column_ids.assigned(
-        alter_columns.added(replace(before, metadata=without), (), (Field("by_name", LONG),)), counter()
+    after = column_ids.assign_column_ids(
+        alter_columns.add_columns(replace(before, metadata=without), (), (Field("by_name", LONG),)), counter()
     )
 
     new = schema_of(after).find("by_name")
     highest = int(before.metadata.configuration[property_values.MAX_COLUMN_ID])
     assert new is not None
-    assert new.metadata[column_mapping.ID] == highest + 1
+    assert new.metadata[column_mapping.COLUMN_ID] == highest + 1
     assert new.metadata[column_mapping.PHYSICAL_NAME] == "col-u0"
     assert after.configuration[property_values.MAX_COLUMN_ID] == str(highest + 1)
 
@@ -162,11 +166,13 @@ def test_a_column_that_is_added_gets_an_id_that_no_other_ever_had() -> None:
 def test_a_renamed_column_is_the_same_in_the_files() -> None:
     """S215: the payload of clustering names columns as the files do, so it stays as it is."""
     before = state()
-    clustered = replace(before, domains={"delta.clustering": lifecycle.clustering([("address", "city")])})
+    clustered = replace(
+        before, domains={"delta.clustering": lifecycle.clustering_domain([("address", "city")])}
+    )
 
-    after = alter_columns.renamed(clustered, ("address", "city"), "town")
+    after = alter_columns.rename_column(clustered, ("address", "city"), "town")
 
-    paths = column_mapping.physical_paths(schema_of(after), Mode.NAME)
+    paths = column_mapping.physical_paths(schema_of(after), ColumnMappingMode.NAME)
     assert paths["address", "town"] == ("address", "city")
     assert lifecycle.clustering_columns(clustered.domains) == (("address", "city"),)
 
@@ -179,7 +185,7 @@ def test_texts_of_a_renamed_column_compare_as_before() -> None:
         partitions=(),
     )
 
-    after = alter_columns.renamed(before, ("A",), "letters")
+    after = alter_columns.rename_column(before, ("A",), "letters")
 
     found = schema_of(after).fields[0]
     assert (found.name, found.metadata["comment"]) == ("letters", "x")
@@ -188,26 +194,26 @@ def test_texts_of_a_renamed_column_compare_as_before() -> None:
 
 
 def test_a_renamed_partition_column_still_is_one() -> None:
-    after = alter_columns.renamed(state(), ("day",), "date")
+    after = alter_columns.rename_column(state(), ("day",), "date")
 
     assert after.partition_columns == ("date",)
     assert top(after)[1] == "date"
 
 
 def test_only_the_case_of_a_name_can_change_too() -> None:
-    assert top(alter_columns.renamed(state(), ("day",), "DAY"))[1] == "DAY"
+    assert top(alter_columns.rename_column(state(), ("day",), "DAY"))[1] == "DAY"
 
 
 @pytest.mark.parametrize("to", ["day", "ID"])
 def test_a_name_that_is_taken_is_refused(to: str) -> None:
     with pytest.raises(InvalidRequest, match="already a column"):
-        alter_columns.renamed(state(), ("address",), to)
+        alter_columns.rename_column(state(), ("address",), to)
 
 
 def test_columns_are_dropped_in_one_go() -> None:
-    after = alter_columns.dropped(state(), [("lines",), ("address", "city"), ("by_name", "value", "b")])
+    after = alter_columns.drop_columns(state(), [("lines",), ("address", "city"), ("by_name", "value", "b")])
 
-    assert describe(schema_of(after)) == (
+    assert describe_type(schema_of(after)) == (
         "struct<id: long, Day: date, address: struct<street: string>, by_name: map<string, struct<a: long>>>"
     )
 
@@ -223,7 +229,7 @@ def test_columns_are_dropped_in_one_go() -> None:
 )
 def test_a_column_that_cannot_be_dropped_is_refused(paths: list[tuple[str, ...]], code: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        alter_columns.dropped(state(), paths)
+        alter_columns.drop_columns(state(), paths)
 
     assert refused.value.code == code
 
@@ -231,20 +237,22 @@ def test_a_column_that_cannot_be_dropped_is_refused(paths: list[tuple[str, ...]]
 @pytest.mark.parametrize("path", [("address", "city"), ("ADDRESS",)])
 def test_a_clustering_column_is_not_dropped(path: tuple[str, ...]) -> None:
     """S210: nor is a struct that has one."""
-    clustered = replace(state(), domains={"delta.clustering": lifecycle.clustering([("address", "city")])})
+    clustered = replace(
+        state(), domains={"delta.clustering": lifecycle.clustering_domain([("address", "city")])}
+    )
 
     with pytest.raises(InvalidRequest) as refused:
-        alter_columns.dropped(clustered, [path])
+        alter_columns.drop_columns(clustered, [path])
 
     assert refused.value.code == "DELTA_UNSUPPORTED_DROP_CLUSTERING_COLUMN"
-    assert alter_columns.dropped(clustered, [("address", "street")])
+    assert alter_columns.drop_columns(clustered, [("address", "street")])
 
 
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        (lambda found: alter_columns.renamed(found, ("id",), "key"), "DELTA_UNSUPPORTED_RENAME_COLUMN"),
-        (lambda found: alter_columns.dropped(found, [("id",)]), "DELTA_UNSUPPORTED_DROP_COLUMN"),
+        (lambda found: alter_columns.rename_column(found, ("id",), "key"), "DELTA_UNSUPPORTED_RENAME_COLUMN"),
+        (lambda found: alter_columns.drop_columns(found, [("id",)]), "DELTA_UNSUPPORTED_DROP_COLUMN"),
     ],
 )
 def test_without_mapping_files_know_a_column_by_its_name(
@@ -259,8 +267,8 @@ def test_without_mapping_files_know_a_column_by_its_name(
 @pytest.mark.parametrize(
     "change",
     [
-        lambda found: alter_columns.renamed(found, ("ID",), "key"),
-        lambda found: alter_columns.dropped(found, [("id",)]),
+        lambda found: alter_columns.rename_column(found, ("ID",), "key"),
+        lambda found: alter_columns.drop_columns(found, [("id",)]),
     ],
 )
 def test_a_column_that_others_depend_on_stays(change: Callable[[State], Metadata]) -> None:
@@ -273,33 +281,33 @@ def test_a_column_that_others_depend_on_stays(change: Callable[[State], Metadata
         change(constrained)
     with pytest.raises(InvalidRequest, match="column 'half' is generated"):
         change(generated)
-    assert alter_columns.renamed(constrained, ("day",), "date")
-    assert alter_columns.dropped(generated, [("half",)])
+    assert alter_columns.rename_column(constrained, ("day",), "date")
+    assert alter_columns.drop_columns(generated, [("half",)])
 
 
 def test_an_expression_that_cannot_be_read_may_be_about_any_column() -> None:
     constrained = with_properties(state(), delta__constraints__odd="id >>> <<<")
 
     with pytest.raises(InvalidRequest, match="the constraint 'odd'"):
-        alter_columns.renamed(constrained, ("lines",), "rows")
+        alter_columns.rename_column(constrained, ("lines",), "rows")
 
 
 def test_columns_move_within_their_struct() -> None:
-    assert top(alter_columns.moved(state(), ("lines",), First()))[0] == "lines"
-    assert top(alter_columns.moved(state(), ("id",), After("lines")))[3] == "id"
-    inner = schema_of(alter_columns.moved(state(), ("address", "city"), First())).find("address")
+    assert top(alter_columns.move_column(state(), ("lines",), First()))[0] == "lines"
+    assert top(alter_columns.move_column(state(), ("id",), After("lines")))[3] == "id"
+    inner = schema_of(alter_columns.move_column(state(), ("address", "city"), First())).find("address")
     assert inner is not None
-    assert describe(inner.type) == "struct<city: string, street: string>"
+    assert describe_type(inner.type) == "struct<city: string, street: string>"
     with pytest.raises(InvalidRequest, match="no column 'nowhere'"):
-        alter_columns.moved(state(), ("id",), After("nowhere"))
+        alter_columns.move_column(state(), ("id",), After("nowhere"))
     with pytest.raises(InvalidRequest, match="no column 'id' in the same struct"):
-        alter_columns.moved(state(), ("id",), After("id"))
+        alter_columns.move_column(state(), ("id",), After("id"))
 
 
 def test_a_column_may_become_nullable_and_be_described() -> None:
-    nullable = schema_of(alter_columns.made_nullable(state(), ("id",))).fields[0]
-    said = alter_columns.described(state(), ("id",), "the key")
-    unsaid = alter_columns.described(replace(state(), metadata=said), ("id",), None)
+    nullable = schema_of(alter_columns.drop_not_null(state(), ("id",))).fields[0]
+    said = alter_columns.set_column_comment(state(), ("id",), "the key")
+    unsaid = alter_columns.set_column_comment(replace(state(), metadata=said), ("id",), None)
 
     assert nullable.nullable
     assert schema_of(said).fields[0].metadata["comment"] == "the key"
@@ -310,8 +318,8 @@ def test_a_column_may_become_nullable_and_be_described() -> None:
 def test_the_list_of_columns_with_statistics_follows() -> None:
     listed = with_properties(state(), delta__dataSkippingStatsColumns="id, address.city ,`odd, name`,lines")
 
-    renamed = alter_columns.renamed(listed, ("address",), "home")
-    dropped = alter_columns.dropped(listed, [("address", "city")])
+    renamed = alter_columns.rename_column(listed, ("address",), "home")
+    dropped = alter_columns.drop_columns(listed, [("address", "city")])
 
     assert renamed.configuration["delta.dataSkippingStatsColumns"] == "id,home.city,`odd, name`,lines"
     assert dropped.configuration["delta.dataSkippingStatsColumns"] == "id,`odd, name`,lines"
@@ -323,16 +331,18 @@ def test_columns_of_the_change_data_feed_are_its_own(change: str) -> None:
 
     with pytest.raises(InvalidRequest, match="_change_type"):
         if change == "add":
-            alter_columns.added(recording, (), (Field("_change_type", STRING),))
+            alter_columns.add_columns(recording, (), (Field("_change_type", STRING),))
         else:
-            alter_columns.renamed(recording, ("lines",), "_change_type")
+            alter_columns.rename_column(recording, ("lines",), "_change_type")
 
 
 def test_a_table_starts_to_map_with_the_names_its_files_have() -> None:
     found = schema_of(state().metadata)
-    ids = [field.metadata[column_mapping.ID] for field in found.fields]
+    ids = [field.metadata[column_mapping.COLUMN_ID] for field in found.fields]
 
-    assert column_mapping.physical(found, Mode.NAME) == column_mapping.physical(SCHEMA, Mode.NONE)
+    assert column_mapping.physical_schema(found, ColumnMappingMode.NAME) == column_mapping.physical_schema(
+        SCHEMA, ColumnMappingMode.NONE
+    )
     assert len(set(ids)) == len(ids)
     assert state().metadata.configuration[property_values.MAX_COLUMN_ID] == "11"
 
@@ -347,7 +357,7 @@ def test_a_table_cannot_map_otherwise(before: str, after: str) -> None:
     )
 
     with pytest.raises(InvalidRequest, match="cannot go from"):
-        column_ids.changed(one, other)
+        column_ids.assign_on_mode_change(one, other)
 
 
 def test_a_column_that_stays_keeps_its_id_and_name() -> None:
@@ -357,13 +367,13 @@ def test_a_column_that_stays_keeps_its_id_and_name() -> None:
             Field(
                 "ADDRESS",
                 Struct((Field("CITY", STRING), Field("zip", STRING))),
-                metadata={column_mapping.ID: 99},
+                metadata={column_mapping.COLUMN_ID: 99},
             ),
             Field("other", LONG),
         )
     )
 
-    kept = column_ids.kept(foreign, before)
+    kept = column_ids.keep_column_ids(foreign, before)
 
     assert not kept.fields[0].metadata  # another type: it has one more field
     inner = kept.fields[0].type
@@ -374,9 +384,11 @@ def test_a_column_that_stays_keeps_its_id_and_name() -> None:
 
 
 def test_nothing_changes_where_nothing_is_mapped_or_all_is() -> None:
-    assert column_ids.assigned(state(mapped=False).metadata, counter()) == state(mapped=False).metadata
-    assert column_ids.assigned(state().metadata, counter()) is not None
-    assert column_ids.assigned(state().metadata, counter()) == state().metadata
+    assert (
+        column_ids.assign_column_ids(state(mapped=False).metadata, counter()) == state(mapped=False).metadata
+    )
+    assert column_ids.assign_column_ids(state().metadata, counter()) is not None
+    assert column_ids.assign_column_ids(state().metadata, counter()) == state().metadata
 
 
 @pytest.mark.parametrize(
@@ -403,7 +415,7 @@ def test_a_wider_type_is_written_down(path: str, to: DataType, history: list[dic
     )
     before = with_properties(state(wide), delta__enableTypeWidening="true")
 
-    after = schema_of(alter_columns.retyped(before, parse_path(path), to))
+    after = schema_of(alter_columns.change_column_type(before, parse_path(path), to))
 
     found, inside = Field("", LONG), after
     for part in parse_path(path):
@@ -430,12 +442,12 @@ def test_what_is_in_arrays_and_maps_becomes_wider_too(path: str, field_path: str
     schema = Struct((Field("m", DEEP), Field("lines", Array(inner, contains_null=True))))
     before = with_properties(state(schema, partitions=()), delta__enableTypeWidening="true")
 
-    found = schema_of(alter_columns.retyped(before, parse_path(path), LONG))
+    found = schema_of(alter_columns.change_column_type(before, parse_path(path), LONG))
 
-    columns = {column.name: column for column in schema_contents.fields_of(found)}
+    columns = {column.name: column for column in schema_contents.all_fields(found)}
     changed = columns["x" if "x" in path else "m"]
     (told,) = changed.metadata["delta.typeChanges"]
-    assert (describe(changed.type), told["fieldPath"]) == (after, field_path)
+    assert (describe_type(changed.type), told["fieldPath"]) == (after, field_path)
 
 
 @pytest.mark.parametrize("path", ["m.element", "m.value.key", "m.value.element.x", "id.element", "lines.n"])
@@ -444,7 +456,7 @@ def test_what_is_not_in_a_type_is_not_found(path: str) -> None:
     before = with_properties(state(schema), delta__enableTypeWidening="true")
 
     with pytest.raises(InvalidRequest, match="has no column") as refused:
-        alter_columns.retyped(before, parse_path(path), LONG)
+        alter_columns.change_column_type(before, parse_path(path), LONG)
     assert refused.value.code == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
 
 
@@ -453,9 +465,9 @@ def test_a_type_that_is_not_wider_is_refused(to: DataType) -> None:
     before = with_properties(state(), delta__enableTypeWidening="true")
 
     with pytest.raises(InvalidRequest, match="is not a wider type"):
-        alter_columns.retyped(before, ("id",), to)
+        alter_columns.change_column_type(before, ("id",), to)
 
 
 def test_types_stay_unless_the_table_says_otherwise() -> None:
     with pytest.raises(InvalidRequest, match=r"delta\.enableTypeWidening"):
-        alter_columns.retyped(state(), ("id",), Primitive("decimal(20,0)"))
+        alter_columns.change_column_type(state(), ("id",), Primitive("decimal(20,0)"))

@@ -38,11 +38,13 @@ def test_refusals_are_known_by_their_codes() -> None:
     table, narrow = state(), state(Struct((Field("c", LONG),)), partitions=())
 
     codes = {
-        "NOT NULL": refusal(lambda: alter_columns.added(table, (), [Field("n", LONG, nullable=False)])),
-        "taken": refusal(lambda: alter_columns.added(table, (), [Field("ID", LONG)])),
-        "behind": refusal(lambda: alter_columns.added(table, (), [Field("n", LONG)], After("nowhere"))),
-        "no widening": refusal(lambda: alter_columns.retyped(narrow, ("c",), STRING)),
-        "not wider": refusal(lambda: alter_columns.retyped(with_properties(narrow, **WIDENS), ("c",), INT)),
+        "NOT NULL": refusal(lambda: alter_columns.add_columns(table, (), [Field("n", LONG, nullable=False)])),
+        "taken": refusal(lambda: alter_columns.add_columns(table, (), [Field("ID", LONG)])),
+        "behind": refusal(lambda: alter_columns.add_columns(table, (), [Field("n", LONG)], After("nowhere"))),
+        "no widening": refusal(lambda: alter_columns.change_column_type(narrow, ("c",), STRING)),
+        "not wider": refusal(
+            lambda: alter_columns.change_column_type(with_properties(narrow, **WIDENS), ("c",), INT)
+        ),
     }
 
     assert codes == {
@@ -56,14 +58,14 @@ def test_refusals_are_known_by_their_codes() -> None:
 
 def test_a_name_is_not_empty() -> None:
     with pytest.raises(InvalidRequest, match="renamed to nothing"):
-        alter_columns.renamed(state(), ("id",), "")
+        alter_columns.rename_column(state(), ("id",), "")
 
 
 def test_renaming_one_column_renames_no_other() -> None:
-    assert top(alter_columns.renamed(state(), ("id",), "key")) == [
+    assert top(alter_columns.rename_column(state(), ("id",), "key")) == [
         "key", "Day", "address", "lines", "by_name"
     ]  # fmt: skip
-    nested = schema_of(alter_columns.renamed(state(), ("address", "city"), "town")).find("address")
+    nested = schema_of(alter_columns.rename_column(state(), ("address", "city"), "town")).find("address")
     assert nested is not None
     assert isinstance(nested.type, Struct)
     assert [field.name for field in nested.type.fields] == ["street", "town"]
@@ -73,14 +75,14 @@ def test_renaming_touches_the_partition_column_of_that_name_only() -> None:
     parts = Struct((Field("p", STRING), Field("q", STRING), Field("s", Struct((Field("p", LONG),)))))
     table = state(parts, partitions=("p", "q"))
 
-    assert alter_columns.renamed(table, ("p",), "r").partition_columns == ("r", "q")
-    assert alter_columns.renamed(table, ("s", "p"), "r").partition_columns == ("p", "q")
+    assert alter_columns.rename_column(table, ("p",), "r").partition_columns == ("r", "q")
+    assert alter_columns.rename_column(table, ("s", "p"), "r").partition_columns == ("p", "q")
 
 
 def test_the_list_of_columns_with_statistics_follows_inside_and_others_stay() -> None:
     table = with_properties(state(), delta__dataSkippingStatsColumns="id,address.city", mine="x")
 
-    after = alter_columns.renamed(table, ("address", "city"), "town").configuration
+    after = alter_columns.rename_column(table, ("address", "city"), "town").configuration
 
     assert after["delta.dataSkippingStatsColumns"] == "id,address.town"
     assert after["mine"] == "x"
@@ -101,7 +103,7 @@ def test_only_the_preview_of_widening_tells_the_version(
     table = replace(table, protocol=protocol_upgrade.with_features(table.protocol, features))
     assert table.version == 7
 
-    (column,) = schema_of(alter_columns.retyped(table, ("c",), LONG)).fields
+    (column,) = schema_of(alter_columns.change_column_type(table, ("c",), LONG)).fields
 
     assert column.metadata["delta.typeChanges"] == [{"fromType": "integer", "toType": "long", **told}]
 
@@ -110,7 +112,7 @@ def test_columns_are_added_to_the_keys_of_a_map_too() -> None:
     keyed = Map(Struct((Field("a", LONG),)), LONG, value_contains_null=True)
     table = state(Struct((Field("m", keyed),)), partitions=())
 
-    (column,) = schema_of(alter_columns.added(table, ("m", "key"), [Field("b", LONG)])).fields
+    (column,) = schema_of(alter_columns.add_columns(table, ("m", "key"), [Field("b", LONG)])).fields
 
     assert isinstance(column.type, Map)
     assert isinstance(column.type.key, Struct)
@@ -120,9 +122,11 @@ def test_columns_are_added_to_the_keys_of_a_map_too() -> None:
 def _change(how: str) -> Callable[[State], Metadata]:
     inside = ("address", "city")
     return {
-        "rename": lambda table: alter_columns.renamed(table, inside, "town"),
-        "drop": lambda table: alter_columns.dropped(table, [inside]),
-        "retype": lambda table: alter_columns.retyped(with_properties(table, **WIDENS), inside, STRING),
+        "rename": lambda table: alter_columns.rename_column(table, inside, "town"),
+        "drop": lambda table: alter_columns.drop_columns(table, [inside]),
+        "retype": lambda table: alter_columns.change_column_type(
+            with_properties(table, **WIDENS), inside, STRING
+        ),
     }[how]
 
 
@@ -141,20 +145,23 @@ def test_a_generated_column_does_not_depend_on_itself() -> None:
         metadata = {"delta.generationExpression": expression}
         return state(Struct((*SCHEMA.fields, Field("g", LONG, metadata=metadata))))
 
-    assert refusal(lambda: alter_columns.dropped(generated("id + 1"), [("id",)])) == (
+    assert refusal(lambda: alter_columns.drop_columns(generated("id + 1"), [("id",)])) == (
         "DELTA_GENERATED_COLUMNS_DEPENDENT_COLUMN_CHANGE"
     )
-    assert "address" not in top(alter_columns.dropped(generated("id + 1"), [("address",)]))
-    assert "g" not in top(alter_columns.dropped(generated("g + 1"), [("g",)]))
+    assert "address" not in top(alter_columns.drop_columns(generated("id + 1"), [("address",)]))
+    assert "g" not in top(alter_columns.drop_columns(generated("g + 1"), [("g",)]))
 
 
 def test_a_column_that_is_not_there_is_not_dropped_from_a_clustered_table() -> None:
-    clustering = lifecycle.CLUSTERING
+    clustering = lifecycle.CLUSTERING_DOMAIN
     told = msgspec.json.encode({"clusteringColumns": [["id"]]}).decode()
     domain = DomainMetadata(domain=clustering, configuration=told, removed=False)
     table = replace(state(), domains={clustering: domain})
 
-    assert refusal(lambda: alter_columns.dropped(table, [("absent",)])) == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
+    assert (
+        refusal(lambda: alter_columns.drop_columns(table, [("absent",)]))
+        == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
+    )
 
 
 def test_an_identity_column_is_not_added_nor_gets_another_type_nor_goes_inside() -> None:
@@ -165,6 +172,8 @@ def test_an_identity_column_is_not_added_nor_gets_another_type_nor_goes_inside()
     inside = Struct((Field("s", Struct((numbered,))), Field("c", INT)))
     table = with_properties(state(Struct((numbered, Field("c", INT))), partitions=()), **WIDENS)
 
-    assert refusal(lambda: alter_columns.added(state(), (), [numbered])) == code
-    assert refusal(lambda: alter_columns.retyped(table, ("n",), Primitive("decimal(20,0)"))) == code
-    assert refusal(lambda: alter_columns.moved(state(inside, partitions=()), ("c",), First())) == code
+    assert refusal(lambda: alter_columns.add_columns(state(), (), [numbered])) == code
+    assert (
+        refusal(lambda: alter_columns.change_column_type(table, ("n",), Primitive("decimal(20,0)"))) == code
+    )
+    assert refusal(lambda: alter_columns.move_column(state(inside, partitions=()), ("c",), First())) == code

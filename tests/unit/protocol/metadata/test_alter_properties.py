@@ -9,7 +9,7 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol.actions import Metadata
 from headgate.protocol.metadata import alter_properties
-from headgate.protocol.metadata.alter_properties import Asked
+from headgate.protocol.metadata.alter_properties import PropertyChanges
 from headgate.protocol.property_values import ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from tests.support.commits import metadata
 
@@ -43,10 +43,10 @@ def test_what_is_asked_for_is_stored_or_wished_of_the_protocol() -> None:
         }
     )
 
-    assert asked == Asked(
+    assert asked == PropertyChanges(
         {"delta.appendOnly": "true", "Team": "sales"}, frozenset({"domainMetadata"}), 5, "orders"
     )
-    assert alter_properties.parse({}) == Asked()
+    assert alter_properties.parse({}) == PropertyChanges()
     managed = alter_properties.parse({"delta.feature.catalogManaged": "supported"})
     assert managed.features == {"catalogManaged"}
     assert alter_properties.parse({"delta.minWriterVersion": "5", "delta.minReaderVersion": "1"}).writer == 5
@@ -89,14 +89,16 @@ def test_values_are_text_and_no_credentials() -> None:
 def test_the_comment_becomes_the_description_and_stays_if_none_is_given() -> None:
     before = with_properties({"a": "1", "b": "2"}, "old")
 
-    assert alter_properties.changed(before, Asked({"b": "3"})) == with_properties({"a": "1", "b": "3"}, "old")
-    assert alter_properties.changed(before, Asked(comment="")).description == ""
+    assert alter_properties.set_properties(before, PropertyChanges({"b": "3"})) == with_properties(
+        {"a": "1", "b": "3"}, "old"
+    )
+    assert alter_properties.set_properties(before, PropertyChanges(comment="")).description == ""
 
 
 def test_what_is_unset_is_gone_and_the_rest_stays() -> None:
     before = with_properties({"delta.appendOnly": "true", "a": "1", "b": "2"}, "old")
 
-    left = alter_properties.unset(before, ["comment", "DELTA.appendonly", "a"], if_exists=False)
+    left = alter_properties.unset_properties(before, ["comment", "DELTA.appendonly", "a"], if_exists=False)
 
     assert left == with_properties({"b": "2"})
 
@@ -106,17 +108,17 @@ def test_what_is_not_there_is_unset_only_if_that_is_all_right() -> None:
     absent = ["A", "delta.columnMapping.maxColumnId"]
 
     for name in absent:
-        assert code(alter_properties.unset, before, [name], if_exists=False) == (
+        assert code(alter_properties.unset_properties, before, [name], if_exists=False) == (
             "DELTA_UNSET_NON_EXISTENT_PROPERTY"
         )
-    assert alter_properties.unset(before, absent, if_exists=True) == before
+    assert alter_properties.unset_properties(before, absent, if_exists=True) == before
 
 
 @pytest.mark.parametrize("name", ["delta.columnMapping.maxColumnId", "delta.universalFormat.enabledFormats"])
 def test_what_is_not_a_users_to_set_is_not_a_users_to_unset(name: str) -> None:
     before = with_properties({name: "1"})
 
-    assert code(alter_properties.unset, before, [name], if_exists=True) == FIXED
+    assert code(alter_properties.unset_properties, before, [name], if_exists=True) == FIXED
 
 
 @pytest.mark.parametrize("column", CHANGE_COLUMNS)
@@ -124,11 +126,11 @@ def test_changes_are_recorded_only_in_tables_without_their_columns(column: str) 
     fields = f'{{"name":"{column}","type":"long","nullable":true,"metadata":{{}}}}'
     schema = f'{{"type":"struct","fields":[{fields}]}}'
 
-    alter_properties.check(metadata(schema, delta_enableChangeDataFeed="false"))
-    alter_properties.check(metadata(delta_enableChangeDataFeed="TRUE"))
-    assert code(alter_properties.check, metadata(schema, delta_enableChangeDataFeed="TRUE")) == (
-        "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
-    )
+    alter_properties.check_against_columns(metadata(schema, delta_enableChangeDataFeed="false"))
+    alter_properties.check_against_columns(metadata(delta_enableChangeDataFeed="TRUE"))
+    assert code(
+        alter_properties.check_against_columns, metadata(schema, delta_enableChangeDataFeed="TRUE")
+    ) == ("DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,7 @@ def test_the_timestamps_of_a_managed_table_stay_as_they_are(name: str) -> None:
     """E6"""
     before = with_properties({STAMPS: "true"})
 
-    assert code(alter_properties.check_managed, before, [name]) == DEPENDENCIES
+    assert code(alter_properties.check_managed_change, before, [name]) == DEPENDENCIES
 
 
 @pytest.mark.parametrize("name", [KNOWN, "ucTableId"])
@@ -147,18 +149,18 @@ def test_how_the_catalog_knows_a_table_is_neither_changed_nor_unset(name: str) -
     """E8"""
     before = with_properties({name: "t", "team": "sales"})
 
-    alter_properties.check_managed(before, [name], Asked({name: "t"}))
-    alter_properties.check_managed(before, ["team"], Asked({"team": "it"}))
-    alter_properties.check_managed(before, ["team"])
-    assert code(alter_properties.check_managed, before, [name], Asked({name: "u"})) == FIXED
-    assert code(alter_properties.check_managed, before, [name]) == FIXED
+    alter_properties.check_managed_change(before, [name], PropertyChanges({name: "t"}))
+    alter_properties.check_managed_change(before, ["team"], PropertyChanges({"team": "it"}))
+    alter_properties.check_managed_change(before, ["team"])
+    assert code(alter_properties.check_managed_change, before, [name], PropertyChanges({name: "u"})) == FIXED
+    assert code(alter_properties.check_managed_change, before, [name]) == FIXED
 
 
 def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> None:
     required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
 
     for asked in ({"team": "sales"}, {"team": "sales", STAMPS: "TRUE", KNOWN: "t"}):
-        assert alter_properties.of_new_managed_table(asked, required) == {
+        assert alter_properties.properties_of_new_managed_table(asked, required) == {
             "team": "sales", STAMPS: "true", **required,
         }  # fmt: skip
 
@@ -175,29 +177,29 @@ def test_a_new_managed_table_has_timestamps_and_what_its_catalog_requires() -> N
 def test_a_new_managed_table_is_not_asked_to_be_another(asked: dict[str, str], expected: str) -> None:
     required = {KNOWN: "t", "delta.checkpointPolicy": "v2"}
 
-    assert code(alter_properties.of_new_managed_table, asked, required) == expected
+    assert code(alter_properties.properties_of_new_managed_table, asked, required) == expected
 
 
 def test_a_table_that_tracks_rows_has_columns_for_their_ids() -> None:
     numbers = map(str, count())
 
-    named = alter_properties.with_row_columns(TRACKED, lambda: next(numbers))
+    named = alter_properties.with_materialized_row_columns(TRACKED, lambda: next(numbers))
 
     assert named.configuration == {
         **TRACKED.configuration,
         ROW_ID_COLUMN: "_row-id-col-0",
         ROW_COMMIT_VERSION_COLUMN: "_row-commit-version-col-1",
     }
-    assert alter_properties.with_row_columns(named, lambda: next(numbers)) is named
+    assert alter_properties.with_materialized_row_columns(named, lambda: next(numbers)) is named
     plain = metadata(delta_enableRowTracking="false")
-    assert alter_properties.with_row_columns(plain, lambda: next(numbers)) is plain
+    assert alter_properties.with_materialized_row_columns(plain, lambda: next(numbers)) is plain
 
 
 @pytest.mark.parametrize("name", [ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN])
 def test_a_column_that_has_a_name_for_its_ids_keeps_it(name: str) -> None:
     half = with_properties({**TRACKED.configuration, name: "mine"})
 
-    named = alter_properties.with_row_columns(half, lambda: "new").configuration
+    named = alter_properties.with_materialized_row_columns(half, lambda: "new").configuration
 
     assert named[name] == "mine"
     assert named.keys() > {ROW_ID_COLUMN, ROW_COMMIT_VERSION_COLUMN}

@@ -11,15 +11,15 @@ from headgate.protocol.actions import DomainMetadata, EpochMillis
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log.replay import State
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.metadata import clone_metadata
-from headgate.protocol.metadata.clone_metadata import Planned
+from headgate.protocol.metadata.clone_metadata import CloneMetadata
 from headgate.protocol.property_values import ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from tests.support import attempts
 
 NOW = EpochMillis(77)
 COUNT = iter(range(10_000))
-BY_ID = lifecycle.clustering([("id",)])
+BY_ID = lifecycle.clustering_domain([("id",)])
 OF_A_USER = DomainMetadata(domain="etl", configuration="{}", removed=False)
 
 
@@ -47,18 +47,18 @@ def domains(*found: DomainMetadata) -> dict[str, DomainMetadata]:
     return {each.domain: each for each in found}
 
 
-def clone(source: State, **stated: str) -> Planned:
-    return clone_metadata.new(source, stated, required={}, uuid=uuid, now=NOW)
+def clone(source: State, **stated: str) -> CloneMetadata:
+    return clone_metadata.new_clone(source, stated, required={}, uuid=uuid, now=NOW)
 
 
-def over(target: State, source: State, **stated: str) -> Planned:
-    return clone_metadata.over(target, source, stated, uuid=uuid)
+def over(target: State, source: State, **stated: str) -> CloneMetadata:
+    return clone_metadata.replace_with_clone(target, source, stated, uuid=uuid)
 
 
-@pytest.mark.parametrize("naming", coordinated_commits.NAMINGS, ids=lambda naming: naming.feature)
+@pytest.mark.parametrize("naming", coordinated_commits.FEATURE_NAMINGS, ids=lambda naming: naming.feature)
 @pytest.mark.parametrize("replaces", [False, True])
 def test_s117_a_clone_never_has_the_coordinator_of_its_source(
-    naming: coordinated_commits.Naming, replaces: bool
+    naming: coordinated_commits.FeatureNaming, replaces: bool
 ) -> None:
     ours = {naming.owner: "someone", naming.conf: "{}", naming.table_conf: "{}"}
     source = table("stamped", f"feature:{naming.feature}", **ours)
@@ -72,8 +72,8 @@ def test_s117_a_clone_never_has_the_coordinator_of_its_source(
 
 def test_s117_a_clone_has_no_id_and_no_past_of_its_source() -> None:
     theirs = {
-        "io.unitycatalog.tableId": "theirs", "ucTableId": "theirs", ENABLED_AT_VERSION: "4",
-        ENABLED_AT_MOMENT: "5", "delta.requireCheckpointProtectionBeforeVersion": "3",
+        "io.unitycatalog.tableId": "theirs", "ucTableId": "theirs", ENABLEMENT_VERSION: "4",
+        ENABLEMENT_TIMESTAMP: "5", "delta.requireCheckpointProtectionBeforeVersion": "3",
     }  # fmt: skip
     source = replace(
         table("stamped", "feature:checkpointProtection", "feature:domainMetadata", **theirs),
@@ -91,7 +91,12 @@ def test_s117_a_clone_has_no_id_and_no_past_of_its_source() -> None:
 
 
 def test_over_a_table_its_id_and_what_its_catalog_depends_on_stay() -> None:
-    own = {"ucTableId": "ours", ENABLED_AT_VERSION: "4", ENABLED_AT_MOMENT: "5", "delta.appendOnly": "false"}
+    own = {
+        "ucTableId": "ours",
+        ENABLEMENT_VERSION: "4",
+        ENABLEMENT_TIMESTAMP: "5",
+        "delta.appendOnly": "false",
+    }
     target = managed(**own, **{"user.own": "1", "delta.fromTheFuture": "x"})
     source = table(**{"user.theirs": "2", "ucTableId": "theirs"})
 
@@ -99,7 +104,7 @@ def test_over_a_table_its_id_and_what_its_catalog_depends_on_stay() -> None:
 
     assert made.metadata.id == target.metadata.id
     assert dict(made.metadata.configuration) == {
-        "ucTableId": "ours", ENABLED_AT_VERSION: "4", ENABLED_AT_MOMENT: "5", "user.theirs": "2",
+        "ucTableId": "ours", ENABLEMENT_VERSION: "4", ENABLEMENT_TIMESTAMP: "5", "user.theirs": "2",
         "delta.enableInCommitTimestamps": "true", "delta.fromTheFuture": "x",
     }  # fmt: skip
 
@@ -204,7 +209,7 @@ def test_s208_clustering_comes_along_and_that_of_the_target_ends() -> None:
     assert not clone(table("feature:clustering", "feature:domainMetadata")).protocol.has("clustering")
     assert over(managed(), clustered).domains == (BY_ID,)
     assert over(target, clustered).domains == ()  # they are the same
-    assert over(target, table()).domains == (lifecycle.clustering(()),)
+    assert over(target, table()).domains == (lifecycle.clustering_domain(()),)
 
 
 def test_a_table_that_was_clustered_gets_no_partitions() -> None:

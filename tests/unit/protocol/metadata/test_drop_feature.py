@@ -4,9 +4,9 @@ import pytest
 
 from headgate.errors import InvalidRequest, UserError
 from headgate.protocol.actions import RemoveFile, Version
-from headgate.protocol.domains.rules import Set
+from headgate.protocol.domains.rules import SetDomain
 from headgate.protocol.log import file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.property_values import PROTECTED_BEFORE
 from headgate.protocol.table_features import FEATURES
 from headgate.table.alter import set_properties
@@ -30,7 +30,7 @@ def test_dropping_domains(route: str) -> None:
     set_properties.drop_feature(table, "domainMetadata")
     assert "domainMetadata" not in named(table)
 
-    table.change_domains([Set("acme.owner", "sales")])
+    table.change_domains([SetDomain("acme.owner", "sales")])
     set_properties.drop_feature(table, "domainMetadata")
     assert not table.domains()
     assert "domainMetadata" not in named(table)
@@ -52,7 +52,7 @@ def test_dropping_timestamps_takes_what_was_said_of_them() -> None:
 
     version = set_properties.drop_feature(table, "inCommitTimestamp")
 
-    assert not {STAMPS, ENABLED_AT_VERSION, ENABLED_AT_MOMENT} & configuration(table).keys()
+    assert not {STAMPS, ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP} & configuration(table).keys()
     assert table.snapshot().state.protocol.min_writer_version == 2
     assert table.snapshot().state.in_commit_timestamp is None
     assert version == 2
@@ -82,10 +82,10 @@ def test_what_readers_had_to_know_is_dropped_behind_a_protected_checkpoint(
     assert configuration(table)[PROTECTED_BEFORE] == str(version)
     assert key not in configuration(table)
     checkpoints = [
-        found.path for found in place.store.list_from(file_names.LOG) if "checkpoint" in found.path
+        found.path for found in place.store.list_from(file_names.LOG_FOLDER) if "checkpoint" in found.path
     ]
     for at in (version - 1, version):
-        assert f"{file_names.LOG}{at:020d}.checkpoint.parquet" in checkpoints
+        assert f"{file_names.LOG_FOLDER}{at:020d}.checkpoint.parquet" in checkpoints
     assert table.snapshot(version=version - 3).state.protocol.has(feature)
 
 

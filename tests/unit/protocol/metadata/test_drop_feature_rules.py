@@ -60,7 +60,7 @@ def with_column(said: Mapping[str, Any], *, nullable: bool = True) -> Metadata:
 
 def code(protocol: Protocol, name: str) -> str:
     with pytest.raises(InvalidRequest) as caught:
-        drop_feature.find(protocol, name)
+        drop_feature.find_droppable(protocol, name)
     return caught.value.code
 
 
@@ -68,7 +68,7 @@ def code(protocol: Protocol, name: str) -> str:
 def test_a_feature_that_can_be_dropped_is_found_whatever_its_case(name: str) -> None:
     protocol = protocol_upgrade.with_features(attempts.table().protocol, (name,))
 
-    assert drop_feature.find(protocol, name.upper()).feature == name
+    assert drop_feature.find_droppable(protocol, name.upper()).feature == name
 
 
 def test_what_can_be_dropped() -> None:
@@ -102,14 +102,16 @@ def test_what_cannot_be_dropped_is_told_by_its_code(named: tuple[str, ...], name
 def test_a_feature_that_nobody_knows_depends_on_nothing() -> None:
     protocol = protocol_upgrade.with_features(attempts.table().protocol, ("domainMetadata", "ofNewerClients"))
 
-    assert drop_feature.find(protocol, "domainMetadata").feature == "domainMetadata"
+    assert drop_feature.find_droppable(protocol, "domainMetadata").feature == "domainMetadata"
 
 
 @each
 def test_nothing_stands_against_what_is_not_used(name: str) -> None:
-    row = drop_feature.find(protocol_upgrade.with_features(attempts.table().protocol, (name,)), name)
+    row = drop_feature.find_droppable(
+        protocol_upgrade.with_features(attempts.table().protocol, (name,)), name
+    )
 
-    drop_feature.check(row, attempts.table().metadata)
+    drop_feature.check_unused(row, attempts.table().metadata)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +135,14 @@ def test_what_is_in_use_is_not_dropped(name: str, metadata: Metadata, expected: 
     row = next(row for row in DROPPABLE if row.feature == name)
 
     with pytest.raises(InvalidRequest, match=name) as caught:
-        drop_feature.check(row, metadata)
+        drop_feature.check_unused(row, metadata)
     assert caught.value.code == expected
 
 
 def test_a_protection_of_no_version_protects_nothing() -> None:
     row = next(row for row in DROPPABLE if row.feature == "checkpointProtection")
 
-    drop_feature.check(row, table(**{PROTECTED_BEFORE: "0"}).metadata)
+    drop_feature.check_unused(row, table(**{PROTECTED_BEFORE: "0"}).metadata)
 
 
 @each
@@ -150,15 +152,15 @@ def test_its_properties_go_with_a_feature_and_others_stay(name: str) -> None:
     mine = dict.fromkeys(CLEARS.get(name, set()), "true")
     used = with_configuration({**mine, "owner": "sales"})
 
-    assert drop_feature.cleared(row, metadata) is metadata
-    assert drop_feature.cleared(row, used).configuration == {"owner": "sales"}
+    assert drop_feature.clear_properties(row, metadata) is metadata
+    assert drop_feature.clear_properties(row, used).configuration == {"owner": "sales"}
     assert row.clears == mine.keys()
 
 
 @each
 def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_behind(name: str) -> None:
     state = table(name, team="sales")
-    row = drop_feature.find(state.protocol, name)
+    row = drop_feature.find_droppable(state.protocol, name)
     mine = dict.fromkeys(CLEARS.get(name, set()), "true")
     used = replace(state, metadata=with_configuration({**mine, "team": "sales"}))
     protected = with_configuration({"team": "sales", PROTECTED_BEFORE: "8"})
@@ -166,9 +168,9 @@ def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_b
     in_history = name in IN_HISTORY
     cleared = (state.metadata,) if mine else ()
     assert row.in_history is in_history
-    assert drop_feature.preparation(row, state) == ()
-    assert drop_feature.preparation(row, used) == (cleared if in_history else ())
-    protocol, *changed = drop_feature.actions(row, used)
+    assert drop_feature.preparation_actions(row, state) == ()
+    assert drop_feature.preparation_actions(row, used) == (cleared if in_history else ())
+    protocol, *changed = drop_feature.drop_actions(row, used)
     assert isinstance(protocol, Protocol)
     assert not protocol.has(name)
     assert protocol.has("checkpointProtection") is in_history
@@ -177,16 +179,16 @@ def test_only_what_older_versions_may_need_is_prepared_and_leaves_a_protection_b
 
 def test_domains_are_removed_before_the_feature_that_they_need() -> None:
     state = replace(table("domainMetadata"), domains={"etl": OF_A_USER})
-    row = drop_feature.find(state.protocol, "domainMetadata")
+    row = drop_feature.find_droppable(state.protocol, "domainMetadata")
 
-    assert drop_feature.preparation(row, state) == (msgspec.structs.replace(OF_A_USER, removed=True),)
+    assert drop_feature.preparation_actions(row, state) == (msgspec.structs.replace(OF_A_USER, removed=True),)
 
 
 def test_the_mark_of_the_row_ids_goes_with_their_feature_and_no_other_domain() -> None:
     domains = {"delta.rowTracking": MARK, "etl": OF_A_USER}
     state = replace(table("rowTracking", "changeDataFeed"), domains=domains)
 
-    _, *gone = drop_feature.actions(drop_feature.find(state.protocol, "rowTracking"), state)
+    _, *gone = drop_feature.drop_actions(drop_feature.find_droppable(state.protocol, "rowTracking"), state)
     assert gone == [msgspec.structs.replace(MARK, removed=True)]
-    _, *gone = drop_feature.actions(drop_feature.find(state.protocol, "changeDataFeed"), state)
+    _, *gone = drop_feature.drop_actions(drop_feature.find_droppable(state.protocol, "changeDataFeed"), state)
     assert gone == []

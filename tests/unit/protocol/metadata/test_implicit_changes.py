@@ -7,9 +7,15 @@ import pytest
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch
 from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.metadata import implicit_changes as rules
-from headgate.protocol.metadata.implicit_changes import Facts, Outcome, Planned, Wish, decide
+from headgate.protocol.metadata.implicit_changes import (
+    MetadataOutcome,
+    MetadataPlan,
+    WriteFacts,
+    WriteIntent,
+    decide_outcome,
+)
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME
+from headgate.protocol.schema.column_mapping import COLUMN_ID, PHYSICAL_NAME
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 INT, LONG, TEXT, VOID = (Primitive(name) for name in ("integer", "long", "string", "void"))
@@ -29,7 +35,7 @@ def table(schema: Struct, *partition_by: str, **configuration: str) -> Metadata:
     )
 
 
-def plan(existing: Metadata | None, wish: Wish) -> Planned:
+def plan(existing: Metadata | None, wish: WriteIntent) -> MetadataPlan:
     numbers = count(1)
     return rules.plan_metadata(existing, wish, uuid=lambda: str(next(numbers)))
 
@@ -40,30 +46,30 @@ IDS = table(struct(id=LONG, part=TEXT), "part")
 def test_the_table_of_decisions_is_the_one_of_the_seed() -> None:
     """Every combination, against the prose: first the missing table, then overwriting, then merging."""
     for values in product((False, True), repeat=7):
-        facts = Facts(*values)
+        facts = WriteFacts(*values)
         if not facts.exists:
-            expected = Outcome.CREATE
+            expected = MetadataOutcome.CREATE
         elif (
             facts.overwrite
             and facts.can_overwrite_schema
             and (facts.new_schema or facts.partitioning_changed)
         ):
-            expected = Outcome.OVERWRITE
+            expected = MetadataOutcome.OVERWRITE
         elif facts.new_schema and facts.can_merge and not facts.new_partitioning:
-            expected = Outcome.MERGE
+            expected = MetadataOutcome.MERGE
         elif facts.new_schema or facts.new_partitioning:
-            expected = Outcome.REFUSE
+            expected = MetadataOutcome.REFUSE
         else:
-            expected = Outcome.KEEP
-        assert decide(facts).outcome is expected
+            expected = MetadataOutcome.KEEP
+        assert decide_outcome(facts).outcome is expected
 
 
 def test_rows_that_fit_change_nothing() -> None:
     """S281, S285"""
     for data in (struct(PART=TEXT, ID=LONG), struct(id=LONG), struct(id=LONG, part=VOID)):
         for overwrite in (False, True):
-            planned = plan(IDS, Wish(data, overwrite=overwrite))
-            assert (planned.outcome, planned.metadata) == (Outcome.KEEP, None)
+            planned = plan(IDS, WriteIntent(data, overwrite=overwrite))
+            assert (planned.outcome, planned.metadata) == (MetadataOutcome.KEEP, None)
 
 
 def test_a_new_column_needs_merge_schema() -> None:
@@ -71,12 +77,12 @@ def test_a_new_column_needs_merge_schema() -> None:
     data = struct(extra=TEXT, id=LONG)
 
     with pytest.raises(SchemaMismatch, match=r"'extra' is not in the table.*mergeSchema") as caught:
-        plan(IDS, Wish(data))
+        plan(IDS, WriteIntent(data))
     assert caught.value.code == "DELTA_METADATA_MISMATCH"
     assert caught.value.fields["table_id"] == "the-id"
 
-    planned = plan(IDS, Wish(data, can_merge=True))
-    assert planned.outcome is Outcome.MERGE
+    planned = plan(IDS, WriteIntent(data, can_merge=True))
+    assert planned.outcome is MetadataOutcome.MERGE
     assert planned.metadata is not None
     assert schema_json.parse(planned.metadata.schema_string) == struct(id=LONG, part=TEXT, extra=TEXT)
     assert planned.metadata.partition_columns == ("part",)
@@ -97,17 +103,17 @@ def test_a_type_for_a_void_column_needs_merge_schema_too() -> None:
     for column, kind in nested(TEXT).items():
         data = struct(**{column: kind})
         with pytest.raises(SchemaMismatch, match=f"column '{column}' would become .*mergeSchema"):
-            plan(existing, Wish(data))
-        assert plan(existing, Wish(data, can_merge=True)).outcome is Outcome.MERGE
+            plan(existing, WriteIntent(data))
+        assert plan(existing, WriteIntent(data, can_merge=True)).outcome is MetadataOutcome.MERGE
 
 
 @pytest.mark.parametrize("wish", [{"can_merge": True}, {"overwrite": True, "can_overwrite_schema": True}])
 def test_columns_of_the_change_data_feed_do_not_come_with_rows(wish: dict[str, bool]) -> None:
     data = struct(id=LONG, part=TEXT, _Commit_Version=LONG)
 
-    assert plan(IDS, Wish(data, **wish)).metadata is not None
+    assert plan(IDS, WriteIntent(data, **wish)).metadata is not None
     with pytest.raises(InvalidRequest, match="_commit_version") as caught:
-        plan(table(struct(id=LONG), **{"delta__enableChangeDataFeed": "true"}), Wish(data, **wish))
+        plan(table(struct(id=LONG), **{"delta__enableChangeDataFeed": "true"}), WriteIntent(data, **wish))
     assert caught.value.code == "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
 
 
@@ -116,12 +122,12 @@ def test_other_columns_need_overwrite_schema() -> None:
     data = struct(id=TEXT, other=INT)
 
     with pytest.raises(SchemaMismatch, match="overwriteSchema"):
-        plan(IDS, Wish(data, overwrite=True))
+        plan(IDS, WriteIntent(data, overwrite=True))
     with pytest.raises(SchemaMismatch):  # types are compared before options are asked
-        plan(IDS, Wish(data, overwrite=True, can_merge=True))
+        plan(IDS, WriteIntent(data, overwrite=True, can_merge=True))
 
-    planned = plan(IDS, Wish(data, overwrite=True, can_overwrite_schema=True))
-    assert planned.outcome is Outcome.OVERWRITE
+    planned = plan(IDS, WriteIntent(data, overwrite=True, can_overwrite_schema=True))
+    assert planned.outcome is MetadataOutcome.OVERWRITE
     assert planned.metadata is not None
     assert (planned.schema, planned.partition_columns) == (data, ())
     assert planned.metadata.id == "the-id"
@@ -129,7 +135,7 @@ def test_other_columns_need_overwrite_schema() -> None:
 
 def test_a_merge_of_an_overwrite_is_the_union() -> None:
     """S277"""
-    planned = plan(IDS, Wish(struct(new=INT), overwrite=True, can_merge=True))
+    planned = plan(IDS, WriteIntent(struct(new=INT), overwrite=True, can_merge=True))
 
     assert planned.schema == struct(id=LONG, part=TEXT, new=INT)
 
@@ -139,16 +145,16 @@ def test_a_merge_of_an_overwrite_is_the_union() -> None:
 def test_partitions_change_only_with_the_schema(can_merge: bool, overwrite: bool) -> None:
     """S279, P28"""
     data = struct(id=LONG, part=TEXT)
-    wish = Wish(data, ("id",), overwrite=overwrite, can_merge=can_merge)
+    wish = WriteIntent(data, ("id",), overwrite=overwrite, can_merge=can_merge)
 
     with pytest.raises(SchemaMismatch, match="partitioned by part"):
         plan(IDS, wish)
 
-    assert plan(IDS, Wish(data, ("PART",))).outcome is Outcome.KEEP
-    changed = plan(IDS, Wish(data, ("id",), overwrite=True, can_overwrite_schema=True))
+    assert plan(IDS, WriteIntent(data, ("PART",))).outcome is MetadataOutcome.KEEP
+    changed = plan(IDS, WriteIntent(data, ("id",), overwrite=True, can_overwrite_schema=True))
     assert changed.partition_columns == ("id",)
-    gone = plan(IDS, Wish(data, overwrite=True, can_overwrite_schema=True))
-    assert (gone.outcome, gone.partition_columns) == (Outcome.OVERWRITE, ())
+    gone = plan(IDS, WriteIntent(data, overwrite=True, can_overwrite_schema=True))
+    assert (gone.outcome, gone.partition_columns) == (MetadataOutcome.OVERWRITE, ())
 
 
 @pytest.mark.parametrize(
@@ -166,38 +172,38 @@ def test_partitions_change_only_with_the_schema(can_merge: bool, overwrite: bool
 def test_partitionings_that_cannot_be(data: Struct, names: tuple[str, ...], code: str) -> None:
     """S284, S295, S313"""
     with pytest.raises(InvalidRequest) as caught:
-        plan(None, Wish(data, names))
+        plan(None, WriteIntent(data, names))
 
     assert caught.value.code == code
 
 
 def test_partition_columns_take_the_spelling_of_the_rows() -> None:
     """S313"""
-    planned = plan(None, Wish(struct(id=LONG, part=TEXT), ("PART",)))
+    planned = plan(None, WriteIntent(struct(id=LONG, part=TEXT), ("PART",)))
 
-    assert (planned.outcome, planned.partition_columns) == (Outcome.CREATE, ("part",))
+    assert (planned.outcome, planned.partition_columns) == (MetadataOutcome.CREATE, ("part",))
 
 
 @pytest.mark.parametrize(
     ("existing", "wish"),
     [
-        (None, Wish(struct(id=LONG))),
-        (IDS, Wish(struct(id=LONG, new=TEXT), can_merge=True)),
-        (IDS, Wish(struct(id=LONG), overwrite=True, can_overwrite_schema=True)),
+        (None, WriteIntent(struct(id=LONG))),
+        (IDS, WriteIntent(struct(id=LONG, new=TEXT), can_merge=True)),
+        (IDS, WriteIntent(struct(id=LONG), overwrite=True, can_overwrite_schema=True)),
     ],
     ids=["create", "merge", "overwrite"],
 )
-def test_rearranging_rows_changes_no_metadata(existing: Metadata | None, wish: Wish) -> None:
+def test_rearranging_rows_changes_no_metadata(existing: Metadata | None, wish: WriteIntent) -> None:
     """S298"""
     with pytest.raises(InvalidRequest, match="dataChange=false") as caught:
         plan(existing, _rearranging(wish))
 
     assert caught.value.code == "DELTA_DATA_CHANGE_FALSE"
-    assert plan(IDS, _rearranging(Wish(struct(id=LONG)))).outcome is Outcome.KEEP
+    assert plan(IDS, _rearranging(WriteIntent(struct(id=LONG)))).outcome is MetadataOutcome.KEEP
 
 
-def _rearranging(wish: Wish) -> Wish:
-    return Wish(
+def _rearranging(wish: WriteIntent) -> WriteIntent:
+    return WriteIntent(
         wish.data,
         overwrite=wish.overwrite,
         can_merge=wish.can_merge,
@@ -218,7 +224,7 @@ def test_rows_that_no_table_can_have(data: Struct, code: str) -> None:
     """S284, S294"""
     for existing in (None, IDS):
         with pytest.raises(HeadgateError) as caught:
-            plan(existing, Wish(data, can_merge=True))
+            plan(existing, WriteIntent(data, can_merge=True))
         assert caught.value.code == code
 
 
@@ -232,10 +238,10 @@ def test_types_that_constraints_and_generated_columns_depend_on_stay() -> None:
         (struct(a=INT), "DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH"),
     ):
         with pytest.raises(SchemaMismatch) as caught:
-            plan(existing, Wish(data, can_merge=True))
+            plan(existing, WriteIntent(data, can_merge=True))
         assert caught.value.code == code
     with pytest.raises(InvalidRequest, match="'small'") as refused:
-        plan(existing, Wish(struct(a=INT), overwrite=True, can_overwrite_schema=True))
+        plan(existing, WriteIntent(struct(a=INT), overwrite=True, can_overwrite_schema=True))
     assert refused.value.code == "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE"
 
 
@@ -251,8 +257,8 @@ def test_mapped_columns_keep_their_ids_and_new_ones_get_new_ones() -> None:
     )
     data = struct(ID=LONG, s=struct(x=LONG, y=LONG), new=TEXT)
 
-    merged = plan(existing, Wish(data, can_merge=True)).metadata
-    overwritten = plan(existing, Wish(data, overwrite=True, can_overwrite_schema=True)).metadata
+    merged = plan(existing, WriteIntent(data, can_merge=True)).metadata
+    overwritten = plan(existing, WriteIntent(data, overwrite=True, can_overwrite_schema=True)).metadata
 
     assert merged is not None and overwritten is not None
     assert _ids(merged) == {"id": 1, "gone": 2, "s": 3, "s.x": 4, "s.y": 5, "new": 6}
@@ -266,7 +272,7 @@ def test_mapped_columns_keep_their_ids_and_new_ones_get_new_ones() -> None:
 def test_ids_of_another_table_mean_nothing_here() -> None:
     data = Struct((_mapped("id", LONG, 77),))
 
-    planned = plan(None, Wish(data))
+    planned = plan(None, WriteIntent(data))
 
     assert planned.schema == struct(id=LONG)
 
@@ -276,23 +282,23 @@ def test_types_widen_only_where_the_table_says_so() -> None:
     plain, widening = table(struct(a=INT)), table(struct(a=INT), **{"delta__enableTypeWidening": "true"})
 
     with pytest.raises(SchemaMismatch):
-        plan(plain, Wish(struct(a=LONG), can_merge=True))
+        plan(plain, WriteIntent(struct(a=LONG), can_merge=True))
     with pytest.raises(SchemaMismatch):
-        plan(widening, Wish(struct(a=LONG)))
-    planned = plan(widening, Wish(struct(a=LONG), can_merge=True))
+        plan(widening, WriteIntent(struct(a=LONG)))
+    planned = plan(widening, WriteIntent(struct(a=LONG), can_merge=True))
     assert planned.schema.fields[0].type == LONG
     assert "delta.typeChanges" in planned.schema.fields[0].metadata
 
 
 def _mapped(name: str, data_type: DataType, number: int) -> Field:
-    return Field(name, data_type, metadata={ID: number, PHYSICAL_NAME: f"p{number}"})
+    return Field(name, data_type, metadata={COLUMN_ID: number, PHYSICAL_NAME: f"p{number}"})
 
 
 def _ids(metadata: Metadata) -> dict[str, int]:
     def walk(schema: Struct, where: str) -> dict[str, int]:
         found: dict[str, int] = {}
         for field in schema.fields:
-            found[f"{where}{field.name}"] = field.metadata[ID]
+            found[f"{where}{field.name}"] = field.metadata[COLUMN_ID]
             if isinstance(field.type, Struct):
                 found |= walk(field.type, f"{where}{field.name}.")
         return found

@@ -7,7 +7,7 @@ import pytest
 from headgate.errors import HeadgateError, InvalidRequest, SchemaMismatch
 from headgate.protocol.actions import Format, Metadata
 from headgate.protocol.metadata import implicit_changes as rules
-from headgate.protocol.metadata.implicit_changes import Outcome, Planned, Wish
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, MetadataPlan, WriteIntent
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
@@ -29,12 +29,12 @@ def table(schema: Struct, *partition_by: str, **configuration: str) -> Metadata:
     )
 
 
-def plan(existing: Metadata | None, wish: Wish) -> Planned:
+def plan(existing: Metadata | None, wish: WriteIntent) -> MetadataPlan:
     numbers = count(1)
     return rules.plan_metadata(existing, wish, uuid=lambda: str(next(numbers)))
 
 
-def refusal(existing: Metadata, wish: Wish) -> str:
+def refusal(existing: Metadata, wish: WriteIntent) -> str:
     with pytest.raises(HeadgateError) as caught:
         plan(existing, wish)
     return caught.value.code
@@ -44,19 +44,20 @@ IDS = table(struct(id=LONG, part=TEXT), "part")
 
 
 def test_options_mean_nothing_where_there_is_no_table() -> None:
-    assert plan(None, Wish(struct(id=LONG), can_merge=True)).outcome is Outcome.CREATE
+    assert plan(None, WriteIntent(struct(id=LONG), can_merge=True)).outcome is MetadataOutcome.CREATE
 
 
 def test_the_schema_is_overwritten_only_if_the_rows_are() -> None:
     """An append with the option is an append."""
     assert (
-        refusal(IDS, Wish(struct(id=LONG, new=TEXT), can_overwrite_schema=True)) == "DELTA_METADATA_MISMATCH"
+        refusal(IDS, WriteIntent(struct(id=LONG, new=TEXT), can_overwrite_schema=True))
+        == "DELTA_METADATA_MISMATCH"
     )
-    assert plan(IDS, Wish(struct(id=LONG), can_overwrite_schema=True)).outcome is Outcome.KEEP
+    assert plan(IDS, WriteIntent(struct(id=LONG), can_overwrite_schema=True)).outcome is MetadataOutcome.KEEP
 
 
 def test_an_overwritten_schema_brings_its_partitioning() -> None:
-    wish = Wish(struct(id=LONG, day=TEXT), ("day",), overwrite=True, can_overwrite_schema=True)
+    wish = WriteIntent(struct(id=LONG, day=TEXT), ("day",), overwrite=True, can_overwrite_schema=True)
 
     planned = plan(IDS, wish)
 
@@ -68,8 +69,8 @@ def test_types_widen_only_if_the_schema_may_change() -> None:
     """S290"""
     existing = table(struct(c=INT), **WIDENS)
 
-    assert refusal(existing, Wish(struct(c=LONG))) == "DELTA_FAILED_TO_MERGE_FIELDS"
-    assert plan(existing, Wish(struct(c=LONG), can_merge=True)).schema == Struct(
+    assert refusal(existing, WriteIntent(struct(c=LONG))) == "DELTA_FAILED_TO_MERGE_FIELDS"
+    assert plan(existing, WriteIntent(struct(c=LONG), can_merge=True)).schema == Struct(
         (Field("c", LONG, metadata={"delta.typeChanges": [{"fromType": "integer", "toType": "long"}]}),)
     )
 
@@ -100,10 +101,10 @@ def test_which_partitionings_there_can_be(names: tuple[str, ...], schema: Struct
 )
 def test_a_partition_column_is_one_column(name: str, code: str) -> None:
     rows = struct(a=LONG, b=LONG, B=LONG)
-    assert rules.normalized(("A",), rows) == ("a",)
+    assert rules.normalize_partition_columns(("A",), rows) == ("a",)
 
     with pytest.raises(InvalidRequest) as caught:
-        rules.normalized((name,), rows)
+        rules.normalize_partition_columns((name,), rows)
 
     assert caught.value.code == code
 
@@ -120,12 +121,12 @@ def test_constraints_keep_their_columns_when_the_schema_is_overwritten(
     constraint: str, columns: Struct, refused: bool
 ) -> None:
     existing = table(struct(a=LONG, b=LONG), **{"delta.constraints.c": constraint})
-    wish = Wish(columns, overwrite=True, can_overwrite_schema=True)
+    wish = WriteIntent(columns, overwrite=True, can_overwrite_schema=True)
 
     if refused:
         assert refusal(existing, wish) == "DELTA_CONSTRAINT_DEPENDENT_COLUMN_CHANGE"
     else:
-        assert plan(existing, wish).outcome is Outcome.OVERWRITE
+        assert plan(existing, wish).outcome is MetadataOutcome.OVERWRITE
 
 
 def _listed(data_type: DataType) -> DataType:
@@ -158,41 +159,41 @@ def test_no_type_changes_that_a_constraint_may_depend_on(
 ) -> None:
     """S288: a new field of a struct changes no value that was there."""
     existing = table(struct(c=before, d=TEXT), **WIDENS, **{"delta.constraints.k": constraint})
-    wish = Wish(struct(c=rows), can_merge=True)
+    wish = WriteIntent(struct(c=rows), can_merge=True)
 
     if refused:
         assert refusal(existing, wish) == "DELTA_CONSTRAINT_DATA_TYPE_MISMATCH"
     else:
-        assert plan(existing, wish).outcome is Outcome.MERGE
+        assert plan(existing, wish).outcome is MetadataOutcome.MERGE
 
 
 def test_a_column_that_had_no_type_yet_may_get_one_whatever_depends_on_it() -> None:
     existing = table(struct(c=VOID, d=TEXT), **{"delta.constraints.k": "c IS NULL"})
 
-    assert plan(existing, Wish(struct(c=LONG), can_merge=True)).outcome is Outcome.MERGE
+    assert plan(existing, WriteIntent(struct(c=LONG), can_merge=True)).outcome is MetadataOutcome.MERGE
 
 
 def test_a_constraint_on_another_column_is_no_hindrance() -> None:
     existing = table(struct(c=INT, d=TEXT), **WIDENS, **{"delta.constraints.k": "d <> ''"})
 
-    assert plan(existing, Wish(struct(c=LONG), can_merge=True)).outcome is Outcome.MERGE
+    assert plan(existing, WriteIntent(struct(c=LONG), can_merge=True)).outcome is MetadataOutcome.MERGE
 
 
 def test_a_mismatch_tells_of_what_differs_and_of_nothing_else() -> None:
     with pytest.raises(SchemaMismatch) as caught:
-        plan(IDS, Wish(struct(id=LONG, part=TEXT), ("id",), overwrite=True))
+        plan(IDS, WriteIntent(struct(id=LONG, part=TEXT), ("id",), overwrite=True))
     assert "partition by id" in caught.value.message
     assert "overwrite all rows with the option overwriteSchema" in caught.value.message
     assert "mergeSchema" not in caught.value.message
 
     with pytest.raises(SchemaMismatch) as caught:
-        plan(IDS, Wish(struct(id=LONG, new=TEXT)))
+        plan(IDS, WriteIntent(struct(id=LONG, new=TEXT)))
     assert "'new' is not in the table" in caught.value.message
     assert "partition by" not in caught.value.message
     assert "overwriteSchema" not in caught.value.message
     assert "would become" not in caught.value.message
 
     with pytest.raises(SchemaMismatch) as caught:
-        plan(table(struct(c=Primitive("short"))), Wish(struct(c=INT)))
+        plan(table(struct(c=Primitive("short"))), WriteIntent(struct(c=INT)))
     assert "column 'c' would become integer from short" in caught.value.message
     assert "not in the table" not in caught.value.message

@@ -40,25 +40,25 @@ def table(*features: str, **added: str) -> State:
 
 def test_of_an_ordinary_table_only_the_ids_of_columns_go_on() -> None:
     """No id is given twice: old files are still read by them."""
-    assert kept_on_replace.kept(table("inCommitTimestamp")) == HIGHEST
-    assert kept_on_replace.kept(attempts.table()) == {}
+    assert kept_on_replace.kept_properties(table("inCommitTimestamp")) == HIGHEST
+    assert kept_on_replace.kept_properties(attempts.table()) == {}
 
 
 @pytest.mark.parametrize("managed", [(), ("catalogManaged",)])
 def test_versions_before_stay_protected(managed: tuple[str, ...]) -> None:
     protected = {"delta.requireCheckpointProtectionBeforeVersion": "5"}
-    kept = kept_on_replace.kept(table("checkpointProtection", *managed, **protected))
+    kept = kept_on_replace.kept_properties(table("checkpointProtection", *managed, **protected))
 
     assert protected.items() <= kept.items()
 
 
 def test_a_managed_table_keeps_its_timestamps_its_id_and_what_only_newer_clients_know() -> None:
     """P52"""
-    assert kept_on_replace.kept(table("catalogManaged")) == {**STAMPS, **HIGHEST, **TAKEN}
+    assert kept_on_replace.kept_properties(table("catalogManaged")) == {**STAMPS, **HIGHEST, **TAKEN}
 
 
 @pytest.mark.parametrize("owner", ["delta.coordinatedCommits.commitCoordinator-preview"])
 def test_a_coordinated_table_keeps_its_owner_and_its_timestamps(owner: str) -> None:
-    kept = kept_on_replace.kept(table("coordinatedCommits-preview", **{owner: "one"}))
+    kept = kept_on_replace.kept_properties(table("coordinatedCommits-preview", **{owner: "one"}))
 
     assert kept == {**STAMPS, **HIGHEST, owner: "one"}

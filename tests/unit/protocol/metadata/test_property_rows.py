@@ -4,7 +4,7 @@ import pytest
 
 from headgate.errors import InvalidRequest
 from headgate.protocol.metadata import table_properties
-from headgate.protocol.metadata.table_properties import PROPERTIES, STAMPS, Setter
+from headgate.protocol.metadata.table_properties import PROPERTIES, TIMESTAMP_PROPERTIES, Setter
 
 USER, CLIENT, ELSEWHERE = Setter.USER, Setter.CLIENT, Setter.ELSEWHERE
 KNOWN: dict[str, tuple[str | None, Setter, str | None]] = {
@@ -64,7 +64,7 @@ def test_the_properties_of_timestamps_go_together() -> None:
         "delta.enableInCommitTimestamps",
         "delta.inCommitTimestampEnablementVersion",
         "delta.inCommitTimestampEnablementTimestamp",
-    } == STAMPS
+    } == TIMESTAMP_PROPERTIES
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_the_properties_of_timestamps_go_together() -> None:
 def test_names_of_delta_ignore_case_and_those_of_users_do_not(
     name: str, present: list[str], spelled: str
 ) -> None:
-    assert table_properties.spelled(name, dict.fromkeys(present, "")) == spelled
+    assert table_properties.stored_name(name, dict.fromkeys(present, "")) == spelled
 
 
 def test_an_interval_may_be_nothing_but_not_less() -> None:
-    table_properties.check("delta.logRetentionDuration", "interval 0 days")
+    table_properties.check_property("delta.logRetentionDuration", "interval 0 days")
 
     with pytest.raises(InvalidRequest):
-        table_properties.check("delta.logRetentionDuration", "interval -1 millisecond")
+        table_properties.check_property("delta.logRetentionDuration", "interval -1 millisecond")

@@ -8,11 +8,11 @@ from headgate.errors import ConcurrentAppend, InvalidRequest, MetadataChanged
 from headgate.protocol.actions import DomainMetadata, Version
 from headgate.protocol.features.coordinated_commits import CURRENT
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.spark.write import replace_table
-from headgate.spark.write.replace_table import Replacement
+from headgate.spark.write.replace_table import TableReplacement
 from headgate.table.alter import set_properties
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import configuration, named, write
@@ -22,7 +22,7 @@ from tests.support.routes import COORDINATED, ROUTES, Place, coordinate, create,
 from tests.support.tables import SCHEMA
 
 STAMPS = "delta.enableInCommitTimestamps"
-PROVENANCE = (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)
+PROVENANCE = (ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP)
 OWNER = {CURRENT.owner: "another", CURRENT.conf: "{}"}
 each_route = pytest.mark.parametrize("route", (*ROUTES, COORDINATED))
 
@@ -30,8 +30,8 @@ each_route = pytest.mark.parametrize("route", (*ROUTES, COORDINATED))
 def replaced(
     table: OpenedTable, properties: Mapping[str, str] | None = None, defaults: Mapping[str, str] | None = None
 ) -> int:
-    definition = Definition(SCHEMA, properties=properties or {}, defaults=defaults or {})
-    return replace_table.replace_table(table, Replacement(definition))
+    definition = TableDefinition(SCHEMA, properties=properties or {}, defaults=defaults or {})
+    return replace_table.replace_table(table, TableReplacement(definition))
 
 
 def made(route: str, *words: str) -> tuple[Place, OpenedTable]:
@@ -77,7 +77,7 @@ def test_an_ordinary_table_takes_timestamps_by_default_and_no_owner() -> None:
 
     after = table.snapshot().state
     assert after.metadata.configuration.keys() == {STAMPS, *PROVENANCE}
-    assert after.metadata.configuration[ENABLED_AT_VERSION] == "1"
+    assert after.metadata.configuration[ENABLEMENT_VERSION] == "1"
     assert after.info is not None
     assert after.info.in_commit_timestamp is not None
     assert not {CURRENT.feature, "catalogManaged", "vacuumProtocolCheck"} & named(table)
@@ -99,7 +99,7 @@ def test_an_ordinary_table_loses_its_timestamps_if_it_is_not_said_to_have_them(
     assert info is not None
     assert info.in_commit_timestamp is None
     assert replaced(open_table(place, "filesystem"), {STAMPS: "true"}) == 3
-    assert configuration(table)[ENABLED_AT_VERSION] == "3"
+    assert configuration(table)[ENABLEMENT_VERSION] == "3"
 
 
 @each_route
@@ -107,7 +107,7 @@ def test_a_domain_of_a_system_we_do_not_know_survives_whatever_we_do(route: str)
     """S202"""
     place, table = made(route, "feature:domainMetadata")
     theirs = DomainMetadata(domain="delta.ofTomorrow", configuration='{"since": 9}', removed=False)
-    first = file_names.published(Version(0))  # no catalog of ours would take it later
+    first = file_names.published_path(Version(0))  # no catalog of ours would take it later
     place.store.put(first, place.store.read(first) + codec.encode((theirs,)))
     table = open_table(place, route)
 

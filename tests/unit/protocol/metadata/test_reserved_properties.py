@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StructType
 import headgate
 from headgate.errors import InvalidRequest
 from headgate.lake.lake import Lake
-from headgate.protocol.metadata.reserved_properties import RESERVED
+from headgate.protocol.metadata.reserved_properties import RESERVED_PROPERTIES
 from headgate.settings import Publish, Settings
 from headgate.table.alter import set_properties
 from headgate.table.transaction import Change, Operation
@@ -20,7 +20,7 @@ from tests.support.altered import new
 from tests.support.routes import ROUTES
 
 COLUMNS = StructType().add("id", LongType())
-NAMES = [row.name for row in RESERVED]
+NAMES = [row.name for row in RESERVED_PROPERTIES]
 CODE = "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY"
 
 
@@ -102,7 +102,7 @@ def test_what_others_wrote_under_such_a_name_is_kept_until_it_is_unset(route: st
 
 def test_every_row_says_what_to_do_instead() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    assert all(row.instead for row in RESERVED)
+    assert all(row.instead for row in RESERVED_PROPERTIES)
 
 
 def test_a_place_and_a_name_change_by_ways_of_their_own(lake: Lake) -> None:

@@ -8,11 +8,11 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import table_features
 from headgate.protocol.actions import Metadata, Protocol, Version
-from headgate.protocol.features.coordinated_commits import CURRENT, DEFAULTS
+from headgate.protocol.features.coordinated_commits import CURRENT, SESSION_DEFAULT_PREFIX
 from headgate.protocol.log import codec
 from headgate.protocol.metadata import session_defaults
 from headgate.table.alter import coordination, create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.owned import CONF, NAME, Place, append, ordinary
 from tests.support.routes import CountingWorld
 from tests.support.tables import SCHEMA
@@ -37,7 +37,7 @@ COMFORTS = {
 def made(
     defaults: Mapping[str, str], *, managed: bool, properties: Mapping[str, str] | None = None
 ) -> tuple[Protocol, Metadata]:
-    definition = Definition(SCHEMA, properties=properties or {}, defaults=defaults)
+    definition = TableDefinition(SCHEMA, properties=properties or {}, defaults=defaults)
     content = create.version_0(definition, managed=managed, world=CountingWorld())
     found = codec.decode(Version(0), content)
     assert found.protocol is not None
@@ -55,24 +55,31 @@ def settings_of(place: Place) -> Mapping[str, str]:
 
 
 def test_settings_with_the_prefix_are_defaults_and_others_are_not() -> None:
-    settings = {f"{DEFAULTS}appendOnly": "true", "spark.sql.shuffle.partitions": "2", "delta.appendOnly": "x"}
+    settings = {
+        f"{SESSION_DEFAULT_PREFIX}appendOnly": "true",
+        "spark.sql.shuffle.partitions": "2",
+        "delta.appendOnly": "x",
+    }
 
-    assert session_defaults.properties_of(settings) == {"delta.appendOnly": "true"}
+    assert session_defaults.default_properties(settings) == {"delta.appendOnly": "true"}
 
 
 @BOTH
 def test_what_many_want_of_every_table_comes_by_default_and_an_explicit_false_wins(managed: bool) -> None:
     """S116"""
     protocol, metadata = made(COMFORTS, managed=managed)
-    assert {"deletionVectors", "rowTracking", "domainMetadata", "v2Checkpoint"} <= table_features.named(
-        protocol
-    )
+    assert {
+        "deletionVectors",
+        "rowTracking",
+        "domainMetadata",
+        "v2Checkpoint",
+    } <= table_features.writer_features(protocol)
     assert COMFORTS.items() <= dict(metadata.configuration).items()
 
     said = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
     protocol, metadata = made(COMFORTS, managed=managed, properties=said)
     assert {**COMFORTS, **said}.items() <= dict(metadata.configuration).items()
-    assert not {"deletionVectors", "v2Checkpoint"} & table_features.named(protocol)
+    assert not {"deletionVectors", "v2Checkpoint"} & table_features.writer_features(protocol)
     assert protocol.has("rowTracking")
 
 
@@ -100,7 +107,7 @@ def test_a_status_other_than_supported_is_refused_by_default_too(managed: bool, 
 def test_a_default_does_not_put_a_table_by_path_under_a_catalog() -> None:
     """S113: and so it gets neither the timestamps nor the feature that come with it."""
     protocol, metadata = made({FEATURE: "supported"}, managed=False)
-    assert table_features.named(protocol) == frozenset({"appendOnly", "invariants"})
+    assert table_features.writer_features(protocol) == frozenset({"appendOnly", "invariants"})
     assert metadata.configuration == {}
 
     assert made({FEATURE: "supported"}, managed=True)[0].is_catalog_managed
@@ -130,7 +137,7 @@ def test_a_new_table_is_the_owners_whom_the_defaults_name() -> None:
     """S146, S125: asked before version 0, so that it decides from version 1 on."""
     place = empty()
 
-    coordination.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
+    coordination.create_table(place.opened(), TableDefinition(SCHEMA, defaults=OWNER), place.find)
 
     assert place.published() == [0]
     assert {**OWNER, STAMPS: "true"}.items() <= dict(settings_of(place)).items()
@@ -142,12 +149,12 @@ def test_a_new_table_is_the_owners_whom_the_defaults_name() -> None:
 def test_other_defaults_give_a_table_to_nobody() -> None:
     place = empty()
 
-    coordination.create_table(place.opened(), Definition(SCHEMA, defaults=COMFORTS), place.find)
+    coordination.create_table(place.opened(), TableDefinition(SCHEMA, defaults=COMFORTS), place.find)
 
     assert COMFORTS.items() <= dict(settings_of(place)).items()
     assert not {*CURRENT.properties} & settings_of(place).keys()
-    assert session_defaults.owner(OWNER, {**OWNER, CURRENT.owner: "another"}) is None
-    assert session_defaults.owner({}, OWNER) == (NAME, CONF)
+    assert session_defaults.default_coordinator(OWNER, {**OWNER, CURRENT.owner: "another"}) is None
+    assert session_defaults.default_coordinator({}, OWNER) == (NAME, CONF)
 
 
 @pytest.mark.parametrize(("defaults", "code"), ILLEGAL)
@@ -155,11 +162,11 @@ def test_what_is_said_of_an_owner_wins_over_defaults(defaults: Mapping[str, str]
     """S145, S146"""
     place = empty()
     with pytest.raises(InvalidRequest) as caught:
-        coordination.create_table(place.opened(), Definition(SCHEMA, defaults=defaults), place.find)
+        coordination.create_table(place.opened(), TableDefinition(SCHEMA, defaults=defaults), place.find)
     assert caught.value.code == code
     assert place.published() == []
 
-    definition = Definition(SCHEMA, defaults=defaults)
+    definition = TableDefinition(SCHEMA, defaults=defaults)
     coordination.create_coordinated(place.opened(), definition, place.find, NAME, CONF)
     assert OWNER.items() <= dict(settings_of(place)).items()
 
@@ -168,7 +175,7 @@ def test_what_is_said_of_an_owner_wins_over_defaults(defaults: Mapping[str, str]
 def test_what_cannot_be_said_of_an_owner_is_refused_whatever_the_defaults(said: Mapping[str, str]) -> None:
     """S146"""
     place = empty()
-    definition = Definition(SCHEMA, properties=said, defaults=OWNER)
+    definition = TableDefinition(SCHEMA, properties=said, defaults=OWNER)
 
     with pytest.raises(InvalidRequest) as caught:
         coordination.create_table(place.opened(), definition, place.find)
@@ -181,7 +188,7 @@ def test_an_owner_by_default_that_nobody_registered_makes_no_table() -> None:
     place = Place()
 
     with pytest.raises(InvalidRequest, match="no commit owner 'one'"):
-        coordination.create_table(place.opened(), Definition(SCHEMA, defaults=OWNER), place.find)
+        coordination.create_table(place.opened(), TableDefinition(SCHEMA, defaults=OWNER), place.find)
 
     assert place.published() == []
 

@@ -71,7 +71,9 @@ def test_the_feature_a_property_is_said_to_bring_is_the_one_it_brings() -> None:
             continue
         value = {"delta.checkpointPolicy": "v2", "delta.columnMapping.mode": "name"}.get(row.name, "true")
         plain, used = metadata(), metadata(**{row.name.replace(".", "_"): value})
-        assert table_features.needed(used) - table_features.needed(plain) == {row.brings}
+        assert table_features.required_features(used) - table_features.required_features(plain) == {
+            row.brings
+        }
 
 
 @pytest.mark.parametrize(
@@ -136,18 +138,23 @@ def test_unknown_properties_of_the_log_are_kept_and_can_be_unset() -> None:
     before = metadata(delta_fromTheFuture="1")
     asked = alter_properties.parse({"team": "sales"})
 
-    assert alter_properties.changed(before, asked).configuration == {
+    assert alter_properties.set_properties(before, asked).configuration == {
         "delta.fromTheFuture": "1",
         "team": "sales",
     }
-    assert alter_properties.unset(before, ["delta.FROMthefuture"], if_exists=False).configuration == {}
+    assert (
+        alter_properties.unset_properties(before, ["delta.FROMthefuture"], if_exists=False).configuration
+        == {}
+    )
 
 
 def test_what_the_client_keeps_cannot_be_unset() -> None:
     before = metadata(delta_requireCheckpointProtectionBeforeVersion="5")
 
     with pytest.raises(InvalidRequest) as caught:
-        alter_properties.unset(before, ["delta.requireCheckpointProtectionBeforeVersion"], if_exists=True)
+        alter_properties.unset_properties(
+            before, ["delta.requireCheckpointProtectionBeforeVersion"], if_exists=True
+        )
 
     assert caught.value.code == "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
 
@@ -156,7 +163,7 @@ def test_changes_are_not_recorded_where_a_column_has_the_name_of_one_of_theirs()
     taken = metadata(NTZ.replace('"t"', '"_Change_Type"') % '"string"')
 
     with pytest.raises(InvalidRequest, match="rename") as caught:
-        alter_properties.changed(taken, alter_properties.parse({"delta.enableChangeDataFeed": "true"}))
+        alter_properties.set_properties(taken, alter_properties.parse({"delta.enableChangeDataFeed": "true"}))
 
     assert caught.value.code == "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"
 
@@ -169,12 +176,12 @@ def test_timestamps_without_a_zone_must_be_asked_for_on_an_existing_table(column
     changed = metadata(NTZ % column)
 
     with pytest.raises(InvalidRequest, match="add_feature") as caught:
-        protocol_upgrade.of_changed_table(LEGACY, changed)
+        protocol_upgrade.protocol_for_changed_table(LEGACY, changed)
     assert caught.value.code == "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT"
 
-    asked = protocol_upgrade.of_changed_table(LEGACY, changed, asked=["timestampNtz"])
-    assert protocol_upgrade.of_changed_table(asked, changed) is asked
-    assert protocol_upgrade.of_new_table(changed).reader_features == ("timestampNtz",)
+    asked = protocol_upgrade.protocol_for_changed_table(LEGACY, changed, asked=["timestampNtz"])
+    assert protocol_upgrade.protocol_for_changed_table(asked, changed) is asked
+    assert protocol_upgrade.protocol_for_new_table(changed).reader_features == ("timestampNtz",)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +190,8 @@ def test_timestamps_without_a_zone_must_be_asked_for_on_an_existing_table(column
 )
 def test_a_protocol_takes_the_weakest_form(writer: int, expected: tuple[int, int]) -> None:
     for found in (
-        protocol_upgrade.of_new_table(metadata(), writer=writer),
-        protocol_upgrade.of_changed_table(LEGACY, metadata(), writer=writer),
+        protocol_upgrade.protocol_for_new_table(metadata(), writer=writer),
+        protocol_upgrade.protocol_for_changed_table(LEGACY, metadata(), writer=writer),
     ):
         assert (found.min_reader_version, found.min_writer_version) == expected
         assert found.writer_features is None
@@ -193,7 +200,7 @@ def test_a_protocol_takes_the_weakest_form(writer: int, expected: tuple[int, int
 def test_a_legacy_feature_alone_does_not_bring_its_bundle() -> None:
     recorded = metadata(delta_enableChangeDataFeed="true")
 
-    assert protocol_upgrade.of_changed_table(LEGACY, recorded) == Protocol(
+    assert protocol_upgrade.protocol_for_changed_table(LEGACY, recorded) == Protocol(
         min_reader_version=1,
         min_writer_version=7,
         writer_features=("appendOnly", "changeDataFeed", "invariants"),
@@ -204,7 +211,7 @@ def test_a_preview_will_do_in_place_of_the_feature() -> None:
     widening = metadata(delta_enableTypeWidening="true")
     preview = protocol_upgrade.with_features(LEGACY, ["typeWidening-preview"])
 
-    assert protocol_upgrade.of_changed_table(preview, widening) is preview
+    assert protocol_upgrade.protocol_for_changed_table(preview, widening) is preview
 
 
 def test_readers_of_mapped_columns_stay_at_the_version_that_implies_them() -> None:

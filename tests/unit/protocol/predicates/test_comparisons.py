@@ -21,9 +21,9 @@ from headgate.protocol.predicates.tree import (
     Never,
     NotNull,
     Op,
+    Opaque,
     Or,
     Predicate,
-    Unknown,
 )
 from headgate.protocol.schema.types import Array, DataType, Primitive
 
@@ -47,7 +47,7 @@ def compare(data_type: str, op: str, literal: Literal, session: tzinfo | None = 
 def may_hold(predicate: Predicate, value: Any) -> bool:
     """Whether a predicate may be true for a value of its only column."""
     match predicate:
-        case Always() | Unknown() | NotNull():
+        case Always() | Opaque() | NotNull():
             return True
         case Compare(_, op, beside):
             return DOES[op](value, beside)
@@ -91,7 +91,7 @@ def test_a_long_compares_as_the_numbers_do(literal: Any) -> None:
         found = compare("long", op, literal)
 
         if is_true_of_nulls(op, literal):
-            assert isinstance(found, Unknown)
+            assert isinstance(found, Opaque)
             continue
         assert isinstance(found, Compare | NotNull | Never)
         assert [may_hold(found, value) for value in LONGS] == [DOES[op](value, literal) for value in LONGS], (
@@ -136,7 +136,7 @@ def test_a_double_beside_a_decimal_leaves_out_what_spark_does_and_proves_nothing
 
     assert set(spark) <= {value for value in DECIMALS if may_hold(found, value)}
     assert found == Never() or isinstance(found, And)
-    assert found == Never() or any(isinstance(part, Unknown) for part in found.parts)  # type: ignore[union-attr]
+    assert found == Never() or any(isinstance(part, Opaque) for part in found.parts)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ def test_decimals_that_are_one_double_are_all_beside_it() -> None:
 def test_which_literals_are_known_beside_a_column(data_type: str, literal: Literal, known: bool) -> None:
     found = compare(data_type, "<", literal)
 
-    assert isinstance(found, Unknown) is not known
-    assert isinstance(compare(data_type, "=", literal), Unknown) is not known
+    assert isinstance(found, Opaque) is not known
+    assert isinstance(compare(data_type, "=", literal), Opaque) is not known
     assert found is not None
 
 
@@ -248,13 +248,13 @@ def test_a_decimal_without_digits_is_that_of_spark() -> None:
 def test_a_day_beside_a_moment_within_it(op: str, expected: Predicate) -> None:
     assert compare("date", op, datetime(2024, 2, 29, 12)) == expected
     assert compare("date", op, datetime(2024, 2, 29, 12), NEW_YORK) == expected
-    assert isinstance(compare("date", op, datetime(2024, 2, 29, 12, tzinfo=UTC), NEW_YORK), Unknown)
+    assert isinstance(compare("date", op, datetime(2024, 2, 29, 12, tzinfo=UTC), NEW_YORK), Opaque)
 
 
 def test_nothing_equals_null_and_what_has_its_own_order_is_unknown() -> None:
     assert comparisons.compare(column("string", plain=False), Op.EQ, None, UTC) == Never()
-    assert isinstance(comparisons.compare(column("string", plain=False), Op.EQ, "a", UTC), Unknown)
-    assert isinstance(comparisons.compare(column(Array(Primitive("long"), True)), Op.EQ, 1, UTC), Unknown)
+    assert isinstance(comparisons.compare(column("string", plain=False), Op.EQ, "a", UTC), Opaque)
+    assert isinstance(comparisons.compare(column(Array(Primitive("long"), True)), Op.EQ, 1, UTC), Opaque)
 
 
 TS, WALL = column("timestamp"), column("timestamp_ntz")
@@ -292,7 +292,7 @@ def test_elsewhere_the_day_leaves_out_what_is_far_from_it_and_proves_nothing(op:
 
     assert spark <= kept
     assert isinstance(found, And)
-    assert isinstance(found.parts[-1], Unknown)
+    assert isinstance(found.parts[-1], Opaque)
     assert op is Op.NE or kept < set(moments)
 
 
@@ -311,10 +311,10 @@ def test_the_day_where_clocks_change_has_a_day_of_slack_on_either_side() -> None
     "literal", [5, True, "tomorrow", datetime(2024, 7, 2), date.max, date.min, "9999-12-31"]
 )
 def test_days_that_are_not_known(literal: Literal) -> None:
-    assert isinstance(comparisons.compare_day(TS, Op.EQ, literal, NEW_YORK), Unknown)
+    assert isinstance(comparisons.compare_day(TS, Op.EQ, literal, NEW_YORK), Opaque)
 
 
 def test_no_day_is_null_and_the_first_and_the_last_have_no_neighbours() -> None:
     assert comparisons.compare_day(TS, Op.EQ, None, UTC) == Never()
     assert comparisons.compare_day(TS, Op.GE, date.min, UTC) == _at(TS, ">=", datetime.min)
-    assert isinstance(comparisons.compare_day(TS, Op.LE, date.max, UTC), Unknown)
+    assert isinstance(comparisons.compare_day(TS, Op.LE, date.max, UTC), Opaque)

@@ -19,10 +19,10 @@ from headgate.protocol.predicates.tree import (
     NotNull,
     NotStartsWith,
     Op,
+    Opaque,
     Or,
     Predicate,
     StartsWith,
-    Unknown,
 )
 from headgate.protocol.schema.types import Primitive
 
@@ -66,7 +66,7 @@ def test_lists(data_type: str, literals: tuple[Literal, ...], expected: Predicat
 def test_lists_that_spark_compares_in_another_type(
     data_type: str, literals: tuple[Literal, ...], negated: bool
 ) -> None:
-    assert isinstance(comparisons.is_in(column(data_type), literals, UTC, negated=negated), Unknown)
+    assert isinstance(comparisons.is_in(column(data_type), literals, UTC, negated=negated), Opaque)
 
 
 def test_what_is_in_no_list() -> None:
@@ -82,7 +82,7 @@ def test_only_equalities_become_a_list() -> None:
     long = column("long")
     one = Compare(long, Op.EQ, 1)
 
-    for other in (Compare(long, Op.GT, 5), IsNull(long), Unknown("rand() < 1")):
+    for other in (Compare(long, Op.GT, 5), IsNull(long), Opaque("rand() < 1")):
         assert comparisons.one_of(long, [one, other]) == Or((one, other))
     assert comparisons.one_of(long, [one]) == one
     assert comparisons.one_of(long, [one, Always()]) == Always()
@@ -95,8 +95,8 @@ STRING = column("string")
     ("beside", "prefix", "expected"),
     [
         (STRING, "ab", StartsWith(STRING, "ab")), (STRING, "", NotNull(STRING)), (STRING, None, Never()),
-        (STRING, 1, Unknown), (STRING, "a\U0010ffff", Unknown), (STRING, "\udfff", Unknown),
-        (column("long"), "1", Unknown), (column("string", plain=False), "a", Unknown),
+        (STRING, 1, Opaque), (STRING, "a\U0010ffff", Opaque), (STRING, "\udfff", Opaque),
+        (column("long"), "1", Opaque), (column("string", plain=False), "a", Opaque),
     ],
 )  # fmt: skip
 def test_prefixes(beside: Column, prefix: Literal, expected: Any) -> None:
@@ -142,8 +142,8 @@ def test_other_patterns_leave_out_what_does_not_begin_so_and_prove_nothing(patte
 
     assert isinstance(found, And)
     assert found.parts[0] == StartsWith(STRING, "ab")
-    assert isinstance(found.parts[1], Unknown)
-    assert isinstance(comparisons.like(STRING, pattern, "\\", negated=True), Unknown)
+    assert isinstance(found.parts[1], Opaque)
+    assert isinstance(comparisons.like(STRING, pattern, "\\", negated=True), Opaque)
 
 
 @pytest.mark.parametrize(
@@ -158,22 +158,22 @@ def test_patterns_that_are_not_known(beside: Column, pattern: Literal, negated: 
     found = comparisons.like(beside, pattern, "\\", negated=negated)
 
     parts = found.parts if isinstance(found, And) else (found,)
-    assert all(isinstance(part, Unknown) for part in parts)
+    assert all(isinstance(part, Opaque) for part in parts)
 
 
 @pytest.mark.parametrize(
     ("value", "true", "false"),
     [(True, Always(), Never()), (False, Never(), Always()), (None, Never(), Never()),
-     (1, Unknown("1"), Unknown("1")), ("x", Unknown("'x'"), Unknown("'x'"))],
+     (1, Opaque("1"), Opaque("1")), ("x", Opaque("'x'"), Opaque("'x'"))],
 )  # fmt: skip
 def test_a_literal_as_a_condition(value: Literal, true: Predicate, false: Predicate) -> None:
-    assert comparisons.constant(value, negated=False) == true
-    assert comparisons.constant(value, negated=True) == false
+    assert comparisons.constant_condition(value, negated=False) == true
+    assert comparisons.constant_condition(value, negated=True) == false
 
 
 def test_a_column_as_a_condition() -> None:
     flag = column("boolean")
 
-    assert comparisons.truth(flag, negated=False) == Compare(flag, Op.EQ, True)
-    assert comparisons.truth(flag, negated=True) == Compare(flag, Op.EQ, False)
-    assert isinstance(comparisons.truth(column("string"), negated=False), Unknown)
+    assert comparisons.is_true(flag, negated=False) == Compare(flag, Op.EQ, True)
+    assert comparisons.is_true(flag, negated=True) == Compare(flag, Op.EQ, False)
+    assert isinstance(comparisons.is_true(column("string"), negated=False), Opaque)

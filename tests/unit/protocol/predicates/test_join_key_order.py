@@ -50,11 +50,11 @@ def column(data_type: DataType) -> Column:
     ],
 )
 def test_only_keys_in_one_order_bound_each_other(mine: str, theirs: str, *, shared: bool) -> None:
-    assert join_key_order.is_shared(column(Primitive(mine)), column(Primitive(theirs))) is shared
+    assert join_key_order.is_order_shared(column(Primitive(mine)), column(Primitive(theirs))) is shared
 
 
 def test_lists_bound_nothing() -> None:
     numbers = column(Array(Primitive("long"), contains_null=True))
 
-    assert not join_key_order.is_shared(numbers, column(Primitive("long")))
-    assert not join_key_order.is_shared(column(Primitive("long")), numbers)
+    assert not join_key_order.is_order_shared(numbers, column(Primitive("long")))
+    assert not join_key_order.is_order_shared(column(Primitive("long")), numbers)

@@ -3,19 +3,21 @@
 import pytest
 
 from headgate.protocol.predicates import from_sql
-from headgate.protocol.predicates.from_sql import JoinPart, Side
-from headgate.protocol.predicates.tree import Always, Unknown
+from headgate.protocol.predicates.from_sql import JoinPart, JoinSide
+from headgate.protocol.predicates.tree import Always, Opaque
 from headgate.protocol.schema.types import Field, Primitive, Struct
 
 LONG = Primitive("long")
 INNER = Struct((Field("a", LONG),))
 OTHER = Struct((Field("key", LONG),))
-TARGET = Side("t", Struct((Field("id", LONG), Field("only_t", LONG), Field("s", INNER), Field("st", OTHER))))
-SOURCE = Side("s", Struct((Field("id", LONG), Field("key", LONG))))
+TARGET = JoinSide(
+    "t", Struct((Field("id", LONG), Field("only_t", LONG), Field("s", INNER), Field("st", OTHER)))
+)
+SOURCE = JoinSide("s", Struct((Field("id", LONG), Field("key", LONG))))
 
 
 def part(sql: str) -> JoinPart:
-    return from_sql.of_join(sql, TARGET, SOURCE)
+    return from_sql.parse_join(sql, TARGET, SOURCE)
 
 
 @pytest.mark.parametrize(
@@ -56,13 +58,13 @@ def test_what_a_condition_says(sql: str, own: str | None, equal: list[tuple[str,
 
 
 def test_what_is_not_understood_of_the_target_selects_every_row() -> None:
-    assert isinstance(part("hash(t.id) = 3 and t.id = s.id").own, Unknown)
+    assert isinstance(part("hash(t.id) = 3 and t.id = s.id").own, Opaque)
 
 
 def test_a_column_may_have_the_name_of_an_alias() -> None:
-    first, second = (Side(alias, Struct((Field(alias, LONG),))) for alias in ("t", "s"))
+    first, second = (JoinSide(alias, Struct((Field(alias, LONG),))) for alias in ("t", "s"))
 
-    found = from_sql.of_join("t > 4 and t = s and s < 9", first, second)
+    found = from_sql.parse_join("t > 4 and t = s and s < 9", first, second)
 
     assert found.own == from_sql.parse("t > 4", first.schema)
     assert [(column.path, name) for column, name in found.equal] == [(("t",), ("s",))]

@@ -29,7 +29,7 @@ FIRST, LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)
     ],
 )
 def test_literals_of_one_kind_compare_alike(literal: Value, kind: str) -> None:
-    assert literals.kind(literal) == kind
+    assert literals.literal_kind(literal) == kind
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,17 @@ def test_literals_of_one_kind_compare_alike(literal: Value, kind: str) -> None:
     ],
 )
 def test_zones_that_are_a_fixed_offset(name: str, minutes: int) -> None:
-    found = literals.zone(name)
+    found = literals.parse_time_zone(name)
 
     assert isinstance(found, timezone)
     assert found.utcoffset(None) == timedelta(minutes=minutes)
 
 
 def test_zones_by_name_and_none_where_there_is_none() -> None:
-    assert literals.zone("Europe/Berlin") == BERLIN
-    assert [literals.zone(name) for name in ("Nowhere/None", "", "../x", "Europe", "+2:3:4")] == [None] * 5
+    assert literals.parse_time_zone("Europe/Berlin") == BERLIN
+    assert [literals.parse_time_zone(name) for name in ("Nowhere/None", "", "../x", "Europe", "+2:3:4")] == [
+        None
+    ] * 5
 
 
 @pytest.mark.parametrize(
@@ -82,18 +84,20 @@ def test_zones_by_name_and_none_where_there_is_none() -> None:
     ],
 )
 def test_the_instant_of_a_text(text: str, session: tzinfo | None, moment: datetime | None) -> None:
-    found = literals.moment(text, session)
+    found = literals.parse_timestamp(text, session)
 
     assert (None if found is None else found.astimezone(UTC).replace(tzinfo=None)) == moment
-    assert literals.as_instant(text, session) == moment
+    assert literals.as_timestamp(text, session) == moment
 
 
 def test_what_the_wall_shows_and_which_day() -> None:
-    assert literals.wall("2024-02-29 12:00:00") == NOON
-    assert literals.wall("2024-02-29 12:00:00Z") is None
-    assert literals.wall("noon") is None
-    assert literals.day("2024-02-29") == date(2024, 2, 29)
-    assert [literals.day(text) for text in ("2024-02-29 00:00:00", "2024-02-30", "2024-02-29Z")] == [None] * 3
+    assert literals.parse_timestamp_ntz("2024-02-29 12:00:00") == NOON
+    assert literals.parse_timestamp_ntz("2024-02-29 12:00:00Z") is None
+    assert literals.parse_timestamp_ntz("noon") is None
+    assert literals.parse_date("2024-02-29") == date(2024, 2, 29)
+    assert [literals.parse_date(text) for text in ("2024-02-29 00:00:00", "2024-02-30", "2024-02-29Z")] == [
+        None
+    ] * 3
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_what_the_wall_shows_and_which_day() -> None:
 def test_the_instant_that_a_literal_becomes(
     literal: date, session: tzinfo | None, instant: datetime | None
 ) -> None:
-    assert literals.as_instant(literal, session) == instant
+    assert literals.as_timestamp(literal, session) == instant
 
 
 @pytest.mark.parametrize(
@@ -131,4 +135,4 @@ def test_what_the_wall_shows_of_a_literal(
     literal: str | date, session: tzinfo | None, wall: datetime | None
 ) -> None:
     """Where clocks are put back it shows the same twice, so there nothing is told."""
-    assert literals.as_wall(literal, session) == wall
+    assert literals.as_timestamp_ntz(literal, session) == wall

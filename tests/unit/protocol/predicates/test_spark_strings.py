@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.protocol.predicates import spark_strings
-from headgate.protocol.predicates.spark_strings import Detached
+from headgate.protocol.predicates.spark_strings import DetachedSql
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_a_literal_says(quoted: str, text: str | None) -> None:
     ],
 )
 def test_strings_are_taken_out_and_nothing_else(sql: str, strings: tuple[str | None, ...]) -> None:
-    found = spark_strings.detach(sql)
+    found = spark_strings.detach_strings(sql)
 
     assert found.strings == strings
     places = [f"headgate-string-{number}" for number in range(len(strings))]
@@ -59,7 +59,7 @@ def test_strings_are_taken_out_and_nothing_else(sql: str, strings: tuple[str | N
 
 
 def test_a_literal_that_is_none_of_ours_says_what_it_says() -> None:
-    found = Detached("", ("x",))
+    found = DetachedSql("", ("x",))
 
     assert found.text("y") == "y"
     assert found.text("headgate-string-0") == "x"

@@ -35,7 +35,7 @@ NEW_YORK = ZoneInfo("America/New_York")
     ],
 )  # fmt: skip
 def test_the_type_that_a_cast_makes(sql: str, name: str | None) -> None:
-    assert sql_casts.target(sqlglot.parse_one(sql, read="spark", into=exp.Condition)) == name
+    assert sql_casts.cast_target(sqlglot.parse_one(sql, read="spark", into=exp.Condition)) == name
 
 
 MOST, LEAST = 2**63 - 1, -(2**63)
@@ -59,7 +59,7 @@ MOST, LEAST = 2**63 - 1, -(2**63)
     ],
 )  # fmt: skip
 def test_literals_that_a_cast_keeps(value: Literal, name: str, result: Literal) -> None:
-    known, found = sql_casts.of_literal(value, name, UTC)
+    known, found = sql_casts.cast_literal(value, name, UTC)
 
     assert (known, found, type(found)) == (True, result, type(result))
     assert not isinstance(result, Decimal) or str(found) == str(result)
@@ -67,8 +67,8 @@ def test_literals_that_a_cast_keeps(value: Literal, name: str, result: Literal) 
 
 @pytest.mark.parametrize("name", ["byte", "double", "string", "date", "timestamp", "decimal(3,1)"])
 def test_null_stays_null_and_a_truth_is_not_known(name: str) -> None:
-    assert sql_casts.of_literal(None, name, UTC) == (True, None)
-    assert sql_casts.of_literal(True, name, UTC) == (False, None)
+    assert sql_casts.cast_literal(None, name, UTC) == (True, None)
+    assert sql_casts.cast_literal(True, name, UTC) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_null_stays_null_and_a_truth_is_not_known(name: str) -> None:
     ],
 )  # fmt: skip
 def test_literals_that_a_cast_changes_or_refuses(value: Literal, name: str) -> None:
-    known, _ = sql_casts.of_literal(value, name, UTC)
+    known, _ = sql_casts.cast_literal(value, name, UTC)
 
     assert not known
 
@@ -99,9 +99,12 @@ def test_literals_that_a_cast_changes_or_refuses(value: Literal, name: str) -> N
 def test_the_session_zone_decides_which_instant_a_text_is() -> None:
     noon = "2024-02-29 12:00:00"
 
-    assert sql_casts.of_literal(noon, "timestamp", INDIA) == (True, datetime(2024, 2, 29, 6, 30, tzinfo=UTC))
-    assert not sql_casts.of_literal(noon, "timestamp", None)[0]
-    assert not sql_casts.of_literal("2024-03-10 02:30:00", "timestamp", NEW_YORK)[0]
+    assert sql_casts.cast_literal(noon, "timestamp", INDIA) == (
+        True,
+        datetime(2024, 2, 29, 6, 30, tzinfo=UTC),
+    )
+    assert not sql_casts.cast_literal(noon, "timestamp", None)[0]
+    assert not sql_casts.cast_literal("2024-03-10 02:30:00", "timestamp", NEW_YORK)[0]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,7 @@ def test_the_session_zone_decides_which_instant_a_text_is() -> None:
     ],
 )  # fmt: skip
 def test_which_casts_of_a_column_keep_its_order(data_type: str, name: str, keeps: bool) -> None:
-    assert sql_casts.keeps_order_of(Primitive(data_type), name) is keeps
+    assert sql_casts.preserves_order(Primitive(data_type), name) is keeps
 
 
 @pytest.mark.parametrize(
@@ -129,8 +132,8 @@ def test_which_casts_of_a_column_keep_its_order(data_type: str, name: str, keeps
     ],
 )  # fmt: skip
 def test_which_casts_take_the_day_of_a_timestamp(data_type: DataType, name: str, takes: bool) -> None:
-    assert sql_casts.takes_day_of(data_type, name) is takes
+    assert sql_casts.is_timestamp_to_date(data_type, name) is takes
 
 
 def test_the_order_of_a_list_is_not_kept() -> None:
-    assert not sql_casts.keeps_order_of(Array(Primitive("long"), True), "long")
+    assert not sql_casts.preserves_order(Array(Primitive("long"), True), "long")

@@ -15,9 +15,9 @@ from headgate.protocol.predicates.tree import (
     Never,
     NotNull,
     Op,
+    Opaque,
     Or,
     Predicate,
-    Unknown,
 )
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 
@@ -61,9 +61,9 @@ def test_parts_are_joined_without_needless_levels(
 
 
 def test_the_columns_of_a_predicate_are_those_of_all_its_parts() -> None:
-    found = And((A, Or((Compare(B.column, Op.EQ, 1), Unknown("c"))), Always(), Never(), NotNull(C.column)))
+    found = And((A, Or((Compare(B.column, Op.EQ, 1), Opaque("c"))), Always(), Never(), NotNull(C.column)))
 
-    assert [column.path for column in tree.columns(found)] == [("a",), ("b",), ("c",)]
+    assert [column.path for column in tree.referenced_columns(found)] == [("a",), ("b",), ("c",)]
 
 
 @pytest.mark.parametrize(
@@ -100,20 +100,20 @@ def test_comparisons_turned_round(op: str, negated: str, mirrored: str) -> None:
     ],
 )
 def test_which_column_a_name_stands_for(name: str, column: Column | None) -> None:
-    assert tree.resolve(SCHEMA, tuple(name.split(".")) if name else ()) == column
+    assert tree.resolve_column(SCHEMA, tuple(name.split(".")) if name else ()) == column
 
 
 def test_a_part_of_what_does_not_compare_by_its_bytes_does_not_either() -> None:
     padded: dict[str, Any] = {"__COLLATIONS": {}}
     schema = Struct((Field("s", Struct((Field("x", TEXT),)), metadata=padded),))
 
-    assert tree.resolve(schema, ("s", "x")) == Column(("s", "x"), TEXT, plain=False)
+    assert tree.resolve_column(schema, ("s", "x")) == Column(("s", "x"), TEXT, plain=False)
 
 
 @pytest.mark.parametrize("name", ["no", "address.no", "id.x", "address.zip.x", "t.no"])
 def test_a_name_without_a_column_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest, match="no column") as caught:
-        tree.resolve(SCHEMA, tuple(name.split(".")), alias="t")
+        tree.resolve_column(SCHEMA, tuple(name.split(".")), alias="t")
 
     assert caught.value.code == "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"
 
@@ -130,15 +130,17 @@ def test_a_name_without_a_column_is_refused(name: str) -> None:
 )
 def test_a_mistake_is_answered_with_what_was_probably_meant(name: str, hint: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        tree.resolve(SCHEMA, tuple(name.split(".")))
+        tree.resolve_column(SCHEMA, tuple(name.split(".")))
 
     assert hint in caught.value.message
 
 
 def test_the_name_of_the_table_may_stand_in_front_unless_a_column_has_it() -> None:
-    assert tree.resolve(SCHEMA, ("T", "id"), alias="t") == Column(("Id",), LONG)
-    assert tree.resolve(SCHEMA, ("address", "zip"), alias="address") == Column(("address", "Zip"), LONG)
+    assert tree.resolve_column(SCHEMA, ("T", "id"), alias="t") == Column(("Id",), LONG)
+    assert tree.resolve_column(SCHEMA, ("address", "zip"), alias="address") == Column(
+        ("address", "Zip"), LONG
+    )
     with pytest.raises(InvalidRequest):
-        tree.resolve(SCHEMA, ("u", "id"), alias="t")
+        tree.resolve_column(SCHEMA, ("u", "id"), alias="t")
     with pytest.raises(InvalidRequest):
-        tree.resolve(SCHEMA, ("t",), alias="t")
+        tree.resolve_column(SCHEMA, ("t",), alias="t")

@@ -13,7 +13,7 @@ from headgate.protocol.property_values import COLUMN_MAPPING_MODE as MODE
 from headgate.protocol.property_values import MAX_COLUMN_ID as HIGHEST
 from headgate.protocol.schema import column_ids, column_mapping
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME, Mode
+from headgate.protocol.schema.column_mapping import COLUMN_ID, PHYSICAL_NAME, ColumnMappingMode
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 from tests.support import commits
 
@@ -21,7 +21,7 @@ LONG = Primitive("long")
 
 
 def column(name: str, number: int | None = None, data_type: DataType = LONG, **more: Any) -> Field:
-    mapped = {} if number is None else {ID: number, PHYSICAL_NAME: f"p{number}"}
+    mapped = {} if number is None else {COLUMN_ID: number, PHYSICAL_NAME: f"p{number}"}
     return Field(name, data_type, metadata={**mapped, **more})
 
 
@@ -66,43 +66,45 @@ def everywhere(*numbers: int | None) -> Struct:
 def test_a_table_without_mapping_gets_no_ids() -> None:
     plain = metadata(Struct((column("a"),)))
 
-    assert column_ids.assigned(plain, names()) is plain
+    assert column_ids.assign_column_ids(plain, names()) is plain
 
 
 def test_columns_get_ids_after_the_highest_and_names_that_nobody_had() -> None:
     before = by_name(column("a"), column("b", 3), column("c", 4), **{HIGHEST: "7"})
 
-    after = column_ids.assigned(before, names())
+    after = column_ids.assign_column_ids(before, names())
 
-    assert schema(after).fields[0].metadata == {ID: 8, PHYSICAL_NAME: "col-n0"}
+    assert schema(after).fields[0].metadata == {COLUMN_ID: 8, PHYSICAL_NAME: "col-n0"}
     assert schema(after).fields[1:] == schema(before).fields[1:]
     assert after.configuration == {MODE: "name", HIGHEST: "8"}
-    assert column_ids.assigned(after, names()) is after
+    assert column_ids.assign_column_ids(after, names()) is after
 
 
 def test_what_is_there_of_an_id_or_a_name_is_kept() -> None:
-    half = Field("a", LONG, metadata={ID: 5}), Field("b", LONG, metadata={PHYSICAL_NAME: "pb"})
+    half = Field("a", LONG, metadata={COLUMN_ID: 5}), Field("b", LONG, metadata={PHYSICAL_NAME: "pb"})
 
-    found = schema(column_ids.assigned(by_name(*half), names())).fields
+    found = schema(column_ids.assign_column_ids(by_name(*half), names())).fields
 
     assert [field.metadata for field in found] == [
-        {ID: 5, PHYSICAL_NAME: "col-n0"},
-        {ID: 6, PHYSICAL_NAME: "pb"},
+        {COLUMN_ID: 5, PHYSICAL_NAME: "col-n0"},
+        {COLUMN_ID: 6, PHYSICAL_NAME: "pb"},
     ]
 
 
 def test_what_is_missing_is_added_even_if_nothing_else_is() -> None:
-    unnamed = by_name(Field("a", LONG, metadata={ID: 5}), **{HIGHEST: "5"})
+    unnamed = by_name(Field("a", LONG, metadata={COLUMN_ID: 5}), **{HIGHEST: "5"})
     uncounted = by_name(column("a", 5))
 
-    assert schema(column_ids.assigned(unnamed, names())).fields[0].metadata[PHYSICAL_NAME] == "col-n0"
-    assert column_ids.assigned(uncounted, names()) == by_name(column("a", 5), **{HIGHEST: "5"})
-    empty = column_ids.assigned(by_name(column("s", None, Struct(()))), names())
-    assert schema(empty).fields[0].metadata[ID] == 1
+    assert (
+        schema(column_ids.assign_column_ids(unnamed, names())).fields[0].metadata[PHYSICAL_NAME] == "col-n0"
+    )
+    assert column_ids.assign_column_ids(uncounted, names()) == by_name(column("a", 5), **{HIGHEST: "5"})
+    empty = column_ids.assign_column_ids(by_name(column("s", None, Struct(()))), names())
+    assert schema(empty).fields[0].metadata[COLUMN_ID] == 1
 
 
 def test_columns_inside_others_get_ids_too() -> None:
-    after = schema(column_ids.assigned(by_name(*everywhere(*[None] * 7).fields), names()))
+    after = schema(column_ids.assign_column_ids(by_name(*everywhere(*[None] * 7).fields), names()))
 
     expected = schema_json.render(everywhere(2, 4, 6, 7, 1, 3, 5))
     for number in range(1, 8):
@@ -115,9 +117,9 @@ def test_the_highest_id_counts_wherever_it_is(at: int) -> None:
     numbers = [1, 2, 3, 4, 5, 6, 7]
     numbers[at] = 40
 
-    after = column_ids.assigned(by_name(*everywhere(*numbers).fields, column("new")), names())
+    after = column_ids.assign_column_ids(by_name(*everywhere(*numbers).fields, column("new")), names())
 
-    assert schema(after).fields[-1].metadata[ID] == 41
+    assert schema(after).fields[-1].metadata[COLUMN_ID] == 41
     assert after.configuration[HIGHEST] == "41"
 
 
@@ -125,13 +127,13 @@ def test_a_table_that_is_mapped_later_keeps_the_names_of_its_files() -> None:
     before = metadata(Struct((column("a", 9), column("s", None, Struct((column("x"),))))))
     after = msgspec.structs.replace(before, configuration={MODE: "name"})
 
-    changed = column_ids.changed(before, after)
+    changed = column_ids.assign_on_mode_change(before, after)
 
-    inner = Struct((Field("x", LONG, metadata={ID: 3, PHYSICAL_NAME: "x"}),))
+    inner = Struct((Field("x", LONG, metadata={COLUMN_ID: 3, PHYSICAL_NAME: "x"}),))
     assert schema(changed) == Struct(
         (
-            Field("a", LONG, metadata={ID: 1, PHYSICAL_NAME: "a"}),
-            Field("s", inner, metadata={ID: 2, PHYSICAL_NAME: "s"}),
+            Field("a", LONG, metadata={COLUMN_ID: 1, PHYSICAL_NAME: "a"}),
+            Field("s", inner, metadata={COLUMN_ID: 2, PHYSICAL_NAME: "s"}),
         )
     )
     assert changed.configuration == {MODE: "name", HIGHEST: "3"}
@@ -145,9 +147,9 @@ def test_no_other_change_of_the_mode_is_possible(old: str, new: str) -> None:
     before, after = (metadata(Struct((column("a", 1),)), **{MODE: mode}) for mode in (old, new))
 
     with pytest.raises(InvalidRequest) as refused:
-        column_ids.changed(before, after)
+        column_ids.assign_on_mode_change(before, after)
     assert refused.value.code == "DELTA_UNSUPPORTED_COLUMN_MAPPING_MODE_CHANGE"
-    assert column_ids.changed(before, before) is before
+    assert column_ids.assign_on_mode_change(before, before) is before
 
 
 def test_columns_that_were_there_keep_what_they_had_and_others_say_nothing() -> None:
@@ -158,7 +160,7 @@ def test_columns_that_were_there_keep_what_they_had_and_others_say_nothing() -> 
         tuple(Field(field.name.upper(), field.type, metadata=field.metadata) for field in theirs.fields)
     )
 
-    kept = column_ids.kept(Struct((*upper.fields, extra)), mine)
+    kept = column_ids.keep_column_ids(Struct((*upper.fields, extra)), mine)
 
     assert [field.metadata for field in kept.fields[:3]] == [field.metadata for field in mine.fields]
     assert [field.type for field in kept.fields[:3]] == [field.type for field in mine.fields]
@@ -168,7 +170,7 @@ def test_columns_that_were_there_keep_what_they_had_and_others_say_nothing() -> 
 def test_a_column_of_another_type_gets_another_id_and_keeps_what_it_says_of_itself() -> None:
     now = Struct((column("a", 9, Struct((column("x", 8),)), comment="c"),))
 
-    (kept,) = column_ids.kept(now, Struct((column("a", 1, comment="old"),))).fields
+    (kept,) = column_ids.keep_column_ids(now, Struct((column("a", 1, comment="old"),))).fields
 
     assert kept == column("a", None, Struct((column("x", 8),)), comment="c")
 
@@ -177,7 +179,7 @@ def test_fields_of_a_struct_with_other_fields_keep_their_ids_and_it_does_not() -
     before = Struct((column("a", 1, Struct((column("x", 2), column("y", 3)))),))
     now = Struct((column("a", None, Struct((column("X", None), column("z", None)))),))
 
-    (kept,) = column_ids.kept(now, before).fields
+    (kept,) = column_ids.keep_column_ids(now, before).fields
 
     assert kept == column("a", None, Struct((column("X", 2), column("z", None))))
 
@@ -186,34 +188,41 @@ def test_what_may_be_null_changes_no_id() -> None:
     strict = Array(Map(LONG, LONG, value_contains_null=False), contains_null=False)
     loose = Array(Map(LONG, LONG, value_contains_null=True), contains_null=True)
 
-    (kept,) = column_ids.kept(Struct((column("a", None, loose),)), Struct((column("a", 1, strict),))).fields
-    (other,) = column_ids.kept(
+    (kept,) = column_ids.keep_column_ids(
+        Struct((column("a", None, loose),)), Struct((column("a", 1, strict),))
+    ).fields
+    (other,) = column_ids.keep_column_ids(
         Struct((column("a", None, Array(LONG, contains_null=True)),)), Struct((column("a", 1, strict),))
     ).fields
 
-    assert ID in kept.metadata and ID not in other.metadata
+    assert COLUMN_ID in kept.metadata and COLUMN_ID not in other.metadata
 
 
 def test_ids_and_names_of_another_table_are_taken_away_everywhere() -> None:
     parquet = {"parquet.field.id": 1, "parquet.field.nested.ids": {}}
     mapped = Struct((*everywhere(1, 2, 3, 4, 5, 6, 7).fields, column("a", 8, comment="c", **parquet)))
 
-    assert column_ids.without(mapped) == Struct((*everywhere(*[None] * 7).fields, column("a", comment="c")))
+    assert column_ids.without_column_ids(mapped) == Struct(
+        (*everywhere(*[None] * 7).fields, column("a", comment="c"))
+    )
 
 
-@pytest.mark.parametrize(("text", "mode"), [(None, Mode.NONE), ("NAME", Mode.NAME), ("id", Mode.ID)])
-def test_the_mode_of_a_table(text: str | None, mode: Mode) -> None:
-    assert column_mapping.mode(metadata(Struct(()), **({} if text is None else {MODE: text}))) is mode
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [(None, ColumnMappingMode.NONE), ("NAME", ColumnMappingMode.NAME), ("id", ColumnMappingMode.ID)],
+)
+def test_the_mode_of_a_table(text: str | None, mode: ColumnMappingMode) -> None:
+    assert column_mapping.mapping_mode(metadata(Struct(()), **({} if text is None else {MODE: text}))) is mode
 
 
 def test_a_mode_that_nobody_knows_is_refused() -> None:
     with pytest.raises(UnsupportedFeature, match="by 'colour'") as refused:
-        column_mapping.mode(metadata(Struct(()), **{MODE: "colour"}))
+        column_mapping.mapping_mode(metadata(Struct(()), **{MODE: "colour"}))
     assert refused.value.fields["features"] == ("columnMapping",)
 
 
 def test_files_have_the_physical_names_and_allow_null_everywhere() -> None:
-    stored = column_mapping.physical(everywhere(1, 2, 3, 4, 5, 6, 7), Mode.NAME)
+    stored = column_mapping.physical_schema(everywhere(1, 2, 3, 4, 5, 6, 7), ColumnMappingMode.NAME)
 
     inner = [Struct((Field(f"p{number}", LONG),)) for number in range(1, 5)]
     assert stored == Struct(
@@ -224,24 +233,24 @@ def test_files_have_the_physical_names_and_allow_null_everywhere() -> None:
         )
     )
     required = Struct((Field("a", LONG, nullable=False, metadata={PHYSICAL_NAME: "p"}),))
-    assert column_mapping.physical(required, Mode.NONE) == Struct((Field("a", LONG),))
+    assert column_mapping.physical_schema(required, ColumnMappingMode.NONE) == Struct((Field("a", LONG),))
 
 
 def test_paths_of_columns_in_statistics() -> None:
     found = everywhere(1, 2, 3, 4, 5, 6, 7)
 
-    assert column_mapping.physical_paths(found, Mode.ID) == {
+    assert column_mapping.physical_paths(found, ColumnMappingMode.ID) == {
         ("s",): ("p5",), ("s", "x"): ("p5", "p1"), ("l",): ("p6",), ("m",): ("p7",),
     }  # fmt: skip
-    assert column_mapping.physical_paths(found, Mode.NONE) == {}
+    assert column_mapping.physical_paths(found, ColumnMappingMode.NONE) == {}
 
 
 def test_a_mapped_column_without_its_name_or_id_is_a_broken_log() -> None:
     for broken in (
-        lambda: column_mapping.physical_name(column("a"), Mode.NAME),
-        lambda: column_mapping.physical_name(column("a", **{PHYSICAL_NAME: 1}), Mode.ID),
+        lambda: column_mapping.physical_name(column("a"), ColumnMappingMode.NAME),
+        lambda: column_mapping.physical_name(column("a", **{PHYSICAL_NAME: 1}), ColumnMappingMode.ID),
         lambda: column_mapping.field_id(column("a")),
-        lambda: column_mapping.field_id(column("a", **{ID: "1"})),
+        lambda: column_mapping.field_id(column("a", **{COLUMN_ID: "1"})),
     ):
         with pytest.raises(CorruptLog, match="'a' has no") as caught:
             broken()
@@ -249,8 +258,8 @@ def test_a_mapped_column_without_its_name_or_id_is_a_broken_log() -> None:
 
 
 def test_a_column_that_an_operation_adds_is_found_under_its_own_name() -> None:
-    added = Field("_tmp", LONG, metadata=column_mapping.named_as_it_is("_tmp"))
+    added = Field("_tmp", LONG, metadata=column_mapping.mapped_to_own_name("_tmp"))
 
-    assert column_mapping.physical_name(added, Mode.ID) == "_tmp"
+    assert column_mapping.physical_name(added, ColumnMappingMode.ID) == "_tmp"
     assert column_mapping.field_id(added) is None
     assert column_mapping.field_id(column("a", 7)) == 7

@@ -6,7 +6,7 @@ import pytest
 
 from headgate.errors import InvalidRequest, SchemaMismatch
 from headgate.protocol.schema import enforcement, json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, leaves
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, leaf_columns
 
 LONG, TEXT = Primitive("long"), Primitive("string")
 TABLE = Struct(
@@ -15,12 +15,12 @@ TABLE = Struct(
 
 
 def test_a_column_that_must_have_a_value_must_be_there() -> None:
-    enforcement.check_present(Struct((Field("ID", LONG),)), TABLE)
+    enforcement.check_required_columns(Struct((Field("ID", LONG),)), TABLE)
     computed = Field("id", LONG, nullable=False, metadata={"delta.generationExpression": "1"})
-    enforcement.check_present(Struct((Field("note", TEXT),)), Struct((computed,)))
+    enforcement.check_required_columns(Struct((Field("note", TEXT),)), Struct((computed,)))
 
     with pytest.raises(SchemaMismatch, match="'id' is NOT NULL in the table and missing") as caught:
-        enforcement.check_present(Struct((Field("note", TEXT),)), TABLE)
+        enforcement.check_required_columns(Struct((Field("note", TEXT),)), TABLE)
 
     assert caught.value.code == "DELTA_MISSING_NOT_NULL_COLUMN_VALUE"
 
@@ -29,7 +29,7 @@ def test_texts_of_a_declared_length_are_strings_that_remember_it() -> None:
     others = Field("id", LONG), Field("tags", Array(TEXT, contains_null=True))
     sized = Field("c", Primitive("char(3)"), nullable=False, metadata={"comment": "x"})
 
-    declared = enforcement.declared(Struct((sized, *others)))
+    declared = enforcement.replace_char_varchar(Struct((sized, *others)))
 
     said = {"comment": "x", "__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
     assert declared == Struct((Field("c", TEXT, nullable=False, metadata=said), *others))
@@ -49,7 +49,7 @@ def deep(kind: str, levels: int) -> DataType:
 
 def test_a_table_without_columns_is_refused_as_such() -> None:
     with pytest.raises(InvalidRequest, match="a table needs at least one column") as caught:
-        enforcement.check_new(Struct(()))
+        enforcement.check_new_schema(Struct(()))
     assert caught.value.code == "DELTA_EMPTY_DATA"
 
 
@@ -94,7 +94,7 @@ def test_a_table_without_columns_is_refused_as_such() -> None:
 )
 def test_a_schema_no_table_may_have_is_refused(schema: Struct, code: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        enforcement.check_new(schema)
+        enforcement.check_new_schema(schema)
 
     assert caught.value.code == code
 
@@ -109,7 +109,7 @@ def test_columns_may_be_as_deep_as_files_can_be(kind: str, levels: int) -> None:
         }[kind]  # fmt: skip
     pq.write_table(pa.table({"d": pa.nulls(1, arrow)}), content)
 
-    enforcement.check_new(schema)
+    enforcement.check_new_schema(schema)
 
     assert pq.read_metadata(pa.BufferReader(content.getvalue())).num_rows == 1
 
@@ -118,11 +118,11 @@ def test_names_of_mapped_columns_may_be_any_but_empty() -> None:
     nested = Map(LONG, Struct((Field("a b", LONG),)), value_contains_null=True)
     odd = Struct((Field("a b", LONG), Field("l", Array(nested, contains_null=True)), Field("k", nested)))
 
-    enforcement.check_new(odd, mapped=True)
-    enforcement.check_new(TABLE)
+    enforcement.check_new_schema(odd, mapped=True)
+    enforcement.check_new_schema(TABLE)
     for empty in (Struct((Field("", LONG),)), Struct((Field("s", Struct((Field("", LONG),))),))):
         with pytest.raises(InvalidRequest) as caught:
-            enforcement.check_new(empty, mapped=True)
+            enforcement.check_new_schema(empty, mapped=True)
         assert caught.value.code == "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES"
 
 
@@ -155,7 +155,7 @@ TWICE = Struct((Field("x", LONG), Field("X", LONG)))
 )
 def test_rows_that_no_table_can_take_are_refused(column: Field, code: str) -> None:
     with pytest.raises(SchemaMismatch) as caught:
-        enforcement.checked_data(Struct((Field("id", LONG), column)))
+        enforcement.check_row_schema(Struct((Field("id", LONG), column)))
 
     assert caught.value.code == code
 
@@ -163,14 +163,14 @@ def test_rows_that_no_table_can_take_are_refused(column: Field, code: str) -> No
 def test_rows_may_have_a_void_column_outside_of_lists_and_maps() -> None:
     rows = Struct((Field("n", VOID), Field("s", Struct((Field("x", VOID), Field("y", LONG))))))
 
-    assert enforcement.checked_data(rows) is rows
+    assert enforcement.check_row_schema(rows) is rows
 
 
 @pytest.mark.parametrize("key", ["delta.generationExpression", "CURRENT_DEFAULT", "delta.identity.start"])
 def test_a_column_that_gets_its_value_by_itself_may_be_missing(key: str) -> None:
     table = Struct((Field("id", LONG, nullable=False, metadata={key: "1"}), Field("note", TEXT)))
 
-    enforcement.check_present(Struct(()), table)
+    enforcement.check_required_columns(Struct(()), table)
 
 
 def test_a_schema_survives_the_way_to_its_string_and_back() -> None:
@@ -189,7 +189,7 @@ def test_leaves_are_the_columns_that_are_not_structs() -> None:
         (Field("a", Struct((Field("b", LONG), Field("c", Struct((Field("d", TEXT),)))))), Field("e", LONG))
     )
 
-    assert [path for path, _ in leaves(nested)] == [("a", "b"), ("a", "c", "d"), ("e",)]
+    assert [path for path, _ in leaf_columns(nested)] == [("a", "b"), ("a", "c", "d"), ("e",)]
 
 
 ROW = Struct((Field("a", LONG), Field("b", Struct((Field("c", TEXT), Field("d", LONG))))))
@@ -202,11 +202,11 @@ DEEPER = Struct(
 
 @pytest.mark.parametrize("found", [Primitive("void"), ROW, Struct(tuple(reversed(ROW.fields)))])
 def test_a_value_with_the_fields_of_the_column_is_whole_in_it(found: DataType) -> None:
-    enforcement.check_assigned("s", found, ROW)
-    enforcement.check_assigned("s", Array(found, contains_null=True), LIST)
-    enforcement.check_assigned("s", Map(LONG, found, value_contains_null=True), BY_NAME)
-    enforcement.check_assigned("s", found, TEXT)
-    enforcement.check_assigned("s", TEXT, LONG)
+    enforcement.check_assignable("s", found, ROW)
+    enforcement.check_assignable("s", Array(found, contains_null=True), LIST)
+    enforcement.check_assignable("s", Map(LONG, found, value_contains_null=True), BY_NAME)
+    enforcement.check_assignable("s", found, TEXT)
+    enforcement.check_assignable("s", TEXT, LONG)
 
 
 @pytest.mark.parametrize(
@@ -227,17 +227,17 @@ def test_a_value_with_the_fields_of_the_column_is_whole_in_it(found: DataType) -
 )
 def test_a_value_that_would_lose_something_is_refused(found: DataType, wanted: DataType, says: str) -> None:
     with pytest.raises(InvalidRequest, match=says) as caught:
-        enforcement.check_assigned("s", found, wanted)
+        enforcement.check_assignable("s", found, wanted)
     assert caught.value.code == "DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION"
 
 
 def test_a_value_may_lack_fields_where_columns_evolve_but_loses_none() -> None:
-    enforcement.check_assigned("s", FEWER, ROW, may_lack=True)
-    enforcement.check_assigned("s", Array(FEWER, contains_null=True), LIST, may_lack=True)
-    enforcement.check_assigned("s", Map(TEXT, FEWER, value_contains_null=True), BY_NAME, may_lack=True)
-    enforcement.check_assigned("s", Struct((Field("t", FEWER),)), Struct((Field("t", ROW),)), may_lack=True)
+    enforcement.check_assignable("s", FEWER, ROW, may_lack=True)
+    enforcement.check_assignable("s", Array(FEWER, contains_null=True), LIST, may_lack=True)
+    enforcement.check_assignable("s", Map(TEXT, FEWER, value_contains_null=True), BY_NAME, may_lack=True)
+    enforcement.check_assignable("s", Struct((Field("t", FEWER),)), Struct((Field("t", ROW),)), may_lack=True)
     keyed = (Map(kind, TEXT, value_contains_null=True) for kind in (FEWER, ROW))
-    enforcement.check_assigned("s", *keyed, may_lack=True)
+    enforcement.check_assignable("s", *keyed, may_lack=True)
     for found in (OTHER, DEEPER, Struct(OTHER.fields[1:])):
         with pytest.raises(InvalidRequest, match="the value has 'e' beyond the fields"):
-            enforcement.check_assigned("s", found, ROW, may_lack=True)
+            enforcement.check_assignable("s", found, ROW, may_lack=True)

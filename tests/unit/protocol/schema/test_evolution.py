@@ -77,12 +77,12 @@ def mapped(*fields: Field, most: str = "9", mode: str = "name") -> Metadata:
 
 
 def column(name: str, number: object, data_type: DataType = LONG, physical: object = None) -> Field:
-    keys = {column_mapping.ID: number, column_mapping.PHYSICAL_NAME: physical or f"p{number}"}
+    keys = {column_mapping.COLUMN_ID: number, column_mapping.PHYSICAL_NAME: physical or f"p{number}"}
     return Field(name, data_type, metadata=keys)
 
 
 def breach(before: Metadata, after: Metadata, *features: str) -> str | None:
-    return evolution.breach(before, after, protocol_upgrade.with_features(PLAIN, features))
+    return evolution.schema_change_breach(before, after, protocol_upgrade.with_features(PLAIN, features))
 
 
 def inside(data_type: DataType) -> tuple[Field, ...]:
@@ -265,30 +265,32 @@ def test_a_column_of_no_type_may_become_any() -> None:
 
 def test_old_files_are_read_in_wider_types_and_in_no_others() -> None:
     for field, wider, other in zip(inside(INT), inside(LONG), inside(TEXT), strict=True):
-        assert evolution.unreadable(metadata(field), metadata(wider, Field("new", TEXT))) is None
-        assert evolution.unreadable(metadata(wider), metadata(field)), field
-        assert evolution.unreadable(metadata(field), metadata(other)), field
-        assert evolution.unreadable(metadata(field), metadata(Field("new", TEXT))) is None
+        assert evolution.unreadable_column(metadata(field), metadata(wider, Field("new", TEXT))) is None
+        assert evolution.unreadable_column(metadata(wider), metadata(field)), field
+        assert evolution.unreadable_column(metadata(field), metadata(other)), field
+        assert evolution.unreadable_column(metadata(field), metadata(Field("new", TEXT))) is None
 
 
 def test_old_files_are_read_by_the_names_they_have() -> None:
     was = metadata(Field("A", LONG))
     here, there = mapped(column("b", 1, TEXT, physical="a")), mapped(column("a", 1, TEXT))
 
-    assert evolution.unreadable(was, metadata(Field("a", TEXT)))
-    assert evolution.unreadable(was, here) == "the column 'b' changes from long to string"
-    assert evolution.unreadable(was, there) is None
-    assert evolution.unreadable(here, was)
-    assert evolution.unreadable(there, was) is None
+    assert evolution.unreadable_column(was, metadata(Field("a", TEXT)))
+    assert evolution.unreadable_column(was, here) == "the column 'b' changes from long to string"
+    assert evolution.unreadable_column(was, there) is None
+    assert evolution.unreadable_column(here, was)
+    assert evolution.unreadable_column(there, was) is None
     inner = column("s", 2, Struct((column("x", 3),)))
-    assert evolution.unreadable(mapped(inner), mapped(column("s", 2, Struct((column("y", 3, TEXT),)))))
+    assert evolution.unreadable_column(mapped(inner), mapped(column("s", 2, Struct((column("y", 3, TEXT),)))))
 
 
 def test_a_name_is_there_once_in_its_struct() -> None:
-    assert evolution.duplicate(Struct((Field("a", LONG), *inside(Struct((Field("a", LONG),)))))) is None
-    assert evolution.duplicate(Struct((Field("a", LONG), Field("A", LONG)))) == "A"
+    assert (
+        evolution.duplicate_column(Struct((Field("a", LONG), *inside(Struct((Field("a", LONG),)))))) is None
+    )
+    assert evolution.duplicate_column(Struct((Field("a", LONG), Field("A", LONG)))) == "A"
     for field, where in zip(inside(Struct((Field("x", LONG), Field("X", LONG)))), _PLACES, strict=True):
-        assert evolution.duplicate(Struct((field,))) == f"{where}.X"
+        assert evolution.duplicate_column(Struct((field,))) == f"{where}.X"
 
 
 _PLACES = ("s.x", "l.element", "k.key", "v.value")
@@ -308,26 +310,28 @@ _PLACES = ("s.x", "l.element", "k.key", "v.value")
         mapped(column("a", "1")),
         mapped(column("a", None, physical="p")),
         mapped(column("a", 1, physical=2)),
-        mapped(Field("a", LONG, metadata={column_mapping.ID: 1, column_mapping.PHYSICAL_NAME: ""})),
+        mapped(Field("a", LONG, metadata={column_mapping.COLUMN_ID: 1, column_mapping.PHYSICAL_NAME: ""})),
         mapped(Field("a", LONG)),
     ],
 )
 def test_what_is_wrong_with_a_mapping(wrong: Metadata) -> None:
-    assert evolution.mapping_breach(wrong)
+    assert evolution.column_mapping_breach(wrong)
 
 
 def test_a_mapping_in_which_every_column_has_its_own() -> None:
     inner = Struct((column("x", 3, physical="p1"), column("y", 9)))
 
-    assert evolution.mapping_breach(mapped(column("a", 1), column("s", 2, inner))) is None
-    assert evolution.mapping_breach(metadata(Field("a", LONG))) is None
+    assert evolution.column_mapping_breach(mapped(column("a", 1), column("s", 2, inner))) is None
+    assert evolution.column_mapping_breach(metadata(Field("a", LONG))) is None
 
 
 def test_structs_without_fields_are_named_wherever_they_are() -> None:
     nothing = Struct(())
     inner = Struct((Field("a", LONG), Field("deep", nothing)))
 
-    assert evolution.hollow(Struct((Field("a", LONG), Field("s", Struct((Field("a", LONG),)))))) == ()
-    assert evolution.hollow(Struct((Field("s", nothing), Field("t", inner)))) == ("s", "t.deep")
-    assert evolution.hollow(Struct((Field("l", Array(nothing, contains_null=True)),))) == ("l.element",)
-    assert evolution.hollow(nothing) == ()
+    assert evolution.empty_structs(Struct((Field("a", LONG), Field("s", Struct((Field("a", LONG),)))))) == ()
+    assert evolution.empty_structs(Struct((Field("s", nothing), Field("t", inner)))) == ("s", "t.deep")
+    assert evolution.empty_structs(Struct((Field("l", Array(nothing, contains_null=True)),))) == (
+        "l.element",
+    )
+    assert evolution.empty_structs(nothing) == ()

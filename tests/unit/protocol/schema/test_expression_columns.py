@@ -15,9 +15,9 @@ from headgate.protocol.schema import expression_columns
     ],
 )
 def test_columns_are_named_by_their_outermost_part_in_lower_case(expression: str, columns: set[str]) -> None:
-    assert expression_columns.columns(expression) == frozenset(columns)
+    assert expression_columns.top_level_columns(expression) == frozenset(columns)
 
 
 def test_of_what_cannot_be_parsed_nothing_is_claimed() -> None:
-    assert expression_columns.columns("a >") is None
-    assert expression_columns.columns("(" * 5_000) is None
+    assert expression_columns.top_level_columns("a >") is None
+    assert expression_columns.top_level_columns("(" * 5_000) is None

@@ -7,7 +7,7 @@ import pytest
 
 from headgate.errors import CorruptLog, UnsupportedFeature
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
 
 LONG = Primitive("long")
 TEXTS = Array(Primitive("string"), contains_null=False)
@@ -48,7 +48,7 @@ PLAIN: dict[str, Any] = {
 
 
 def test_a_schema_is_written_with_the_names_of_the_log() -> None:
-    assert schema_json.plain(SCHEMA) == PLAIN
+    assert schema_json.to_json_value(SCHEMA) == PLAIN
     assert msgspec.json.decode(schema_json.render(SCHEMA)) == PLAIN
     assert schema_json.parse(msgspec.json.encode(PLAIN).decode()) == SCHEMA
 
@@ -106,14 +106,14 @@ def text_of(kind: str, levels: int) -> str:
 
 @pytest.mark.parametrize("kind", ["struct", "array", "map"])
 def test_a_schema_is_parsed_and_written_as_deep_as_can_be_worked_with(kind: str) -> None:
-    deepest = Struct((Field("d", nested(kind, schema_json.DEEPEST)),))
+    deepest = Struct((Field("d", nested(kind, schema_json.MAX_DEPTH)),))
 
-    assert schema_json.parse(text_of(kind, schema_json.DEEPEST)) == deepest
+    assert schema_json.parse(text_of(kind, schema_json.MAX_DEPTH)) == deepest
     assert msgspec.json.decode(schema_json.render(deepest)) == msgspec.json.decode(
-        text_of(kind, schema_json.DEEPEST)
+        text_of(kind, schema_json.MAX_DEPTH)
     )
     with pytest.raises(UnsupportedFeature, match="nested more than 100 levels deep") as caught:
-        schema_json.render(Struct((Field("d", nested(kind, schema_json.DEEPEST + 1)),)))
+        schema_json.render(Struct((Field("d", nested(kind, schema_json.MAX_DEPTH + 1)),)))
     assert caught.value.code == "HEADGATE_SCHEMA_TOO_DEEP"
 
 
@@ -132,4 +132,4 @@ def test_columns_are_found_ignoring_case() -> None:
 
 
 def test_types_are_described_as_people_write_them() -> None:
-    assert describe(SCHEMA) == "struct<a: long, m: map<long, array<string>>, s: struct<X: long>>"
+    assert describe_type(SCHEMA) == "struct<a: long, m: map<long, array<string>>, s: struct<X: long>>"

@@ -4,20 +4,20 @@ import pytest
 
 from headgate.errors import SchemaMismatch
 from headgate.protocol.schema import merging
-from headgate.protocol.schema.merging import Allowed
+from headgate.protocol.schema.merging import MergeOptions
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
 INT, LONG, TEXT, VOID = (Primitive(name) for name in ("integer", "long", "string", "void"))
 BYTE, SHORT, DOUBLE = Primitive("byte"), Primitive("short"), Primitive("double")
-WIDENING, CASTS = Allowed(widening=True), Allowed(casts=True)
+WIDENING, CASTS = MergeOptions(widening=True), MergeOptions(casts=True)
 
 
 def struct(**columns: DataType) -> Struct:
     return Struct(tuple(Field(name, data_type) for name, data_type in columns.items()))
 
 
-def one(table: DataType, rows: DataType, allowed: Allowed = Allowed()) -> DataType:  # noqa: B008
-    return merging.merged(struct(c=table), struct(c=rows), allowed).fields[0].type
+def one(table: DataType, rows: DataType, allowed: MergeOptions = MergeOptions()) -> DataType:  # noqa: B008
+    return merging.merge_schemas(struct(c=table), struct(c=rows), allowed).fields[0].type
 
 
 def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
@@ -25,7 +25,7 @@ def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
     comment = {"comment": "who"}
     table = Struct((Field("Id", LONG, nullable=False, metadata=comment), Field("name", TEXT)))
 
-    found = merging.merged(table, struct(extra=INT, NAME=TEXT, iD=LONG, more=TEXT))
+    found = merging.merge_schemas(table, struct(extra=INT, NAME=TEXT, iD=LONG, more=TEXT))
 
     assert found.fields[:2] == table.fields
     assert found.fields[2:] == (Field("extra", INT), Field("more", TEXT))
@@ -33,7 +33,7 @@ def test_the_table_keeps_spelling_order_nullability_and_comments() -> None:
 
 def test_new_columns_are_nullable_and_missing_ones_stay() -> None:
     """S281, S286"""
-    found = merging.merged(struct(a=LONG, b=LONG), Struct((Field("c", LONG, nullable=False),)))
+    found = merging.merge_schemas(struct(a=LONG, b=LONG), Struct((Field("c", LONG, nullable=False),)))
 
     assert found == struct(a=LONG, b=LONG, c=LONG)
 
@@ -87,7 +87,9 @@ def test_types_that_do_not_go_together_are_refused_by_name(
 
 def test_every_pair_that_does_not_go_together_is_told() -> None:
     with pytest.raises(SchemaMismatch) as caught:
-        merging.merged(struct(a=INT, s=struct(b=TEXT), d=TEXT), struct(a=TEXT, s=struct(b=INT), d=TEXT))
+        merging.merge_schemas(
+            struct(a=INT, s=struct(b=TEXT), d=TEXT), struct(a=TEXT, s=struct(b=INT), d=TEXT)
+        )
 
     assert caught.value.fields["fields"] == ("a", "s.b")
 
@@ -132,7 +134,7 @@ def test_widening_is_recorded_where_it_happened() -> None:
         s=struct(x=Primitive("decimal(8,3)")),
     )
 
-    a, items, m, s = merging.merged(table, rows, WIDENING).fields
+    a, items, m, s = merging.merge_schemas(table, rows, WIDENING).fields
 
     assert (a.type, a.metadata) == (LONG, {merging.TYPE_CHANGES: [{"fromType": "integer", "toType": "long"}]})
     assert items.metadata[merging.TYPE_CHANGES] == [
@@ -148,9 +150,11 @@ def test_widening_is_recorded_where_it_happened() -> None:
 
 
 def test_a_second_widening_is_added_to_the_history() -> None:
-    once = merging.merged(struct(c=SHORT), struct(c=INT), WIDENING)
+    once = merging.merge_schemas(struct(c=SHORT), struct(c=INT), WIDENING)
 
-    (twice,) = merging.merged(once, struct(c=LONG), Allowed(widening=True, preview_version=7)).fields
+    (twice,) = merging.merge_schemas(
+        once, struct(c=LONG), MergeOptions(widening=True, preview_version=7)
+    ).fields
 
     assert twice.metadata[merging.TYPE_CHANGES] == [
         {"fromType": "short", "toType": "integer"},
@@ -184,10 +188,12 @@ def test_with_casts_the_table_keeps_its_types() -> None:
 
 
 def test_a_name_with_a_dot_is_not_a_nested_field() -> None:
-    found = merging.merged(Struct((Field("a", struct(b=LONG)),)), Struct((Field("a.b", LONG),)))
+    found = merging.merge_schemas(Struct((Field("a", struct(b=LONG)),)), Struct((Field("a.b", LONG),)))
 
     assert [column.name for column in found.fields] == ["a", "a.b"]
-    assert list(merging.added(struct(a=struct(b=LONG)), struct(a=struct(b=LONG, c=TEXT), d=TEXT))) == [
+    assert list(
+        merging.added_columns(struct(a=struct(b=LONG)), struct(a=struct(b=LONG, c=TEXT), d=TEXT))
+    ) == [
         "a.c",
         "d",
     ]

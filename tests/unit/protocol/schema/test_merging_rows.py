@@ -6,10 +6,10 @@ import pytest
 
 from headgate.errors import SchemaMismatch
 from headgate.protocol.schema import merging
-from headgate.protocol.schema.merging import TYPE_CHANGES, Allowed
+from headgate.protocol.schema.merging import TYPE_CHANGES, MergeOptions
 from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
 
-WIDENING, CASTS = Allowed(widening=True), Allowed(casts=True)
+WIDENING, CASTS = MergeOptions(widening=True), MergeOptions(casts=True)
 NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal(5,2)")
 MOMENTS = ("date", "timestamp", "timestamp_ntz")
 TYPES = (*NUMBERS, *MOMENTS, "string", "boolean", "binary", "variant")
@@ -20,8 +20,8 @@ def column(data_type: DataType, **metadata: object) -> Struct:
     return Struct((Field("c", data_type, metadata=metadata),))
 
 
-def merged(table: DataType, rows: DataType, allowed: Allowed = Allowed()) -> Field:  # noqa: B008
-    return merging.merged(column(table), column(rows), allowed).fields[0]
+def merged(table: DataType, rows: DataType, allowed: MergeOptions = MergeOptions()) -> Field:  # noqa: B008
+    return merging.merge_schemas(column(table), column(rows), allowed).fields[0]
 
 
 def is_taken(table: str, rows: str) -> bool:
@@ -71,7 +71,7 @@ def test_the_wider_of_two_small_integers_by_its_bytes_and_nothing_recorded(table
 def test_a_widened_column_keeps_what_is_said_of_it() -> None:
     table = Struct((Field("c", INT, metadata={"comment": "how many"}),))
 
-    (found,) = merging.merged(table, column(LONG), WIDENING).fields
+    (found,) = merging.merge_schemas(table, column(LONG), WIDENING).fields
 
     assert found.metadata == {
         "comment": "how many",
@@ -125,15 +125,15 @@ def test_new_columns_are_told_by_their_paths() -> None:
             )
         )
 
-    new = merging.added(column(within("a")), column(within("A", "b")))
+    new = merging.added_columns(column(within("a")), column(within("A", "b")))
 
     assert list(new) == ["c.listed.element.b", "c.mapped.key.b", "c.mapped.value.b", "c.parted.b"]
 
 
 def test_what_stands_in_the_way_can_be_asked_beforehand() -> None:
-    assert merging.incompatible(column(LONG), column(LONG)) == ()
+    assert merging.incompatible_types(column(LONG), column(LONG)) == ()
 
-    (found,) = merging.incompatible(
+    (found,) = merging.incompatible_types(
         column(Array(LONG, contains_null=True)), column(Array(TEXT, contains_null=True))
     )
 

@@ -44,14 +44,14 @@ from headgate.protocol.schema.types import Array, DataType, Primitive
     ],
 )
 def test_text_becomes_a_value_that_casts_alike_everywhere(type_name: str, text: str, meaning: str) -> None:
-    assert partition_values.canonical(text, Primitive(type_name)) == meaning
+    assert partition_values.canonical_text(text, Primitive(type_name)) == meaning
 
 
 def test_a_moment_without_a_zone_is_utc_wherever_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("TZ", "Asia/Kolkata")
         time.tzset()
-        found = partition_values.canonical("2024-01-31 12:00:00", Primitive("timestamp"))
+        found = partition_values.canonical_text("2024-01-31 12:00:00", Primitive("timestamp"))
     time.tzset()
 
     assert found == "2024-01-31 12:00:00Z"
@@ -60,7 +60,7 @@ def test_a_moment_without_a_zone_is_utc_wherever_it_is_read(monkeypatch: pytest.
 @pytest.mark.parametrize("text", [None, ""])
 @pytest.mark.parametrize("type_name", ["string", "long", "date"])
 def test_nothing_is_null(type_name: str, text: str | None) -> None:
-    assert partition_values.canonical(text, Primitive(type_name)) is None
+    assert partition_values.canonical_text(text, Primitive(type_name)) is None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_nothing_is_null(type_name: str, text: str | None) -> None:
 )
 def test_text_that_means_nothing_is_a_broken_log(data_type: DataType, text: str) -> None:
     with pytest.raises(CorruptLog, match="partition value") as caught:
-        partition_values.canonical(text, data_type)
+        partition_values.canonical_text(text, data_type)
 
     assert caught.value.code == "DELTA_STATE_RECOVER_ERROR"
 
@@ -111,4 +111,4 @@ def test_text_that_means_nothing_is_a_broken_log(data_type: DataType, text: str)
 def test_values_are_written_so_that_every_reader_understands_them(
     type_name: str, text: str | None, written: str | None
 ) -> None:
-    assert partition_values.serialized(text, Primitive(type_name)) == written
+    assert partition_values.serialize(text, Primitive(type_name)) == written

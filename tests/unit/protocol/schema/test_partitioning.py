@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headgate.catalog.ports.commits import TableId, Told
-from headgate.catalog.ratification.partitioning_cache import Partitionings
+from headgate.catalog.ports.commits import TableId, TableState
+from headgate.catalog.ratification.partitioning_cache import PartitioningCache
 from headgate.protocol.actions import AddFile, Metadata, Version
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partitioning
@@ -57,7 +57,7 @@ def placed(values: dict[str, str | None]) -> AddFile:
     ],
 )
 def test_a_value_is_one_of_its_column(kind: str, text: str | None, *, fits: bool) -> None:
-    found = partitioning.of(by(f"p {kind}"))
+    found = partitioning.partitioning_of(by(f"p {kind}"))
 
     assert found.fits({"p": text}) is fits
     told = found.mistyped({"p": text})
@@ -69,7 +69,7 @@ def test_a_value_is_one_of_its_column(kind: str, text: str | None, *, fits: bool
     ("values", "misnamed"), [({}, True), ({"p": "1"}, True), ({"p": "1", "q": "1"}, False)]
 )
 def test_a_file_has_a_value_of_every_partition_column(values: dict[str, str], *, misnamed: bool) -> None:
-    found = partitioning.of(by("p long", "q string"))
+    found = partitioning.partitioning_of(by("p long", "q string"))
 
     assert found.misnamed(values) is misnamed
     assert found.fits(values) is not misnamed
@@ -77,20 +77,20 @@ def test_a_file_has_a_value_of_every_partition_column(values: dict[str, str], *,
 
 
 def test_a_mapped_column_goes_by_its_physical_name() -> None:
-    found = partitioning.of(by("p date", "q long", mapped=True, delta_columnMapping_mode="name"))
+    found = partitioning.partitioning_of(by("p date", "q long", mapped=True, delta_columnMapping_mode="name"))
 
     assert found.types == {"col-0": Primitive("date"), "col-1": Primitive("long")}
-    assert partitioning.of(by("p date", "q long", mapped=True)).types.keys() == {"p", "q"}
+    assert partitioning.partitioning_of(by("p date", "q long", mapped=True)).types.keys() == {"p", "q"}
 
 
 def test_a_table_that_is_not_partitioned_has_files_without_values() -> None:
-    found = partitioning.of(metadata())
+    found = partitioning.partitioning_of(metadata())
 
     assert found.fits({}) and not found.fits({"p": None})
 
 
-def told(described: Metadata) -> Told:
-    return Told(MANAGED, described)
+def told(described: Metadata) -> TableState:
+    return TableState(MANAGED, described)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def told(described: Metadata) -> Told:
 def test_what_is_known_of_a_table_is_remembered_until_it_changes(
     described: Metadata | None, values: dict[str, Any], *, fit: bool
 ) -> None:
-    known, adds = Partitionings(), [placed(values)]
+    known, adds = PartitioningCache(), [placed(values)]
     assert not known.fit(TABLE, Version(3), adds)
 
     known.learn(TABLE, Version(3), None if described is None else told(described))
@@ -122,7 +122,7 @@ def test_what_is_known_of_a_table_is_remembered_until_it_changes(
 
 def test_only_so_many_tables_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headgate.catalog.ratification.partitioning_cache._MOST_TABLES", 2)
-    known = Partitionings()
+    known = PartitioningCache()
     tables = [TableId(str(number)) for number in range(3)]
 
     for table, remembered in zip(tables, (1, 2, 1), strict=True):

@@ -24,7 +24,7 @@ def schema(*changes: dict[str, object]) -> dict[str, object]:
 def test_only_the_changes_of_the_lost_version_move_and_nothing_else_changes() -> None:
     before = metadata(msgspec.json.encode(schema(change(2), change(7))).decode())
 
-    moved = type_widening.moved(before, Version(7), Version(9))
+    moved = type_widening.renumber_type_changes(before, Version(7), Version(9))
 
     assert msgspec.json.decode(moved.schema_string) == schema(change(2), change(9))
 
@@ -32,4 +32,4 @@ def test_only_the_changes_of_the_lost_version_move_and_nothing_else_changes() ->
 def test_a_schema_without_changes_stays_as_it_was_written() -> None:
     before = metadata(ONE_COLUMN.replace(",", ", "))
 
-    assert type_widening.moved(before, Version(7), Version(9)) is before
+    assert type_widening.renumber_type_changes(before, Version(7), Version(9)) is before

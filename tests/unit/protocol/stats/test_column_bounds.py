@@ -13,8 +13,8 @@ import pytest
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Array, Primitive
 from headgate.protocol.stats import column_bounds
-from headgate.protocol.stats.column_bounds import SLICE, Asked, Bounds, Reader
-from headgate.protocol.stats.stats_json import Leaf
+from headgate.protocol.stats.column_bounds import SLICE_ROWS, BoundsReader, BoundsRequest, ColumnBounds
+from headgate.protocol.stats.stats_json import StatsLeaf
 
 MICROS = {"timestamp": pa.timestamp("us", "UTC"), "timestamp_ntz": pa.timestamp("us")}
 FIRST, LAST = -(2**63), 2**63 - 1
@@ -28,8 +28,8 @@ def column(type_name: str, **more: bool) -> Column:
     return Column(("a",), Primitive(type_name), **more)
 
 
-def of_texts(texts: list[str | None], asked: Asked) -> Bounds:
-    (found,) = column_bounds.of_files(pa.table({"stats": pa.array(texts, pa.string())}), (asked,))
+def of_texts(texts: list[str | None], asked: BoundsRequest) -> ColumnBounds:
+    (found,) = column_bounds.bounds_from_stats(pa.table({"stats": pa.array(texts, pa.string())}), (asked,))
     return found
 
 
@@ -52,7 +52,7 @@ def parsed(low: Any, high: Any, kind: pa.DataType, *others: str) -> pa.Table:
     )
 
 
-def ends(found: Bounds) -> tuple[Any, Any]:
+def ends(found: ColumnBounds) -> tuple[Any, Any]:
     """The bounds of the first file; moments as microseconds."""
     low, high = (
         values.cast(pa.int64()) if pa.types.is_timestamp(values.type) else values
@@ -100,7 +100,7 @@ JSON_ROWS = [
 def test_bounds_as_texts_have_them(
     type_name: str, low: Any, high: Any, lower: Any, upper: Any, others: list[str]
 ) -> None:
-    found = of_texts([text(low, high), *others], Asked(column(type_name)))
+    found = of_texts([text(low, high), *others], BoundsRequest(column(type_name)))
 
     assert ends(found) == (lower, upper)
     assert (found.may_be_null[0].as_py(), found.may_have_value[0].as_py()) == (False, True)
@@ -133,7 +133,7 @@ def test_bounds_as_the_columns_of_a_checkpoint_have_them(
     for others in ((), (text(None, None),)):
         files = parsed(low, high, kind, *others)
 
-        (found,) = column_bounds.of_files(files, (Asked(column(type_name)),))
+        (found,) = column_bounds.bounds_from_stats(files, (BoundsRequest(column(type_name)),))
 
         assert ends(found) == (lower, upper)
         assert len(found) == 1 + len(others)
@@ -156,12 +156,12 @@ def test_bounds_as_the_columns_of_a_checkpoint_have_them(
 def test_bounds_of_a_column_have_one_type_wherever_they_come_from(
     type_name: str, kind: pa.DataType, value: str
 ) -> None:
-    asked = Asked(column(type_name))
-    (read,) = column_bounds.of_files(parsed(None, None, kind), (asked,))
-    (none,) = Reader([asked]).read(())
-    partition = column_bounds.of_partition(pa.array([value]), asked.column)
+    asked = BoundsRequest(column(type_name))
+    (read,) = column_bounds.bounds_from_stats(parsed(None, None, kind), (asked,))
+    (none,) = BoundsReader([asked]).read(())
+    partition = column_bounds.bounds_from_partition_values(pa.array([value]), asked.column)
 
-    found = column_bounds.joined([of_texts([text(None, None)], asked), read, none, partition])
+    found = column_bounds.concat_bounds([of_texts([text(None, None)], asked), read, none, partition])
 
     assert (found.low.null_count, found.high.null_count, len(found)) == (2, 2, 3)
 
@@ -180,7 +180,9 @@ def test_bounds_of_a_column_have_one_type_wherever_they_come_from(
 def test_the_first_and_the_last_moments_do_not_run_over(
     type_name: str, low: int, high: int, lower: int, upper: int
 ) -> None:
-    (found,) = column_bounds.of_files(parsed(low, high, MICROS[type_name]), (Asked(column(type_name)),))
+    (found,) = column_bounds.bounds_from_stats(
+        parsed(low, high, MICROS[type_name]), (BoundsRequest(column(type_name)),)
+    )
 
     assert ends(found) == (lower, upper)
 
@@ -203,7 +205,7 @@ def test_the_first_and_the_last_moments_do_not_run_over(
     ],
 )
 def test_how_far_the_upper_bound_of_a_text_is_trusted(high: str, inside: str, beyond: str) -> None:
-    found = of_texts([text("", "short"), text("", high)], Asked(column("string")))
+    found = of_texts([text("", "short"), text("", high)], BoundsRequest(column("string")))
     upper = found.high[1].as_py()
 
     assert inside.encode() <= upper.encode() < beyond.encode()
@@ -222,7 +224,7 @@ def test_how_far_the_upper_bound_of_a_text_is_trusted(high: str, inside: str, be
 def test_decimals_of_many_digits_have_slack(type_name: str, said: Any, inside: Any, beyond: Any) -> None:
     number = float(said)
     for low, high in ((-number, number),):
-        lower, upper = ends(of_texts([text(low, high)], Asked(column(type_name))))
+        lower, upper = ends(of_texts([text(low, high)], BoundsRequest(column(type_name))))
 
         assert lower == -upper
         assert number < upper
@@ -231,13 +233,13 @@ def test_decimals_of_many_digits_have_slack(type_name: str, said: Any, inside: A
 
 @pytest.mark.parametrize("value", [0.1, -0.1, 0.0, 1e-45, 3.4e38, 16777216.0])
 def test_doubles_that_were_floats_have_the_slack_of_a_float(value: float) -> None:
-    found = of_texts([text(value, value)], Asked(column("double", was_float=True)))
+    found = of_texts([text(value, value)], BoundsRequest(column("double", was_float=True)))
     lower, upper = ends(found)
 
     (single,) = pa.array([value], pa.float32()).to_pylist()
     assert lower < min(value, single) <= max(value, single) < upper
     assert upper - lower <= max(abs(value) * 2.5e-7, 1e-43)
-    assert ends(of_texts([text(value, value)], Asked(column("double")))) == (value, value)
+    assert ends(of_texts([text(value, value)], BoundsRequest(column("double")))) == (value, value)
 
 
 @pytest.mark.parametrize(
@@ -252,9 +254,9 @@ def test_doubles_that_were_floats_have_the_slack_of_a_float(value: float) -> Non
 def test_what_is_no_number_is_no_bound_of_doubles_that_were_floats(
     low: float, high: float, lower: float | None, upper: float | None
 ) -> None:
-    asked = Asked(column("double", was_float=True))
+    asked = BoundsRequest(column("double", was_float=True))
 
-    (found,) = column_bounds.of_files(parsed(low, high, pa.float64()), (asked,))
+    (found,) = column_bounds.bounds_from_stats(parsed(low, high, pa.float64()), (asked,))
 
     assert ends(found) == (lower, upper)
 
@@ -281,7 +283,7 @@ def test_nulls_are_relied_on_only_where_there_are_none_or_nothing_else(
 ) -> None:
     texts = [None if counted is None else json.dumps(counted), text(1, 2)]
 
-    found = of_texts(texts, Asked(Column(("a",), kind)))
+    found = of_texts(texts, BoundsRequest(Column(("a",), kind)))
 
     assert found.may_be_null.to_pylist() == [may_be_null, False]
     assert found.may_have_value.to_pylist() == [may_have_value, True]
@@ -309,7 +311,7 @@ def test_nulls_are_relied_on_only_where_there_are_none_or_nothing_else(
 def test_partition_values_are_their_own_bounds(
     type_name: str, texts: list[str | None], low: list[Any], high: list[Any]
 ) -> None:
-    found = column_bounds.of_partition(pa.array(texts, pa.string()), column(type_name))
+    found = column_bounds.bounds_from_partition_values(pa.array(texts, pa.string()), column(type_name))
     absent = [not value for value in texts]
 
     shown = [
@@ -322,7 +324,7 @@ def test_partition_values_are_their_own_bounds(
 
 
 def test_some_of_the_files_in_any_order() -> None:
-    whole = of_texts([text(at, at + 10) for at in range(3)] + [None], Asked(column("long")))
+    whole = of_texts([text(at, at + 10) for at in range(3)] + [None], BoundsRequest(column("long")))
 
     assert len(whole) == 4
     assert whole.take(pa.array([3, 0])).low.to_pylist() == [None, 0]
@@ -331,11 +333,11 @@ def test_some_of_the_files_in_any_order() -> None:
 
 
 def test_parts_are_put_one_after_the_other() -> None:
-    one, two = (of_texts([text(at, at + 10)] * 2, Asked(column("long"))) for at in (1, 5))
+    one, two = (of_texts([text(at, at + 10)] * 2, BoundsRequest(column("long"))) for at in (1, 5))
 
-    assert column_bounds.joined([one]) is one
-    assert column_bounds.joined([one, two, one]).low.to_pylist() == [1, 1, 5, 5, 1, 1]
-    assert column_bounds.joined([one, two]).high.to_pylist() == [11, 11, 15, 15]
+    assert column_bounds.concat_bounds([one]) is one
+    assert column_bounds.concat_bounds([one, two, one]).low.to_pylist() == [1, 1, 5, 5, 1, 1]
+    assert column_bounds.concat_bounds([one, two]).high.to_pylist() == [11, 11, 15, 15]
 
 
 @pytest.mark.parametrize(
@@ -344,43 +346,50 @@ def test_parts_are_put_one_after_the_other() -> None:
 def test_uncounted_nulls_are_enough_for_who_does_not_ask_for_them(
     *, asked: bool, uncounted: int, enough: bool
 ) -> None:
-    known = of_texts([text(1, 2)], Asked(column("long")))
+    known = of_texts([text(1, 2)], BoundsRequest(column("long")))
     counts = pa.array([True] + [None] * uncounted, pa.bool_())
-    found = Bounds(known.low, known.high, counts, known.may_have_value)
+    found = ColumnBounds(known.low, known.high, counts, known.may_have_value)
 
-    assert found.answers(Asked(column("long"), asked)) is enough
-    assert Asked(column("long")).nulls
+    assert found.answers(BoundsRequest(column("long"), asked)) is enough
+    assert BoundsRequest(column("long")).nulls
 
 
 def test_which_leaves_are_wanted() -> None:
-    asked = [Asked(column("long")), Asked(Column(("b", "c"), Primitive("binary")), nulls=False)]
+    asked = [
+        BoundsRequest(column("long")),
+        BoundsRequest(Column(("b", "c"), Primitive("binary")), nulls=False),
+    ]
 
-    assert Reader(iter(asked)).leaves == (
-        Leaf("numRecords", ()), Leaf("nullCount", ("a",)), Leaf("nullCount", ("b", "c")),
-        Leaf("minValues", ("a",)), Leaf("maxValues", ("a",)),
+    assert BoundsReader(iter(asked)).leaves == (
+        StatsLeaf("numRecords", ()), StatsLeaf("nullCount", ("a",)), StatsLeaf("nullCount", ("b", "c")),
+        StatsLeaf("minValues", ("a",)), StatsLeaf("maxValues", ("a",)),
     )  # fmt: skip
 
 
-MANY = 2 * SLICE + 10
+MANY = 2 * SLICE_ROWS + 10
 NUMBERED = [text(at, at + 5) for at in range(MANY)]
-BINARY = Asked(Column(("b",), Primitive("binary")), nulls=False)
+BINARY = BoundsRequest(Column(("b",), Primitive("binary")), nulls=False)
 
 
 @pytest.mark.parametrize("present", [(), ("minValues",), ("maxValues",), ("minValues", "maxValues")])
-@pytest.mark.parametrize("others", [(), (BINARY,), (Asked(Column(("c",), Primitive("string"))),)])
-def test_many_files_are_known_as_each_by_itself(present: tuple[str, ...], others: tuple[Asked, ...]) -> None:
-    odd, texts = SLICE + 1, list(NUMBERED)
+@pytest.mark.parametrize("others", [(), (BINARY,), (BoundsRequest(Column(("c",), Primitive("string"))),)])
+def test_many_files_are_known_as_each_by_itself(
+    present: tuple[str, ...], others: tuple[BoundsRequest, ...]
+) -> None:
+    odd, texts = SLICE_ROWS + 1, list(NUMBERED)
     counted = {"numRecords": 4, "nullCount": {"a": 0 if present else 4, "b": 4}}
     texts[odd] = json.dumps({**counted, **{name: {"a": 7} for name in present}})
     files = pa.table({"stats": texts, "path": [str(at) for at in range(MANY)]})
     low, high = (7 if name in present else None for name in ("minValues", "maxValues"))
 
-    found, *rest = column_bounds.of_files(files, (Asked(column("long"), nulls=False), *others))
+    found, *rest = column_bounds.bounds_from_stats(
+        files, (BoundsRequest(column("long"), nulls=False), *others)
+    )
 
     assert found.low.to_pylist() == [low if at == odd else at for at in range(MANY)]
     assert found.high.to_pylist() == [high if at == odd else at + 5 for at in range(MANY)]
     assert found.may_have_value.to_pylist() == [bool(present) or at != odd for at in range(MANY)]
-    assert found.may_be_null.null_count == (0 if others else len(present or "x") * SLICE)
+    assert found.may_be_null.null_count == (0 if others else len(present or "x") * SLICE_ROWS)
     assert [len(bounds) for bounds in rest] == [MANY] * len(others)
     if others == (BINARY,):
         assert rest[0].may_have_value.to_pylist() == [at != odd for at in range(MANY)]
@@ -390,7 +399,7 @@ def test_many_files_are_known_as_each_by_itself(present: tuple[str, ...], others
 def test_no_column_of_any_files_and_any_column_of_no_files(count: int) -> None:
     files = pa.table({"stats": pa.array(NUMBERED[:count], pa.string())})
 
-    assert column_bounds.of_files(files, ()) == ()
-    (found,) = Reader([Asked(column("string"))]).read(())
+    assert column_bounds.bounds_from_stats(files, ()) == ()
+    (found,) = BoundsReader([BoundsRequest(column("string"))]).read(())
     assert [getattr(found, part.name).to_pylist() for part in fields(found)] == [[], [], [], []]
     assert (found.low.type, found.may_be_null.type) == (pa.string(), pa.bool_())

@@ -10,7 +10,7 @@ import pytest
 
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Primitive
-from headgate.protocol.stats.column_bounds import Asked, Bounds
+from headgate.protocol.stats.column_bounds import BoundsRequest, ColumnBounds
 from headgate.protocol.stats.file_bounds import FileBounds, Path
 from tests.support.waiting import PATIENCE_SECONDS
 
@@ -22,21 +22,21 @@ PARTS: list[dict[str, str | None]] = [{"p": "7"}, {"p": None}, {"p": "9"}]
 class Told:
     """Statistics of three files that remember who asked for what; a column's name is its bound."""
 
-    def __init__(self, meanwhile: Callable[[Asked], None] = lambda _: None) -> None:
+    def __init__(self, meanwhile: Callable[[BoundsRequest], None] = lambda _: None) -> None:
         self.calls: list[list[tuple[str, bool]]] = []
         self._meanwhile = meanwhile
 
-    def __call__(self, wanted: Sequence[Asked]) -> list[Bounds]:
+    def __call__(self, wanted: Sequence[BoundsRequest]) -> list[ColumnBounds]:
         self.calls.append([(".".join(asked.column.path), asked.nulls) for asked in wanted])
         for asked in wanted:
             self._meanwhile(asked)
         return [_bounds(asked) for asked in wanted]
 
 
-def _bounds(asked: Asked) -> Bounds:
+def _bounds(asked: BoundsRequest) -> ColumnBounds:
     ends = pa.array([f"{asked.column.path[-1]}{number}" for number in range(3)])
     nulls = pa.array([asked.nulls or None] * 3, pa.bool_())
-    return Bounds(ends, ends, nulls, pa.array([True] * 3))
+    return ColumnBounds(ends, ends, nulls, pa.array([True] * 3))
 
 
 def files(parts: Sequence[dict[str, str | None]] = PARTS) -> pa.Table:
@@ -78,7 +78,7 @@ def test_nothing_is_read_twice_except_to_count_nulls(
     bounds = FileBounds(files(), partition_columns=["p"], statistics=told)
 
     for wanted in loads:
-        bounds.load(Asked(column, nulls) for column, nulls in wanted)
+        bounds.load(BoundsRequest(column, nulls) for column, nulls in wanted)
 
     assert told.calls == calls
 
@@ -142,14 +142,14 @@ def test_some_of_the_files_share_what_is_read_for_all() -> None:
 def test_what_is_known_is_answered_while_another_column_is_read() -> None:
     found: list[list[Any]] = []
 
-    def meanwhile(asked: Asked) -> None:
+    def meanwhile(asked: BoundsRequest) -> None:
         if asked.column == B:
             found.append(pool.submit(lows, bounds, A).result(timeout=PATIENCE_SECONDS))
 
     with ThreadPoolExecutor(1) as pool:
         bounds = FileBounds(files(), statistics=Told(meanwhile))
         bounds.of(A)
-        bounds.load([Asked(B)])
+        bounds.load([BoundsRequest(B)])
 
     assert found == [["a0", "a1", "a2"]]
 
@@ -157,7 +157,7 @@ def test_what_is_known_is_answered_while_another_column_is_read() -> None:
 def test_who_comes_second_waits_for_what_the_first_reads() -> None:
     second: list[Future[list[Any]]] = []
 
-    def meanwhile(_: Asked) -> None:
+    def meanwhile(_: BoundsRequest) -> None:
         if not second:
             second.append(pool.submit(lows, bounds, A))
             time.sleep(0.05)  # enough for it to begin

@@ -37,7 +37,7 @@ def test_texts_lie_within_their_bounds(values: list[str]) -> None:
     low, high = bounds(values, "string") or pytest.fail("texts always have bounds")
 
     assert all(low.encode() <= value.encode() <= high.encode() for value in values)
-    assert len(low) <= file_stats.MAX_STRING
+    assert len(low) <= file_stats.STRING_PREFIX_LENGTH
 
 
 @given(st.lists(MOMENTS, min_size=1), st.booleans())
@@ -143,7 +143,7 @@ def test_only_the_first_columns_have_statistics() -> None:
 
     found = rendered({name: pa.array([1], pa.int64()) for name in names}, schema)
 
-    assert list(found["minValues"]) == names[: file_stats.INDEXED_COLUMNS]
+    assert list(found["minValues"]) == names[: file_stats.DEFAULT_INDEXED_COLUMNS]
 
 
 @given(st.lists(st.decimals(min_value=-(10**15), max_value=10**15, places=4), min_size=1, max_size=8))

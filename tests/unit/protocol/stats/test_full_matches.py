@@ -10,7 +10,7 @@ from headgate.protocol.predicates import from_sql
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import full_matches
 from headgate.protocol.stats.file_bounds import FileBounds
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 from tests.support.tables import named_file
 
 SCHEMA = Struct(
@@ -32,8 +32,8 @@ def told(low: int | None, high: int | None, nulls: int | None = 0, records: int 
 
 def certain(sql: str, stats: str | None, partition: str | None = "1") -> bool:
     add = msgspec.structs.replace(named_file("a"), stats=stats, partition_values={"p": partition})
-    bounds = FileBounds(table_of([add]), partition_columns=["p"])
-    found: list[bool] = full_matches.certain(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
+    bounds = FileBounds(adds_as_table([add]), partition_columns=["p"])
+    found: list[bool] = full_matches.full_match_mask(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
     return found[0]
 
 
@@ -81,9 +81,9 @@ def test_what_is_proven_is_true_of_every_row(values: list[int | None], op: str, 
 
 
 def test_no_file_is_no_answer() -> None:
-    bounds = FileBounds(table_of([]), partition_columns=["p"])
+    bounds = FileBounds(adds_as_table([]), partition_columns=["p"])
 
-    assert full_matches.certain(bounds, from_sql.parse("id > 1", SCHEMA)) == pa.array([], pa.bool_())
+    assert full_matches.full_match_mask(bounds, from_sql.parse("id > 1", SCHEMA)) == pa.array([], pa.bool_())
 
 
 @pytest.mark.parametrize(
@@ -101,9 +101,9 @@ def test_partitions_of_every_type_are_compared_by_value(
 ) -> None:
     schema = Struct((Field("id", Primitive("long")), Field("p", Primitive(kind))))
     add = msgspec.structs.replace(named_file("a"), partition_values={"p": value})
-    bounds = FileBounds(table_of([add]), partition_columns=["p"])
+    bounds = FileBounds(adds_as_table([add]), partition_columns=["p"])
 
-    assert full_matches.certain(bounds, from_sql.parse(sql, schema)).to_pylist() == [proven]
+    assert full_matches.full_match_mask(bounds, from_sql.parse(sql, schema)).to_pylist() == [proven]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_is_true_for_more_rows_than_spark_selects_proves_nothing(
     schema = Struct(tuple(Field(name, Primitive(kind)) for name, kind in types.items()))
     predicate = from_sql.parse(sql, schema, time_zone=zone)
 
-    found = full_matches.certain(FileBounds(table_of([add]), partition_columns=[]), predicate)
+    found = full_matches.full_match_mask(FileBounds(adds_as_table([add]), partition_columns=[]), predicate)
 
     assert found.to_pylist() == [proven]
 

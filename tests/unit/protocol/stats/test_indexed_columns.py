@@ -8,7 +8,7 @@ from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering
 from headgate.protocol.property_values import COLUMN_MAPPING_MODE as MODE
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.column_mapping import ID, PHYSICAL_NAME
+from headgate.protocol.schema.column_mapping import COLUMN_ID, PHYSICAL_NAME
 from headgate.protocol.schema.types import Array, Field, Primitive, Struct
 from headgate.protocol.stats import indexed_columns
 
@@ -39,40 +39,40 @@ def metadata(schema: Struct = SCHEMA, *partition_by: str, **configuration: str) 
     ],
 )
 def test_lists_of_columns(text: str, paths: list[tuple[str, ...]]) -> None:
-    assert list(indexed_columns.parse_names(text)) == paths
+    assert list(indexed_columns.parse_stats_columns(text)) == paths
 
 
 def test_what_is_no_list_of_columns_is_refused() -> None:
     for text in ("`a", "a..b", ",a"):
         with pytest.raises(InvalidRequest):
-            indexed_columns.parse_names(text)
+            indexed_columns.parse_stats_columns(text)
 
 
 def test_the_first_columns_are_counted_without_partitions() -> None:
     asked = metadata(SCHEMA, "P", delta_dataSkippingNumIndexedCols="3")
 
-    assert indexed_columns.physical_paths(asked) == {("a",), ("l",), ("s", "x")}
+    assert indexed_columns.indexed_paths(asked) == {("a",), ("l",), ("s", "x")}
     many = Struct(tuple(Field(f"c{number}", LONG) for number in range(40)))
-    assert len(indexed_columns.physical_paths(metadata(many))) == 32
-    assert len(indexed_columns.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="-1"))) == 40
-    assert indexed_columns.physical_paths(metadata(many, delta_dataSkippingNumIndexedCols="0")) == set()
+    assert len(indexed_columns.indexed_paths(metadata(many))) == 32
+    assert len(indexed_columns.indexed_paths(metadata(many, delta_dataSkippingNumIndexedCols="-1"))) == 40
+    assert indexed_columns.indexed_paths(metadata(many, delta_dataSkippingNumIndexedCols="0")) == set()
 
 
 def test_columns_are_named_with_all_that_is_in_them_and_clustering_is_always_among_them() -> None:
     asked = metadata(delta_dataSkippingStatsColumns="S.Y, a")
 
-    assert indexed_columns.physical_paths(asked) == {("s", "y", "z"), ("a",)}
-    assert indexed_columns.physical_paths(asked, [("s", "x")]) == {("s", "y", "z"), ("a",), ("s", "x")}
+    assert indexed_columns.indexed_paths(asked) == {("s", "y", "z"), ("a",)}
+    assert indexed_columns.indexed_paths(asked, [("s", "x")]) == {("s", "y", "z"), ("a",), ("s", "x")}
 
 
 def test_mapped_columns_are_clustered_and_counted_by_physical_names() -> None:
     """S215"""
-    inner = Struct((Field("x", LONG, metadata={ID: 2, PHYSICAL_NAME: "px"}),))
-    schema = Struct((Field("s", inner, metadata={ID: 1, PHYSICAL_NAME: "ps"}),))
+    inner = Struct((Field("x", LONG, metadata={COLUMN_ID: 2, PHYSICAL_NAME: "px"}),))
+    schema = Struct((Field("s", inner, metadata={COLUMN_ID: 1, PHYSICAL_NAME: "ps"}),))
     mapped = metadata(schema, **{MODE.replace(".", "_"): "name"})
 
-    assert clustering.physical(["S.x"], mapped) == (("ps", "px"),)
-    assert indexed_columns.physical_paths(mapped) == {("ps", "px")}
+    assert clustering.physical_columns(["S.x"], mapped) == (("ps", "px"),)
+    assert indexed_columns.indexed_paths(mapped) == {("ps", "px")}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_clusterings_that_cannot_be(
     names: list[str], partition_by: tuple[str, ...], properties: dict[str, str], code: str
 ) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        clustering.physical(names, metadata(SCHEMA, *partition_by, **properties))
+        clustering.physical_columns(names, metadata(SCHEMA, *partition_by, **properties))
 
     assert caught.value.code == code
 
@@ -105,16 +105,16 @@ def test_clusterings_that_cannot_be(
 def test_clusterings_that_can_be() -> None:
     many = Struct(tuple(Field(f"c{number}", LONG) for number in range(40)))
 
-    four = clustering.physical(["a", "p, s.x", "s.y.z"], metadata())
+    four = clustering.physical_columns(["a", "p, s.x", "s.y.z"], metadata())
     assert four == (("a",), ("p",), ("s", "x"), ("s", "y", "z"))
-    assert clustering.physical([], metadata(SCHEMA, "p")) == ()
-    assert clustering.physical(["c39"], metadata(many)) == (("c39",),)
-    assert clustering.physical(["a"], metadata(delta_dataSkippingStatsColumns="a")) == (("a",),)
-    assert clustering.domain(["s.x"], metadata()) == lifecycle.clustering([("s", "x")])
+    assert clustering.physical_columns([], metadata(SCHEMA, "p")) == ()
+    assert clustering.physical_columns(["c39"], metadata(many)) == (("c39",),)
+    assert clustering.physical_columns(["a"], metadata(delta_dataSkippingStatsColumns="a")) == (("a",),)
+    assert clustering.domain_from_names(["s.x"], metadata()) == lifecycle.clustering_domain([("s", "x")])
 
 
 def test_a_table_that_was_ever_clustered_gets_no_partitions() -> None:
-    told = clustering.cannot_be_partitioned()
+    told = clustering.partitioning_error()
 
     assert told.code == "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE"
     assert "leave the partitioning out" in told.message

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from headgate.protocol.stats.operation_metrics import FILES, ROWS, Metric, counts
+from headgate.protocol.stats.operation_metrics import FILE_METRICS, ROW_METRICS, Metric, metric_counts
 
 OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
     "WRITE": ({"numFiles": "2", "numOutputRows": "10"}, "10 written", "2 added"),
@@ -74,11 +74,11 @@ OPERATIONS: dict[str, tuple[Mapping[str, object], str, str]] = {
 
 
 def told(metrics: Mapping[str, object], rows: tuple[Metric, ...]) -> str:
-    return ", ".join(f"{count.number} {count.verb}" for count in counts(metrics, rows))
+    return ", ".join(f"{count.number} {count.verb}" for count in metric_counts(metrics, rows))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_operation_tells_what_became_of_rows_and_files(operation: str) -> None:
     metrics, rows, files = OPERATIONS[operation]
 
-    assert (told(metrics, ROWS), told(metrics, FILES)) == (rows, files)
+    assert (told(metrics, ROW_METRICS), told(metrics, FILE_METRICS)) == (rows, files)

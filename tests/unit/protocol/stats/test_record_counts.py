@@ -3,29 +3,29 @@
 import pytest
 
 from headgate.protocol.stats import record_counts
-from headgate.protocol.stats.record_counts import Counts
+from headgate.protocol.stats.record_counts import RecordCounts
 from tests.support.commits import add
 
 
 @pytest.mark.parametrize(
     ("stats", "found"),
     [
-        (None, Counts()),
-        ("", Counts()),
-        ("no JSON", Counts()),
-        ('{"numRecords":"many"}', Counts()),
-        ('{"numRecords":-1}', Counts()),
-        ('{"numRecords":9223372036854775808}', Counts()),
-        ('{"numRecords":9223372036854775807}', Counts(2**63 - 1)),
-        ('{"numRecords":0}', Counts(0)),
-        ('{"numRecords":7,"minValues":' + "[" * 9_999 + "]" * 9_999 + "}", Counts()),
-        ('{"minValues":{}}', Counts()),
-        ('{"numRecords":7,"tightBounds":false}', Counts(7, tight_bounds=False)),
-        ('{"tightBounds":true}', Counts(None, tight_bounds=True)),
+        (None, RecordCounts()),
+        ("", RecordCounts()),
+        ("no JSON", RecordCounts()),
+        ('{"numRecords":"many"}', RecordCounts()),
+        ('{"numRecords":-1}', RecordCounts()),
+        ('{"numRecords":9223372036854775808}', RecordCounts()),
+        ('{"numRecords":9223372036854775807}', RecordCounts(2**63 - 1)),
+        ('{"numRecords":0}', RecordCounts(0)),
+        ('{"numRecords":7,"minValues":' + "[" * 9_999 + "]" * 9_999 + "}", RecordCounts()),
+        ('{"minValues":{}}', RecordCounts()),
+        ('{"numRecords":7,"tightBounds":false}', RecordCounts(7, tight_bounds=False)),
+        ('{"tightBounds":true}', RecordCounts(None, tight_bounds=True)),
     ],
 )
-def test_what_statistics_say_of_a_file_or_nothing(stats: str | None, found: Counts) -> None:
-    assert record_counts.of(add("a", stats)) == found
+def test_what_statistics_say_of_a_file_or_nothing(stats: str | None, found: RecordCounts) -> None:
+    assert record_counts.counts_of_file(add("a", stats)) == found
 
 
 def test_wide_bounds_leave_every_number_as_it_was() -> None:
@@ -57,8 +57,8 @@ def test_wide_bounds_leave_every_number_as_it_was() -> None:
     ],
 )
 def test_what_every_reader_can_make_something_of(stats: str | None, readable: bool) -> None:
-    assert (record_counts.unreadable(stats) is None) is readable
+    assert (record_counts.stats_problem(stats) is None) is readable
 
 
 def test_statistics_nested_without_end_are_unreadable() -> None:
-    assert record_counts.unreadable('{"minValues":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}")
+    assert record_counts.stats_problem('{"minValues":' + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}")

@@ -6,20 +6,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.stats.stats_json import Leaf, Reader
+from headgate.protocol.stats.stats_json import StatsJsonReader, StatsLeaf
 
 KINDS = {"long": pa.int64(), "double": pa.float64(), "float": pa.float32(), "text": pa.string(),
          "flag": pa.bool_()}  # fmt: skip
-LOW = {name: Leaf("minValues", (name,)) for name in KINDS}
-RECORDS, INNER = Leaf("numRecords", ()), Leaf("maxValues", ("in", "deep", "er"))
+LOW = {name: StatsLeaf("minValues", (name,)) for name in KINDS}
+RECORDS, INNER = StatsLeaf("numRecords", ()), StatsLeaf("maxValues", ("in", "deep", "er"))
 ASKED = {RECORDS: pa.int64(), INNER: pa.int64(), **{LOW[name]: kind for name, kind in KINDS.items()}}
 FULL = {"long": 5, "double": 0.5, "float": 0.25, "text": "é\"\\\n", "flag": True}  # fmt: skip
 USUAL = '{"numRecords":3,"minValues":{"long":4}}'
 DEEP = '{"a":' * 5_000 + "1" + "}" * 5_000
 
 
-def read(texts: list[str | None], asked: dict[Leaf, pa.DataType] = ASKED) -> dict[Leaf, list[Any]]:
-    found = Reader(asked).read(pa.array(texts, pa.string()))
+def read(texts: list[str | None], asked: dict[StatsLeaf, pa.DataType] = ASKED) -> dict[StatsLeaf, list[Any]]:
+    found = StatsJsonReader(asked).read(pa.array(texts, pa.string()))
     assert {leaf: values.type for leaf, values in found.items()} == asked
     return {leaf: values.to_pylist() for leaf, values in found.items()}
 
@@ -153,7 +153,7 @@ def test_bytes_that_are_no_text_spoil_only_what_they_are_part_of(beside: bytes) 
     stored = [b'{"numRecords":7,"minValues":{"text":"\xff"}}', b'{"numRecords":8}', beside]
     texts = pa.Array.from_buffers(pa.string(), 3, pa.array(stored, pa.binary()).buffers())
 
-    found = Reader({RECORDS: pa.int64(), LOW["text"]: pa.string()}).read(texts)
+    found = StatsJsonReader({RECORDS: pa.int64(), LOW["text"]: pa.string()}).read(texts)
 
     assert found[RECORDS].to_pylist() == [None, 8, None]
     assert found[LOW["text"]].to_pylist() == [None, None, None]
@@ -166,7 +166,7 @@ def test_a_part_of_a_column_is_read_as_such(start: int, size: int) -> None:
         known = [None if number == missing else number for number in range(5)]
         texts = pa.array([None if number is None else f'{{"numRecords":{number}}}' for number in known])
 
-        found = Reader({RECORDS: pa.int64()}).read(texts.slice(start, size))
+        found = StatsJsonReader({RECORDS: pa.int64()}).read(texts.slice(start, size))
 
         assert found[RECORDS].to_pylist() == known[start : start + size]
 
@@ -183,23 +183,26 @@ def test_what_writers_usually_write_is_never_read_one_by_one(
     texts: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = read(texts)
-    monkeypatch.delattr(Reader, "_alone")
+    monkeypatch.delattr(StatsJsonReader, "_alone")
 
     assert read(texts) == expected
-    assert Reader(ASKED).read(pa.array([None, *texts]).slice(1))[RECORDS].to_pylist() == expected[RECORDS]
+    assert (
+        StatsJsonReader(ASKED).read(pa.array([None, *texts]).slice(1))[RECORDS].to_pylist()
+        == expected[RECORDS]
+    )
 
 
 def test_no_text_at_all_and_no_leaf_at_all() -> None:
     assert read([]) == {leaf: [] for leaf in ASKED}
     bare = pa.Array.from_buffers(pa.string(), 0, [None, pa.py_buffer(b""), pa.py_buffer(b"")])
-    assert Reader({RECORDS: pa.int64()}).read(bare)[RECORDS].to_pylist() == []
+    assert StatsJsonReader({RECORDS: pa.int64()}).read(bare)[RECORDS].to_pylist() == []
     assert read([None, None])[RECORDS] == [None, None]
-    assert Reader({}).read(pa.array([USUAL, None, "broken"])) == {}
+    assert StatsJsonReader({}).read(pa.array([USUAL, None, "broken"])) == {}
 
 
 def test_names_with_dots_and_of_python_are_names_like_any_other() -> None:
     odd = [("a.b",), ("a", "b"), ("class",), ("f0",), ("",), ("a", "f1", "self")]
-    leaves = {Leaf("minValues", path): pa.int64() for path in odd}
+    leaves = {StatsLeaf("minValues", path): pa.int64() for path in odd}
     low = {"a.b": 1, "a": {"b": 2, "f1": {"self": 6}}, "class": 3, "f0": 4, "": 5}
 
     for text in ({"minValues": low}, {"minValues": {**low, "z": "x"}, "numRecords": "x"}):

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from headgate.protocol.stats.stats_json import Leaf
-from headgate.protocol.stats.stats_leaves import Reader
+from headgate.protocol.stats.stats_json import StatsLeaf
+from headgate.protocol.stats.stats_leaves import StatsLeafReader
 
-RECORDS = Leaf("numRecords", ())
+RECORDS = StatsLeaf("numRecords", ())
 NOON = datetime(2024, 1, 1, 12, 30, 15, 250_000)
 
 
@@ -32,8 +32,8 @@ def files(
 
 
 def read(table: pa.Table, **leaves: pa.DataType) -> dict[str, pa.Array]:
-    asked = {Leaf("minValues", tuple(name.split("__"))): kind for name, kind in leaves.items()}
-    found = Reader(asked).read(table)
+    asked = {StatsLeaf("minValues", tuple(name.split("__"))): kind for name, kind in leaves.items()}
+    found = StatsLeafReader(asked).read(table)
     assert list(found) == list(asked)
     return dict(zip(leaves, found.values(), strict=True))
 
@@ -104,9 +104,9 @@ def test_leaves_are_found_in_any_place_of_the_parsed_columns() -> None:
     kind = pa.struct([("tightBounds", pa.bool_()), ("numRecords", pa.int64()), ("minValues", low)])
     row = {"numRecords": 9, "minValues": {"z": 1, "in": {"y": 2, "b": 3}}}
     table = files([None]).append_column("stats_parsed", pa.array([row], kind))
-    inner = Leaf("minValues", ("in", "b"))
+    inner = StatsLeaf("minValues", ("in", "b"))
 
-    found = Reader({RECORDS: pa.int64(), inner: pa.int64()}).read(table)
+    found = StatsLeafReader({RECORDS: pa.int64(), inner: pa.int64()}).read(table)
 
     assert found == {RECORDS: pa.array([9], pa.int64()), inner: pa.array([3], pa.int32())}
 

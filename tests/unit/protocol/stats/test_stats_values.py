@@ -110,4 +110,4 @@ def test_how_many_rows_a_file_has(text: str | None, rows: int | None) -> None:
 
 
 def test_how_many_columns_have_statistics_unless_the_table_says_so() -> None:
-    assert file_stats.INDEXED_COLUMNS == 32
+    assert file_stats.DEFAULT_INDEXED_COLUMNS == 32

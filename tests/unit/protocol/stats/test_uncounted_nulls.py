@@ -9,14 +9,14 @@ from headgate.protocol.predicates import from_sql
 from headgate.protocol.predicates.tree import Column
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import data_skipping
-from headgate.protocol.stats.column_bounds import SLICE
+from headgate.protocol.stats.column_bounds import SLICE_ROWS
 from headgate.protocol.stats.file_bounds import FileBounds
 
 LONG = Primitive("long")
 SCHEMA = Struct((Field("a", LONG), Field("b", Primitive("binary"))))
 A = Column(("a",), LONG)
-COUNT = 2 * SLICE + 100
-WITHOUT_BOUNDS = SLICE + 7
+COUNT = 2 * SLICE_ROWS + 100
+WITHOUT_BOUNDS = SLICE_ROWS + 7
 CONDITIONS = (
     "a = 5", "a IS NULL", "a IS NOT NULL", "a IS NULL AND a > 16000", "a = 5 OR a IS NULL", "a <> 5",
     "a IN (5, 9000)", "b IS NULL", "a = 5 AND b IS NULL",
@@ -49,7 +49,7 @@ def _bounds(texts: list[str | None]) -> FileBounds:
 
 
 def _kept(bounds: FileBounds, sql: str) -> list[bool]:
-    found: list[bool] = data_skipping.keep(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
+    found: list[bool] = data_skipping.keep_mask(bounds, from_sql.parse(sql, SCHEMA)).to_pylist()
     return found
 
 
@@ -72,7 +72,7 @@ def test_nulls_are_counted_when_somebody_asks_and_not_before() -> None:
     uncounted = bounds.of(A, nulls=False).may_be_null.null_count
     assert _kept(bounds, "a IS NULL") == [number % 3 == 0 for number in range(COUNT)]
 
-    assert uncounted >= SLICE
+    assert uncounted >= SLICE_ROWS
     assert bounds.of(A, nulls=False).may_be_null.null_count == 0
 
 

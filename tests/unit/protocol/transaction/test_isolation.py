@@ -7,7 +7,7 @@ from headgate.clock import SystemWorld
 from headgate.protocol.actions import Action, AddCdcFile, AppTransaction, DomainMetadata, RemoveFile
 from headgate.protocol.log.replay import State
 from headgate.protocol.transaction import isolation
-from headgate.protocol.transaction.isolation import Isolation
+from headgate.protocol.transaction.isolation import IsolationLevel
 from headgate.table import transaction
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added, table
@@ -21,7 +21,7 @@ MARK = DomainMetadata(domain="delta.rowTracking", configuration="{}", removed=Fa
 DOMAIN = DomainMetadata(domain="acme", configuration="{}", removed=False)
 FEED = AddCdcFile(path="_change_data/a", partition_values={}, size=1)
 TXN = AppTransaction(app_id="a", version=1)
-SERIAL, WRITES, SNAPSHOT = Isolation
+SERIAL, WRITES, SNAPSHOT = IsolationLevel
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,15 @@ SERIAL, WRITES, SNAPSHOT = Isolation
     ],
 )
 def test_the_level_of_a_commit(
-    actions: tuple[Action, ...], strict: Isolation, relaxed: Isolation, relaxed_arranging: Isolation
+    actions: tuple[Action, ...],
+    strict: IsolationLevel,
+    relaxed: IsolationLevel,
+    relaxed_arranging: IsolationLevel,
 ) -> None:
     for changes_data in (True, False):
-        assert isolation.choose(STRICT.metadata, actions, changes_data=changes_data) is strict
-    assert isolation.choose(RELAXED.metadata, actions, changes_data=True) is relaxed
-    assert isolation.choose(RELAXED.metadata, actions, changes_data=False) is relaxed_arranging
+        assert isolation.choose_level(STRICT.metadata, actions, changes_data=changes_data) is strict
+    assert isolation.choose_level(RELAXED.metadata, actions, changes_data=True) is relaxed
+    assert isolation.choose_level(RELAXED.metadata, actions, changes_data=False) is relaxed_arranging
 
 
 def test_the_commit_says_its_level() -> None:

@@ -6,7 +6,7 @@ import pytest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Format, Metadata, Protocol
 from headgate.protocol.transaction import metadata_diff
-from headgate.protocol.transaction.metadata_diff import ALLOWED
+from headgate.protocol.transaction.metadata_diff import SAFE_CHANGES
 from tests.support.attempts import table
 
 FEATURES = (
@@ -49,11 +49,11 @@ def having(**changes: object) -> Metadata:
 
 
 def harmful(after: Metadata, *, before: Metadata = BEFORE, protocol: Protocol = PROTOCOL) -> str | None:
-    return metadata_diff.harmful(before, after, protocol)
+    return metadata_diff.incompatible_change(before, after, protocol)
 
 
 def test_every_row_has_an_example() -> None:
-    assert [row.key for row in ALLOWED] == list(EXAMPLES)
+    assert [row.key for row in SAFE_CHANGES] == list(EXAMPLES)
 
 
 @pytest.mark.parametrize("key", EXAMPLES)
@@ -128,7 +128,7 @@ def test_what_is_neither_allowed_nor_changed_is_harmless() -> None:
 def test_row_tracking_is_enabled_once(before: dict[str, str], after: dict[str, str], tracks: bool) -> None:
     was, now = having(configuration=before), having(configuration=after)
 
-    assert metadata_diff.tracks_rows_from_now(was, now) is tracks
+    assert metadata_diff.enables_row_tracking(was, now) is tracks
 
 
 def column(name: str, data_type: object = "long", **metadata: object) -> dict[str, object]:

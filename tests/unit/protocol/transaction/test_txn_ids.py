@@ -5,8 +5,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Staged, Unknown
-from headgate.catalog.ports.coordinator import OwnedProposal, OwnedTable
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, Unknown
+from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable
 from headgate.errors import CorruptLog
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import codec, file_names
@@ -22,11 +22,11 @@ OURS = TxnId(StillWorld().uuid())
 
 def _publish(store: Store, version: int, txn_id: str) -> None:
     """A version that somebody else publishes, under a txnId of their choice."""
-    info = codec.commit_info(Version(0), store.read(file_names.published(Version(0))))
+    info = codec.decode_commit_info(Version(0), store.read(file_names.published_path(Version(0))))
     assert info is not None
     theirs = msgspec.structs.replace(info, txn_id=TxnId(txn_id), in_commit_timestamp=None)
     content = codec.encode((theirs, named_file(f"theirs-{version}")))
-    store.put_if_absent(file_names.published(Version(version)), content)
+    store.put_if_absent(file_names.published_path(Version(version)), content)
 
 
 def _paths(table: OpenedTable) -> list[str]:
@@ -57,7 +57,7 @@ def test_by_path_our_own_commit_whose_answer_was_lost_is_success_whatever_follow
     table = open_filesystem("memory:", store=store, world=StillWorld())
     base = table.snapshot()
     _publish(store, 1, OURS)
-    store.put(file_names.published(Version(2)), b"not a commit")
+    store.put(file_names.published_path(Version(2)), b"not a commit")
 
     assert table.commit(append_change(named_file("ours")), base=base) == 1
 
@@ -85,10 +85,12 @@ class Copying:
         self.backfill_to = inner.backfill_to
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         for version in (proposal.version, Version(proposal.version + 1)):
-            staged = Staged(file_names.staged_file(version, f"00000000-0000-4000-8000-{version:012d}"))
+            staged = StagedCommit(
+                file_names.staged_file_name(version, f"00000000-0000-4000-8000-{version:012d}")
+            )
             txn_id = TxnId("first") if version == proposal.version else proposal.txn_id
             content = table.store.read(proposal.staged.path).replace(
                 proposal.txn_id.encode(), txn_id.encode()
@@ -116,7 +118,7 @@ class Forgetting(Copying):
     """The same, with an owner that knows no txnIds: it only says that the version is taken."""
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         super().commit(table, proposal)
         return Lost(())

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from headgate.catalog.activity.lease_handle import Lease
 from pyspark.sql.types import LongType, StructType
 
 import headgate
 from headgate import Lake, Table
-from headgate.calls.arguments import parameters_of, take
-from headgate.catalog.activity.lease_handle import Lease
+from headgate.calls.arguments import coerce_arguments, parameters_of
 from headgate.errors import InvalidRequest
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.spark.calls.arguments import KINDS
@@ -56,7 +56,7 @@ def test_every_parameter_has_a_row_that_refuses_what_is_no_such_thing(
         with pytest.raises(
             InvalidRequest, match=rf"^\[DELTA_ILLEGAL_OPTION\] {name} must be .*, not an Odd: \w+"
         ):
-            take(kind, name, odd)
+            coerce_arguments(kind, name, odd)
 
 
 def test_one_column_needs_no_list(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
 from headgate.spark.data_files import option_rows, write_options
 from headgate.spark.data_files.option_rows import OPTIONS, OptionKind, OptionRow, WriteKind
-from headgate.spark.data_files.write_options import Asked, WriteOptions
+from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
 from headgate.spark.streaming import stream_options
-from headgate.spark.streaming.stream_options import AskedOfBatch, AskedOfStream, BatchDomains, StreamOptions
+from headgate.spark.streaming.stream_options import BatchDomains, BatchKwargs, StreamKwargs, StreamOptions
 
 APPEND, OVERWRITE, CREATE, REPLACE, STREAM, CHANGE = WriteKind
 INTERNAL = {"epoch", "read_at"}
@@ -40,20 +40,20 @@ def names(rows: tuple[OptionRow, ...]) -> set[str]:
 
 
 def test_keyword_arguments_of_writes_are_the_rows() -> None:
-    hints = get_type_hints(Asked)
+    hints = get_type_hints(WriteKwargs)
 
     assert hints.keys() == names(option_rows.taken_by(APPEND, OVERWRITE, CREATE, REPLACE))
     assert hints == {name: ANNOTATIONS[option_rows.named(name).kind] for name in hints}
 
 
 def test_keyword_arguments_of_streams_are_the_rows() -> None:
-    hints = get_type_hints(AskedOfStream)
+    hints = get_type_hints(StreamKwargs)
     domains = hints.pop("domains")
 
     assert hints.keys() | {"domains"} == names(option_rows.taken_by(STREAM))
     assert hints == {name: ANNOTATIONS[option_rows.named(name).kind] for name in hints}
     assert {Mapping[str, str], *get_args(BatchDomains | None)[:1]} == set(get_args(domains))
-    assert get_type_hints(AskedOfBatch).keys() < get_type_hints(AskedOfStream).keys()
+    assert get_type_hints(BatchKwargs).keys() < get_type_hints(StreamKwargs).keys()
 
 
 def test_what_a_write_knows_are_the_rows_with_their_defaults() -> None:
@@ -73,7 +73,7 @@ def test_what_a_stream_knows_besides_are_the_rows_of_streams_alone() -> None:
     }
 
     assert known == alone
-    options = stream_options.of(
+    options = stream_options.from_kwargs(
         "append", {"app_id": "loader", "available_now": True, "compression": "zstd"}, "c"
     )
     assert (options.app_id, options.available_now, options.write.compression) == ("loader", True, "zstd")
@@ -135,7 +135,7 @@ def test_names_of_delta_stand_for_keyword_arguments(options: dict[str, str], mea
 )
 def test_what_cannot_be_meant_is_refused_by_name(options: dict[str, str], says: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        write_options.parse(options)
+        write_options.from_writer_options(options)
 
     assert says in str(refused.value)
     assert refused.value.code == "DELTA_ILLEGAL_OPTION"

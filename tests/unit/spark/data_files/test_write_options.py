@@ -11,7 +11,7 @@ from headgate.spark.data_files.write_options import WriteOptions
 
 def test_names_of_delta_are_read_in_any_case() -> None:
     """S278"""
-    found = write_options.parse(
+    found = write_options.from_writer_options(
         {
             "MERGEschema": "TRUE", "replaceWHERE": "a > 1", "userMetadata": "x", "TxnAppId": "app",
             "txnversion": "7", "maxRecordsPerFile": "10", "compression": "zstd", "dataChange": "true",
@@ -23,13 +23,13 @@ def test_names_of_delta_are_read_in_any_case() -> None:
         merge_schema=True, replace_where="a > 1", user_metadata="x", txn=("app", 7), max_records_per_file=10,
         compression="zstd", optimize_write=True,
     )  # fmt: skip
-    assert write_options.parse({"replaceUsing": "a, b"}).replace_using == ("a", "b")
-    assert write_options.parse({"partitionOverwriteMode": "DYNAMIC"}).is_dynamic
-    assert write_options.parse({"replaceWhere": "a", "mergeSchema": "true"}).for_append() == WriteOptions(
-        merge_schema=True
-    )
-    assert write_options.parse({}).merge_schema is None
-    assert write_options.parse({"mergeSchema": "false"}).merge_schema is False
+    assert write_options.from_writer_options({"replaceUsing": "a, b"}).replace_using == ("a", "b")
+    assert write_options.from_writer_options({"partitionOverwriteMode": "DYNAMIC"}).is_dynamic
+    assert write_options.from_writer_options(
+        {"replaceWhere": "a", "mergeSchema": "true"}
+    ).for_append() == WriteOptions(merge_schema=True)
+    assert write_options.from_writer_options({}).merge_schema is None
+    assert write_options.from_writer_options({"mergeSchema": "false"}).merge_schema is False
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_names_of_delta_are_read_in_any_case() -> None:
 def test_what_contradicts_itself_is_refused(options: dict[str, str]) -> None:
     """S299, S302, S303"""
     with pytest.raises(InvalidRequest):
-        write_options.parse(options)
+        write_options.from_writer_options(options)
 
 
 def test_what_nobody_knows_is_refused_by_name() -> None:
     with pytest.raises(InvalidRequest, match=r"mergeSchema.*merge_schema"):
-        write_options.of({"mergeSchema": True})  # type: ignore[typeddict-unknown-key]
+        write_options.from_kwargs({"mergeSchema": True})  # type: ignore[typeddict-unknown-key]
     with pytest.raises(InvalidRequest, match="cluster_by must be a list of names"):
-        write_options.of({"cluster_by": 5})  # type: ignore[typeddict-item]
+        write_options.from_kwargs({"cluster_by": 5})  # type: ignore[typeddict-item]
     for asked in ("day", ["day"], ("day",)):
-        assert write_options.of({"partition_by": asked}).partition_by == ("day",)  # type: ignore[typeddict-item]
-    assert write_options.of({"domains": None, "since": None}) == WriteOptions()  # type: ignore[typeddict-item]
+        assert write_options.from_kwargs({"partition_by": asked}).partition_by == ("day",)  # type: ignore[typeddict-item]
+    assert write_options.from_kwargs({"domains": None, "since": None}) == WriteOptions()  # type: ignore[typeddict-item]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ def test_what_nobody_knows_is_refused_by_name() -> None:
 def test_folders_tell_partition_values(type_name: str, folder: str, value: str | None) -> None:
     column = PartitionColumn("p", "physical", Primitive(type_name), "p")
 
-    assert partition_folders.values(f"uuid/p={folder}/part-0.parquet", [column]) == {"physical": value}
+    assert partition_folders.values_from_path(f"uuid/p={folder}/part-0.parquet", [column]) == {
+        "physical": value
+    }
 
 
 @pytest.mark.parametrize(
@@ -108,4 +110,4 @@ def test_partition_values_that_a_log_cannot_keep_are_refused(type_name: str, fol
     column = PartitionColumn("p", "physical", Primitive(type_name), "p")
 
     with pytest.raises(InvalidRequest, match=f"'p'.*{why}"):
-        partition_folders.values(f"uuid/p={folder}/part-0.parquet", [column])
+        partition_folders.values_from_path(f"uuid/p={folder}/part-0.parquet", [column])

@@ -11,7 +11,7 @@ from headgate.protocol.actions import DeletionVector
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.spark.dml import deletion_vector_files
-from headgate.spark.dml.deletion_vector_files import VectorFiles
+from headgate.spark.dml.deletion_vector_files import DeletionVectorWriter
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from tests.support.tables import create_filesystem, named_file, open_filesystem
@@ -30,7 +30,7 @@ def files(table: OpenedTable) -> list[Path]:
 
 
 def test_a_commit_has_one_file_for_all_vectors_small_ones_too(table: OpenedTable) -> None:
-    writer = VectorFiles(table)
+    writer = DeletionVectorWriter(table)
 
     small, one, dense = written = writer.write([SMALL, LARGE, DENSE])
 
@@ -45,14 +45,14 @@ def test_a_commit_has_one_file_for_all_vectors_small_ones_too(table: OpenedTable
 @given(st.lists(st.sets(st.integers(0, 1 << 40), max_size=60), min_size=1, max_size=5))
 def test_what_is_written_is_read_back(rows: list[set[int]]) -> None:
     wanted = [DeletedRows.of(some) for some in rows]
-    content, descriptors = deletion_vectors.stored(wanted, deletion_vectors.UUID(int=7))
+    content, descriptors = deletion_vectors.encode_file(wanted, deletion_vectors.UUID(int=7))
 
     assert [deletion_vectors.parse_stored(one, content) for one in descriptors] == wanted
-    assert [deletion_vectors.parse_inline(deletion_vectors.inline(some)) for some in wanted] == wanted
+    assert [deletion_vectors.parse_inline(deletion_vectors.encode_inline(some)) for some in wanted] == wanted
 
 
 def test_a_commit_that_failed_leaves_no_vector_file(table: OpenedTable) -> None:
-    writer = VectorFiles(table)
+    writer = DeletionVectorWriter(table)
     writer.write([LARGE])
     writer.hide(LARGE)
     assert len(files(table)) == 2
@@ -66,7 +66,7 @@ def test_a_file_is_added_again_with_wide_bounds_and_all_else_as_it_was(table: Op
     stats = '{"numRecords":10,"minValues":{"d":12345678901234567890.123456789},"tightBounds":true}'
     file = msgspec.structs.replace(named_file("a"), stats=stats, tags={"k": "v"}, base_row_id=7)
 
-    (again,) = deletion_vector_files.readded(VectorFiles(table), [(file, SMALL)])
+    (again,) = deletion_vector_files.adds_with_vectors(DeletionVectorWriter(table), [(file, SMALL)])
 
     assert again.stats is not None
     assert '"d":12345678901234567890.123456789' in again.stats
@@ -76,17 +76,17 @@ def test_a_file_is_added_again_with_wide_bounds_and_all_else_as_it_was(table: Op
 
 def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> None:
     plain, hiding = named_file("a"), named_file("b")
-    hiding = msgspec.structs.replace(hiding, deletion_vector=deletion_vectors.inline(SMALL))
+    hiding = msgspec.structs.replace(hiding, deletion_vector=deletion_vectors.encode_inline(SMALL))
 
-    found = deletion_vector_files.hidden_rows(VectorFiles(table), [plain, hiding])
+    found = deletion_vector_files.deleted_rows_by_path(DeletionVectorWriter(table), [plain, hiding])
 
     assert found == {"a": DeletedRows.of(()), "b": SMALL}
 
 
 def test_a_descriptor_names_the_file_as_the_protocol_does(table: OpenedTable) -> None:
-    (vector,) = VectorFiles(table).write([LARGE])
+    (vector,) = DeletionVectorWriter(table).write([LARGE])
 
-    place = deletion_vectors.where(vector)
+    place = deletion_vectors.vector_location(vector)
     assert isinstance(vector, DeletionVector)
-    assert isinstance(place, deletion_vectors.Stored)
+    assert isinstance(place, deletion_vectors.StoredVector)
     assert files(table)[0].name == place.path

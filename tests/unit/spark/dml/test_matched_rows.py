@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headgate.spark.dml import matched_rows
-from headgate.spark.dml.matched_rows import Found
+from headgate.spark.dml.matched_rows import MatchedRows
 
 Row = tuple[int | None, int | None, int]
 """Position, index, kind; a new row is in no file."""
@@ -48,7 +48,7 @@ def expected(rows: Sequence[Row]) -> dict[int, tuple[int, dict[int, set[int]]]]:
     return found
 
 
-def plain(found: dict[int, Found]) -> dict[int, tuple[int, dict[int, set[int]]]]:
+def plain(found: dict[int, MatchedRows]) -> dict[int, tuple[int, dict[int, set[int]]]]:
     return {
         kind: (some.count, {file: set(rows.rows) for file, rows in some.rows.items()})
         for kind, some in found.items()
@@ -57,12 +57,12 @@ def plain(found: dict[int, Found]) -> dict[int, tuple[int, dict[int, set[int]]]]
 
 @given(ROWS)
 def test_places_and_words_tell_the_same_rows(rows: list[Row]) -> None:
-    assert plain(dict(matched_rows._of_places(as_places(rows)))) == expected(rows)
-    assert plain(dict(matched_rows._of_words(as_words(rows)))) == expected(rows)
+    assert plain(dict(matched_rows._from_positions(as_places(rows)))) == expected(rows)
+    assert plain(dict(matched_rows._from_words(as_words(rows)))) == expected(rows)
 
 
 def test_a_row_found_twice_counts_twice_and_is_one() -> None:
-    (found,) = matched_rows._of_places(as_places([(1, 7, 0), (1, 7, 0), (0, 3, 0)])).values()
+    (found,) = matched_rows._from_positions(as_places([(1, 7, 0), (1, 7, 0), (0, 3, 0)])).values()
 
     assert (found.count, found.distinct) == (3, 2)
     assert set(found.of(1).rows) == {7}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.errors import utils
 
-from headgate.spark.jvm.call_sites import untold
+from headgate.spark.jvm.call_sites import without_call_sites
 
 
 @pytest.fixture(autouse=True)
@@ -18,9 +18,9 @@ def flag() -> Iterator[None]:
 
 
 def test_nothing_is_told_within_and_everything_after() -> None:
-    with untold:
+    with without_call_sites:
         assert not utils.is_debugging_enabled()
-        with untold:
+        with without_call_sites:
             assert not utils.is_debugging_enabled()
         assert not utils.is_debugging_enabled()
 
@@ -28,7 +28,7 @@ def test_nothing_is_told_within_and_everything_after() -> None:
 
 
 def test_an_error_ends_it_too() -> None:
-    @untold
+    @without_call_sites
     def failing() -> None:
         assert not utils.is_debugging_enabled()
         raise KeyError
@@ -43,12 +43,12 @@ def test_the_last_of_several_threads_ends_it() -> None:
     entered, left = threading.Event(), threading.Event()
 
     def other() -> None:
-        with untold:
+        with without_call_sites:
             entered.set()
             left.wait(10)
 
     thread = threading.Thread(target=other)
-    with untold:
+    with without_call_sites:
         thread.start()
         assert entered.wait(10)
     assert not utils.is_debugging_enabled()
@@ -61,7 +61,7 @@ def test_the_last_of_several_threads_ends_it() -> None:
 def test_a_pyspark_without_the_flag_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(utils, "_enable_debugging_cache")
 
-    with untold:
+    with without_call_sites:
         assert not hasattr(utils, "_enable_debugging_cache")
 
     assert not hasattr(utils, "_enable_debugging_cache")

@@ -63,7 +63,7 @@ def equal(left: list[Node], right: list[Node]) -> list[Node]:
 
 
 def asked(tree: list[Node], looked: Looked | None = None) -> list[Any]:
-    return catalyst_json.question(json.dumps(tree), looked or Looked())
+    return catalyst_json.parse_expression(json.dumps(tree), looked or Looked())
 
 
 @pytest.mark.parametrize(

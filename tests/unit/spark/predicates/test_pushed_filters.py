@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from headgate.protocol.predicates import from_sql
-from headgate.protocol.predicates.tree import Always, Compare, Never, Op, Predicate, Unknown
+from headgate.protocol.predicates.tree import Always, Compare, Never, Op, Opaque, Predicate
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.spark.predicates import pushed_filters
 
@@ -30,7 +30,7 @@ LAYOUT = Struct(
         Field("collated", Primitive("string")),
     )
 )
-COLUMNS = pushed_filters.columns_of(SCHEMA, LAYOUT)
+COLUMNS = pushed_filters.filterable_columns(SCHEMA, LAYOUT)
 
 
 def col(name: str) -> list[Any]:
@@ -42,7 +42,7 @@ def lit(kind: str, value: Any) -> list[Any]:
 
 
 def asked(*filters: list[Any]) -> Predicate:
-    return pushed_filters.predicate(msgspec.json.encode(filters).decode(), COLUMNS)
+    return pushed_filters.to_predicate(msgspec.json.encode(filters).decode(), COLUMNS)
 
 
 ONE = lit("integer", 1)
@@ -116,8 +116,8 @@ def test_literals_have_the_values_that_spark_computes_with(
     ],
 )
 def test_what_is_not_known_may_be_true_for_any_row(question: list[Any]) -> None:
-    assert isinstance(asked(question), Unknown)
-    assert isinstance(asked(["Not", question]), Unknown)
+    assert isinstance(asked(question), Opaque)
+    assert isinstance(asked(["Not", question]), Opaque)
 
 
 def test_all_filters_must_hold() -> None:

@@ -60,7 +60,7 @@ def test_removing_a_list_twice_or_where_it_never_was_is_no_error(store: Store, t
 
     placed.remove()
     placed.remove()
-    connect_scratch.Placed(BUCKET, "_headgate/scans/x", ("a",)).remove()
+    connect_scratch.ScratchFolder(BUCKET, "_headgate/scans/x", ("a",)).remove()
 
     assert list(tmp_path.iterdir()) == []
 

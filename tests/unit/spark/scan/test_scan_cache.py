@@ -5,7 +5,7 @@ import weakref
 from typing import Any
 
 from headgate.spark.scan import scan_cache
-from headgate.spark.scan.scan_cache import Held
+from headgate.spark.scan.scan_cache import SoftReferences
 from headgate.table.read.live_files import LiveFiles
 
 
@@ -34,7 +34,9 @@ def test_a_plan_is_made_once_for_the_same_files_and_key() -> None:
     made: list[str] = []
 
     def make(name: str) -> str:
-        return scan_cache.plan(files if name != "c" else other, name[0], lambda: made.append(name) or name)
+        return scan_cache.cached_plan(
+            files if name != "c" else other, name[0], lambda: made.append(name) or name
+        )
 
     assert [make(name) for name in ("a", "a2", "b", "c", "a3")] == ["a", "a", "b", "c", "a"]
     assert made == ["a", "b", "c"]
@@ -43,15 +45,15 @@ def test_a_plan_is_made_once_for_the_same_files_and_key() -> None:
 def test_few_plans_of_one_snapshot_are_kept() -> None:
     files = LiveFiles()
     for key in range(10):
-        scan_cache.plan(files, key, lambda: key)  # noqa: B023 - it is called at once
+        scan_cache.cached_plan(files, key, lambda: key)  # noqa: B023 - it is called at once
 
-    assert scan_cache.plan(files, 9, lambda: "anew") == 9
-    assert scan_cache.plan(files, 0, lambda: "anew") == "anew"
+    assert scan_cache.cached_plan(files, 9, lambda: "anew") == 9
+    assert scan_cache.cached_plan(files, 0, lambda: "anew") == "anew"
 
 
 def test_a_plan_goes_with_the_files_it_is_of() -> None:
     files = LiveFiles()
-    gone = weakref.ref(scan_cache.plan(files, "key", Held))
+    gone = weakref.ref(scan_cache.cached_plan(files, "key", SoftReferences))
 
     gc.collect()
     assert gone() is not None
@@ -62,7 +64,7 @@ def test_a_plan_goes_with_the_files_it_is_of() -> None:
 
 
 def test_what_the_jvm_dropped_is_no_longer_there() -> None:
-    held, context, soft = Held(), Context(), Soft("arrays")
+    held, context, soft = SoftReferences(), Context(), Soft("arrays")
     put: Any = held.put
     put(context, ("a",), soft)
     get: Any = held.get
@@ -73,7 +75,7 @@ def test_what_the_jvm_dropped_is_no_longer_there() -> None:
 
 
 def test_nothing_is_kept_for_a_context_that_was_stopped_or_is_gone() -> None:
-    held, stopped, forgotten = Held(), Context(), Context()
+    held, stopped, forgotten = SoftReferences(), Context(), Context()
     references = []
     for context in (stopped, forgotten):
         soft = Soft("arrays")

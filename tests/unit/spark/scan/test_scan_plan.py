@@ -3,14 +3,14 @@
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.protocol.schema.column_mapping import Mode
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
 from headgate.protocol.schema.types import Field, Primitive, Struct
-from headgate.spark.parquet.file_layouts import Columns
+from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.scan import scan_plan
-from headgate.table.read.live_files import table_of
+from headgate.table.read.live_files import adds_as_table
 
-COLUMNS = Columns(Struct((Field("id", Primitive("long")),)), frozenset(), Mode.NONE, ())
-VECTOR = deletion_vectors.inline(DeletedRows.of([1]))
+COLUMNS = ScanColumns(Struct((Field("id", Primitive("long")),)), frozenset(), ColumnMappingMode.NONE, ())
+VECTOR = deletion_vectors.encode_inline(DeletedRows.of([1]))
 
 
 def add(name: str, size: int, *, deleted: bool) -> AddFile:
@@ -25,7 +25,7 @@ def add(name: str, size: int, *, deleted: bool) -> AddFile:
 
 
 def scanned(*adds: AddFile, together: bool) -> list[list[str]]:
-    found = scan_plan.build("/t", COLUMNS, table_of(adds), together=together)
+    found = scan_plan.build("/t", COLUMNS, adds_as_table(adds), together=together)
     for piece in found.pieces:
         assert len(piece.vectors) in (0, len(piece.uris))
     return [[uri[-1] for uri in piece.uris.to_pylist()] for piece in found.pieces]
@@ -43,7 +43,7 @@ def test_files_with_deleted_rows_are_read_with_the_others_if_they_are_most_of_wh
 def test_which_file_a_vector_is_of_stays_known() -> None:
     files = (add("a", 1, deleted=False), add("b", 9, deleted=True), add("c", 1, deleted=False))
 
-    (piece,) = scan_plan.build("/t", COLUMNS, table_of(files), together=True).pieces
+    (piece,) = scan_plan.build("/t", COLUMNS, adds_as_table(files), together=True).pieces
 
     assert [vector is not None for vector in piece.vectors] == [False, True, False]
 

@@ -55,7 +55,7 @@ def test_a_relative_path_that_leads_out_of_the_table_is_refused(location: str, p
     with pytest.raises(CorruptLog, match="leads out"):
         hadoop_paths.file_uris(location, pa.array(["a", path]))
     with pytest.raises(CorruptLog, match="leads out"):
-        file_paths.uri(location, path)
+        file_paths.object_uri(location, path)
 
 
 @pytest.mark.parametrize("path", ["a/../b", "..a/b", "a../b", "%252e%252e/b", "day=%2F..%2Fx/b", "/etc/x"])
@@ -69,4 +69,4 @@ def test_the_file_of_a_deletion_vector_is_in_the_table() -> None:
     )
 
     with pytest.raises(CorruptLog, match="leads out"):
-        deletion_vectors.where(vector)
+        deletion_vectors.vector_location(vector)

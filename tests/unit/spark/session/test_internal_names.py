@@ -33,7 +33,7 @@ def nested(name: str) -> list[Struct]:
 @settings(deadline=None)
 @given(NAMES)
 def test_names_are_free_whatever_columns_are_called(taken: list[str]) -> None:
-    ours = astuple(internal_names.beside(taken))
+    ours = astuple(internal_names.free_names(taken))
 
     assert len(set(ours)) == len(ours)
     for name in (*ours, *(f"{one}{number}" for one in ours for number in range(3))):
@@ -44,11 +44,13 @@ def test_names_are_free_whatever_columns_are_called(taken: list[str]) -> None:
 @given(HOSTILE)
 def test_columns_inside_of_others_count(name: str) -> None:
     for columns in nested(name):
-        assert not any(each.startswith(name.lower()) for each in astuple(internal_names.beside(columns)))
+        assert not any(each.startswith(name.lower()) for each in astuple(internal_names.free_names(columns)))
 
 
 def test_without_such_columns_names_are_the_usual_ones() -> None:
-    assert internal_names.beside(["id", "headgate"], Struct((Field("x", TEXT),))).kind == "__headgate_kind"
+    assert (
+        internal_names.free_names(["id", "headgate"], Struct((Field("x", TEXT),))).kind == "__headgate_kind"
+    )
 
 
 def test_folders_of_partitions_are_not_called_like_a_stored_column() -> None:

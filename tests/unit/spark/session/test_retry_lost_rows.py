@@ -25,7 +25,7 @@ class Statement:
 def test_rows_that_were_lost_are_computed_again() -> None:
     statement = Statement(RuntimeError(LOST), RuntimeError(f"Job aborted: {LOST}"))
 
-    assert retry_lost_rows.if_rows_are_lost(statement)("rows") == "rows"
+    assert retry_lost_rows.retry_when_checkpoint_lost(statement)("rows") == "rows"
     assert statement.runs == 3
 
 
@@ -33,7 +33,7 @@ def test_not_for_ever() -> None:
     statement = Statement(*(RuntimeError(LOST) for _ in range(9)))
 
     with pytest.raises(RuntimeError, match="CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"):
-        retry_lost_rows.if_rows_are_lost(statement)("rows")
+        retry_lost_rows.retry_when_checkpoint_lost(statement)("rows")
     assert statement.runs == 4
 
 
@@ -42,5 +42,5 @@ def test_other_failures_are_told_at_once(error: Exception) -> None:
     statement = Statement(error)
 
     with pytest.raises(type(error)):
-        retry_lost_rows.if_rows_are_lost(statement)("rows")
+        retry_lost_rows.retry_when_checkpoint_lost(statement)("rows")
     assert statement.runs == 1

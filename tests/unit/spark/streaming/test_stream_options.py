@@ -13,7 +13,7 @@ from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, SchemaMismatch, TableNotFound
 from headgate.lake.lake import Lake
 from headgate.protocol.actions import Format, Metadata
-from headgate.protocol.metadata.implicit_changes import Outcome, Wish, plan_metadata
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent, plan_metadata
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct
 from headgate.settings import Settings
@@ -46,7 +46,7 @@ def lake(tmp_path: Path) -> Lake:
 )
 def test_what_cannot_be_meant_is_refused(mode: str, asked: Any, says: str) -> None:
     with pytest.raises(InvalidRequest, match=says):
-        stream_options.of(mode, asked, "c")
+        stream_options.from_kwargs(mode, asked, "c")
 
 
 def test_a_stream_needs_a_checkpoint_and_names_it_for_every_process(
@@ -55,17 +55,19 @@ def test_a_stream_needs_a_checkpoint_and_names_it_for_every_process(
     monkeypatch.chdir(tmp_path)
 
     with pytest.raises(InvalidRequest, match="needs a checkpoint"):
-        stream_options.of("append", {}, "")
-    assert stream_options.of("append", {}, "c").checkpoint == str(tmp_path / "c")
-    assert stream_options.of("Complete", {}, "s3://bucket/c").checkpoint == "s3://bucket/c"
+        stream_options.from_kwargs("append", {}, "")
+    assert stream_options.from_kwargs("append", {}, "c").checkpoint == str(tmp_path / "c")
+    assert stream_options.from_kwargs("Complete", {}, "s3://bucket/c").checkpoint == "s3://bucket/c"
 
 
 def test_options_of_streams_are_those_of_writes_with_casts() -> None:
-    asked = stream_options.of("complete", {"merge_schema": True, "partition_by": ["a"], "app_id": "x"}, "c")
+    asked = stream_options.from_kwargs(
+        "complete", {"merge_schema": True, "partition_by": ["a"], "app_id": "x"}, "c"
+    )
 
     assert asked.write.implicit_casts and asked.write.merge_schema and asked.write.partition_by == ("a",)
     assert (asked.app_id, asked.saves, asked.overwrites) == ("x", "overwrite", True)
-    assert stream_options.of("append", {}, "c").saves == "append"
+    assert stream_options.from_kwargs("append", {}, "c").saves == "append"
 
 
 def test_what_a_stream_may_cast_is_not_what_is_wrong_with_it() -> None:
@@ -78,9 +80,12 @@ def test_what_a_stream_may_cast_is_not_what_is_wrong_with_it() -> None:
     )
     rows = Struct((Field("id", Primitive("integer")), Field("note", Primitive("string"))))
 
-    assert plan_metadata(table, Wish(Struct(rows.fields[:1]), casts=True), uuid=str).outcome is Outcome.KEEP
+    assert (
+        plan_metadata(table, WriteIntent(Struct(rows.fields[:1]), casts=True), uuid=str).outcome
+        is MetadataOutcome.KEEP
+    )
     with pytest.raises(SchemaMismatch, match="'note' is not in the table: drop") as refused:
-        plan_metadata(table, Wish(rows, casts=True), uuid=str)
+        plan_metadata(table, WriteIntent(rows, casts=True), uuid=str)
     assert refused.value.code == "DELTA_METADATA_MISMATCH" and "would become" not in str(refused.value)
 
 
@@ -103,10 +108,10 @@ def test_void_columns_are_found_wherever_they_are_s297(column: Any, path: str) -
 
 
 def test_the_id_of_a_query_is_in_its_checkpoint(tmp_path: Path) -> None:
-    assert query_identity.of_checkpoint(str(tmp_path)) is None
+    assert query_identity.query_id_of_checkpoint(str(tmp_path)) is None
     (tmp_path / "metadata").write_text('{"id":"0a79272c-593a-41fa-8f17-76c79914fb28"}')
 
-    assert query_identity.of_checkpoint(str(tmp_path)) == "0a79272c-593a-41fa-8f17-76c79914fb28"
+    assert query_identity.query_id_of_checkpoint(str(tmp_path)) == "0a79272c-593a-41fa-8f17-76c79914fb28"
 
 
 def test_a_writer_of_batches_can_be_sent_to_another_process(lake: Lake, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from headgate.protocol.actions import AddFile
 from headgate.settings import Publish, Settings
 from headgate.storage import local
 from headgate.storage.local import LocalStore
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.tables import SCHEMA, append_change, create_filesystem, open_filesystem, parquet_file
 
 SETTINGS = Settings(publish=Publish.ON_DEMAND, max_unanswered=1)
@@ -55,7 +55,7 @@ def prepare(lake: Lake) -> None:
     """``s.t`` with two files, and ``s.o`` with one."""
     lake.create_schema("s")
     for name, files in (("t", (1, 2)), ("o", (9,))):
-        table = lake._create(TableName("s", name), Definition(SCHEMA))
+        table = lake._create(TableName("s", name), TableDefinition(SCHEMA))
         for number in files:
             append(table, number)
 

@@ -10,13 +10,13 @@ from headgate.catalog.validation import path_containment
 from headgate.protocol import file_key
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.log import deletion_vectors
-from headgate.protocol.log.deletion_vectors import DeletedRows, Stored
+from headgate.protocol.log.deletion_vectors import DeletedRows, StoredVector
 from headgate.table.alter import clone_files
-from headgate.table.alter.clone_files import COPY_OF, Origin
+from headgate.table.alter.clone_files import COPY_OF, CloneOrigin
 from headgate.table.read import file_paths
 from tests.support.tables import named_file
 
-ORIGIN = Origin("source-id", "/source")
+ORIGIN = CloneOrigin("source-id", "/source")
 FILE_ID = UUID(int=7)
 
 
@@ -29,7 +29,7 @@ def with_vector(add: AddFile, vector: DeletionVector) -> AddFile:
 
 
 def stored(*, offset: int = 1) -> DeletionVector:
-    found = deletion_vectors.stored([DeletedRows.of([1, 2])], FILE_ID)[1][0]
+    found = deletion_vectors.encode_file([DeletedRows.of([1, 2])], FILE_ID)[1][0]
     return msgspec.structs.replace(found, offset=offset)
 
 
@@ -53,23 +53,23 @@ def stored(*, offset: int = 1) -> DeletionVector:
     ],
 )
 def test_a_file_is_named_by_where_it_is(source: str, path: str, target: str, expected: str) -> None:
-    (add,) = clone_files.referring([named_file(path)], source, target).adds
+    (add,) = clone_files.plan_shallow([named_file(path)], source, target).adds
 
     assert add.path == expected
-    found = file_paths.find(None, target, add.path)  # type: ignore[arg-type]  # only asked where it is
-    original = file_paths.find(None, source, path)  # type: ignore[arg-type]
+    found = file_paths.locate_object(None, target, add.path)  # type: ignore[arg-type]  # only asked where it is
+    original = file_paths.locate_object(None, source, path)  # type: ignore[arg-type]
     assert found[1].rpartition("/")[2] == original[1].rpartition("/")[2]
 
 
 def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
-    inline = deletion_vectors.inline(DeletedRows.of([3]))
-    absolute = deletion_vectors.absolute(stored(), "file:///else/where.bin")
+    inline = deletion_vectors.encode_inline(DeletedRows.of([3]))
+    absolute = deletion_vectors.with_absolute_path(stored(), "file:///else/where.bin")
     adds = [
         with_vector(named_file(name), vector)
         for name, vector in zip("abc", (stored(), inline, absolute), strict=True)
     ]
 
-    found = clone_files.referring(adds, "/sou rce", "/target").adds
+    found = clone_files.plan_shallow(adds, "/sou rce", "/target").adds
 
     first = found[0].deletion_vector
     assert first is not None
@@ -77,7 +77,7 @@ def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
     assert first.path_or_inline_dv == f"file:/sou%20rce/deletion_vector_{FILE_ID}.bin"
     assert [add.deletion_vector for add in found[1:]] == [
         inline,
-        deletion_vectors.absolute(absolute, "file:/else/where.bin"),
+        deletion_vectors.with_absolute_path(absolute, "file:/else/where.bin"),
     ]
     assert all('"tightBounds":false' in (add.stats or "") for add in found)
 
@@ -88,7 +88,7 @@ def test_what_is_only_true_of_the_source_is_left_out() -> None:
         named_file("a"), tags=tags, base_row_id=4, default_row_commit_version=2, data_change=False
     )
 
-    (found,) = clone_files.referring([add], "/source", "/target").adds
+    (found,) = clone_files.plan_shallow([add], "/source", "/target").adds
 
     assert (found.base_row_id, found.default_row_commit_version, found.data_change) == (None, None, True)
     assert found.tags == {"other": "kept"}
@@ -96,7 +96,7 @@ def test_what_is_only_true_of_the_source_is_left_out() -> None:
 
 def test_copies_keep_their_names_and_partitions_and_never_meet() -> None:
     named = ("p=1/x.parquet", "old/p=1/x.parquet", "file:///e=f/else/p=1/q=2/y%20.parquet", "x.parquet")
-    wanted = clone_files.copying(map(named_file, named), ORIGIN, (), ids())
+    wanted = clone_files.plan_deep(map(named_file, named), ORIGIN, (), ids())
 
     folder = UUID(int=100)
     assert [each.to for each in wanted.copies] == [
@@ -112,24 +112,26 @@ def test_copies_keep_their_names_and_partitions_and_never_meet() -> None:
 def test_a_file_of_vectors_is_copied_once_for_all_that_are_in_it() -> None:
     adds = [with_vector(named_file("a"), stored()), with_vector(named_file("b"), stored(offset=50))]
 
-    wanted = clone_files.copying(adds, ORIGIN, (), ids())
+    wanted = clone_files.plan_deep(adds, ORIGIN, (), ids())
 
     (copied,) = [each for each in wanted.copies if each.size is None]
     assert copied.path == f"deletion_vector_{FILE_ID}.bin"
     for add, offset in zip(wanted.adds, (1, 50), strict=True):
         assert add.deletion_vector is not None
-        assert deletion_vectors.where(add.deletion_vector) == Stored(copied.to, offset, absolute=False)
+        assert deletion_vectors.vector_location(add.deletion_vector) == StoredVector(
+            copied.to, offset, absolute=False
+        )
 
 
 def test_what_was_copied_before_is_not_copied_again() -> None:
     adds = [named_file("a"), with_vector(named_file("b"), stored())]
-    first = clone_files.copying(adds, ORIGIN, (), ids())
+    first = clone_files.plan_deep(adds, ORIGIN, (), ids())
 
-    again = clone_files.copying([*adds, named_file("c")], ORIGIN, first.adds, ids())
+    again = clone_files.plan_deep([*adds, named_file("c")], ORIGIN, first.adds, ids())
 
     assert [each.path for each in again.copies] == ["c"]
     assert again.adds[:2] == first.adds
-    assert clone_files.difference(again.adds, first.adds, tracks_rows=False).adds == again.adds[2:]
+    assert clone_files.file_difference(again.adds, first.adds, tracks_rows=False).adds == again.adds[2:]
 
 
 @pytest.mark.parametrize(
@@ -144,48 +146,50 @@ def test_what_was_copied_before_is_not_copied_again() -> None:
     ids=str,
 )
 def test_a_file_that_is_no_copy_any_more_is_copied(changed: dict[str, object]) -> None:
-    (copy,) = clone_files.copying([named_file("a")], ORIGIN, (), ids()).adds
+    (copy,) = clone_files.plan_deep([named_file("a")], ORIGIN, (), ids()).adds
     present = [msgspec.structs.replace(copy, **changed)]
 
-    wanted = clone_files.copying([named_file("a")], ORIGIN, present, ids())
+    wanted = clone_files.plan_deep([named_file("a")], ORIGIN, present, ids())
 
     assert [each.path for each in wanted.copies] == ["a"]
 
 
 def test_files_of_another_table_or_another_time_are_others() -> None:
-    first = clone_files.copying([named_file("a")], ORIGIN, (), ids()).adds
+    first = clone_files.plan_deep([named_file("a")], ORIGIN, (), ids()).adds
     later = msgspec.structs.replace(named_file("a"), modification_time=99)
 
-    assert clone_files.copying([named_file("a")], Origin("other", "/source"), first, ids()).copies
-    assert clone_files.copying([later], ORIGIN, first, ids()).copies
+    assert clone_files.plan_deep([named_file("a")], CloneOrigin("other", "/source"), first, ids()).copies
+    assert clone_files.plan_deep([later], ORIGIN, first, ids()).copies
 
 
 def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
     adds = [with_vector(named_file("a"), stored())]
-    first = clone_files.copying(adds, ORIGIN, (), ids())
-    deleted = with_vector(first.adds[0], deletion_vectors.inline(DeletedRows.of([1, 2, 9])))
+    first = clone_files.plan_deep(adds, ORIGIN, (), ids())
+    deleted = with_vector(first.adds[0], deletion_vectors.encode_inline(DeletedRows.of([1, 2, 9])))
 
-    again = clone_files.copying(adds, ORIGIN, [deleted], ids())
-    change = clone_files.difference(again.adds, [deleted], tracks_rows=False)
+    again = clone_files.plan_deep(adds, ORIGIN, [deleted], ids())
+    change = clone_files.file_difference(again.adds, [deleted], tracks_rows=False)
 
     assert [each.path for each in again.copies] == [f"deletion_vector_{FILE_ID}.bin"]
     assert [add.path for add in change.adds] == [first.adds[0].path]
-    assert change.gone == {file_key.of(deleted)}
+    assert change.gone == {file_key.file_key(deleted)}
 
 
 def test_files_that_stay_keep_the_ids_of_their_rows() -> None:
     with_ids = msgspec.structs.replace(named_file("a"), base_row_id=4, default_row_commit_version=2)
-    hidden = with_vector(named_file("a"), deletion_vectors.inline(DeletedRows.of([0])))
+    hidden = with_vector(named_file("a"), deletion_vectors.encode_inline(DeletedRows.of([0])))
 
-    assert clone_files.difference([named_file("a")], [with_ids], tracks_rows=True).adds == ()
-    (added,) = clone_files.difference([hidden], [with_ids], tracks_rows=True).adds
+    assert clone_files.file_difference([named_file("a")], [with_ids], tracks_rows=True).adds == ()
+    (added,) = clone_files.file_difference([hidden], [with_ids], tracks_rows=True).adds
     assert (added.base_row_id, added.default_row_commit_version) == (4, 2)
-    unnumbered = clone_files.difference([named_file("a")], [named_file("a")], tracks_rows=True)
+    unnumbered = clone_files.file_difference([named_file("a")], [named_file("a")], tracks_rows=True)
     assert (len(unnumbered.adds), unnumbered.gone) == (1, frozenset())
 
 
 def test_folders_of_files_from_elsewhere() -> None:
     paths = ("file:///x%20y/p=1/q=2/a", "/x%20y/b", "file:/z%2520/c", "s3://b/t%20u/p=%2F/c")
 
-    assert set(clone_files.folders(paths)) == {"/x y", "/z%20", "s3://b/t%20u"}
-    assert all(path_containment.is_granted(path, list(clone_files.folders([path]))) for path in paths)
+    assert set(clone_files.absolute_folders(paths)) == {"/x y", "/z%20", "s3://b/t%20u"}
+    assert all(
+        path_containment.is_below_source(path, list(clone_files.absolute_folders([path]))) for path in paths
+    )

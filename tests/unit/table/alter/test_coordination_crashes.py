@@ -9,14 +9,14 @@ import pytest
 from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.errors import CommitUnknown, HeadgateError, InvalidRequest
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.store import Store
 from headgate.table.alter import coordination
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
 from tests.support import owned
 from tests.support.delegating_store import DelegatingStore
@@ -112,7 +112,7 @@ def go_on(place: Place, acknowledged: set[str]) -> None:
     table = place.opened()
     append(table, ["after"])
     acknowledged |= {"after"}
-    if coordinated_commits.of(place.opened().snapshot().state.metadata) is None:
+    if coordinated_commits.coordinator_of(place.opened().snapshot().state.metadata) is None:
         take_over(place.opened(), place)
         append(place.opened(), ["owned"])
         acknowledged |= {"owned"}
@@ -122,7 +122,7 @@ def go_on(place: Place, acknowledged: set[str]) -> None:
     check(place, acknowledged, {"mine"})
     assert not coordinated_commits.leftover_features(place.opened().snapshot().state.protocol)
     txns = [
-        codec.decode(Version(version), place.store.read(file_names.published(Version(version)))).info
+        codec.decode(Version(version), place.store.read(file_names.published_path(Version(version)))).info
         for version in place.published()
     ]
     ids = [info.txn_id for info in txns if info is not None]
@@ -174,13 +174,13 @@ def test_a_table_is_created_for_an_owner_or_not_at_all(fate: str) -> None:
     """S125: version 0 is the one moment; before it there is no table."""
     for fails_at in range(1, 20):
         place = Place()
-        place.owners[NAME] = LedgerOwner(MemoryLedger(), 1, place.world)
+        place.owners[NAME] = LedgerCoordinator(MemoryLedger(), 1, place.world)
         wire = FailingWire(fails_at, fate)
         client = place.opened(store=FaultyStore(place.store, wire))
         with suppress(Died):
-            coordination.create_coordinated(client, Definition(SCHEMA), place.find, NAME, CONF)
+            coordination.create_coordinated(client, TableDefinition(SCHEMA), place.find, NAME, CONF)
         if not place.opened().exists():
-            coordination.create_coordinated(place.opened(), Definition(SCHEMA), place.find, NAME, CONF)
+            coordination.create_coordinated(place.opened(), TableDefinition(SCHEMA), place.find, NAME, CONF)
         assert append(place.opened(), "ab") == [1, 2]
         if wire.calls < fails_at:
             return
@@ -205,7 +205,7 @@ class DeadlyStore(DelegatingStore):
 def test_who_comes_after_a_release_publishes_what_it_left(published: bool, tmp_path: Path) -> None:
     """S130: else the next version would leave a gap before it."""
     place = place_of("memory", tmp_path, batch=100, taken=True)
-    dying = place.opened(store=DeadlyStore(place.store, file_names.published(Version(4))))
+    dying = place.opened(store=DeadlyStore(place.store, file_names.published_path(Version(4))))
     with pytest.raises(Died):
         release(dying, place)
     assert place.published() == [0, 1, 2, 3]

@@ -13,7 +13,7 @@ from headgate.protocol.features import coordinated_commits
 from headgate.protocol.features.coordinated_commits import CURRENT, FEATURES
 from headgate.protocol.log import codec, file_names
 from headgate.table.alter import coordination, set_properties
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import named
 from tests.support.owned import CONF, NAME, Place, append, coordinated, ordinary
@@ -25,11 +25,11 @@ MISMATCH = "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"
 def write_past_the_rules(place: Place, *, feature: bool) -> None:
     """The next version, as a client wrote it that knows no better: the feature alone, or the owner alone."""
     state = place.opened(owners={}).snapshot().state
-    protocol, metadata = coordinated_commits.taken(
+    protocol, metadata = coordinated_commits.with_coordinator(
         state.metadata, state.protocol, NAME, CONF, {"tableId": "t"}
     )
     content = codec.encode((protocol,) if feature else (metadata,))
-    place.store.put(file_names.published(Version(state.version + 1)), content)
+    place.store.put(file_names.published_path(Version(state.version + 1)), content)
 
 
 @pytest.mark.parametrize("feature", sorted(FEATURES))
@@ -41,7 +41,7 @@ def test_the_feature_alone_is_refused_with_the_call_that_takes_over(feature: str
         lambda: set_properties.add_feature(place.opened(), feature),
         lambda: set_properties.set_properties(place.opened(), {key: "supported"}),
         lambda: coordination.create_table(
-            Place().opened(), Definition(SCHEMA, properties={key: "supported"}), place.find
+            Place().opened(), TableDefinition(SCHEMA, properties={key: "supported"}), place.find
         ),
     ):
         with pytest.raises(InvalidRequest, match=r"table\.coordinate\(name, conf\)") as refused:
@@ -61,7 +61,7 @@ def test_no_commit_brings_the_feature_without_an_owner_by_any_other_way() -> Non
     """As one that leaves the owner and keeps the feature."""
     place, _ = coordinated(1)
     base = place.opened().snapshot()
-    _, released = coordinated_commits.released(base.state.metadata, base.state.protocol)
+    _, released = coordinated_commits.without_coordinator(base.state.metadata, base.state.protocol)
 
     with pytest.raises(InvalidRequest, match="name no coordinator") as refused:
         place.opened().commit(Change(Operation("X"), (released,)), base=base)
@@ -109,11 +109,11 @@ def test_a_release_is_one_commit_without_an_invalid_state_in_between() -> None:
 
     assert coordination.uncoordinate(place.opened()) == 3
 
-    written = codec.decode(Version(3), place.store.read(file_names.published(Version(3))))
+    written = codec.decode(Version(3), place.store.read(file_names.published_path(Version(3))))
     assert written.protocol is not None
     assert written.metadata is not None
     assert not coordinated_commits.leftover_features(written.protocol)
-    assert coordinated_commits.of(written.metadata) is None
+    assert coordinated_commits.coordinator_of(written.metadata) is None
     assert not written.protocol.has("vacuumProtocolCheck")
     assert written.protocol.reader_features is None
 
@@ -135,10 +135,10 @@ def test_setting_name_and_conf_takes_over() -> None:
     said = {CURRENT.owner: NAME, CURRENT.conf: '{"endpoint":"here"}'}
 
     with pytest.raises(InvalidRequest, match="set acme in another call"):
-        coordination.set_owner(place.opened(), place.find, {**said, "acme": "x"})
-    assert coordination.set_owner(place.opened(), place.find, said) == 2
+        coordination.coordinate_by_properties(place.opened(), place.find, {**said, "acme": "x"})
+    assert coordination.coordinate_by_properties(place.opened(), place.find, said) == 2
 
-    found = coordinated_commits.of(place.opened().snapshot().state.metadata)
+    found = coordinated_commits.coordinator_of(place.opened().snapshot().state.metadata)
     assert found is not None
     assert (found.owner, found.conf) == (NAME, CONF)
     assert append(place.opened(), "x") == [3]
@@ -172,15 +172,17 @@ def test_a_table_by_the_name_without_preview_is_written_through_its_owner() -> N
     """The name of the seed, ``coordinatedCommits``; what the protocol names stays."""
     place, watched = coordinated(batch=100)
     state = place.opened().snapshot().state
-    plain = next(naming for naming in coordinated_commits.NAMINGS if naming.feature == "coordinatedCommits")
+    plain = next(
+        naming for naming in coordinated_commits.FEATURE_NAMINGS if naming.feature == "coordinatedCommits"
+    )
     said = dict(zip(CURRENT.properties, plain.properties, strict=True))
     configuration = {said.get(key, key): value for key, value in state.metadata.configuration.items()}
     metadata = msgspec.structs.replace(state.metadata, configuration=configuration)
     protocol = protocol_upgrade.with_features(
         protocol_upgrade.without_feature(state.protocol, CURRENT.feature), ("coordinatedCommits",)
     )
-    taken = codec.decode(Version(1), place.store.read(file_names.published(Version(1))))
-    place.store.put(file_names.published(Version(1)), codec.encode((taken.info, protocol, metadata)))
+    taken = codec.decode(Version(1), place.store.read(file_names.published_path(Version(1))))
+    place.store.put(file_names.published_path(Version(1)), codec.encode((taken.info, protocol, metadata)))
 
     assert append(place.opened(), "ab") == [2, 3]
 

@@ -5,10 +5,10 @@ import pytest
 from headgate.errors import InvalidRequest, UnsupportedFeature
 from headgate.protocol.actions import Commit, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from tests.support.faulty_store import DictStore
 from tests.support.routes import CountingWorld
 from tests.support.tables import SCHEMA
@@ -19,7 +19,7 @@ BOTH = pytest.mark.parametrize("managed", [True, False], ids=["managed", "by pat
 
 def made(properties: dict[str, str] | None = None, *, managed: bool, schema: Struct = SCHEMA) -> Commit:
     content = create.version_0(
-        Definition(schema, None, properties or {}), managed=managed, world=CountingWorld()
+        TableDefinition(schema, None, properties or {}), managed=managed, world=CountingWorld()
     )
     return codec.decode(Version(0), content)
 
@@ -68,14 +68,14 @@ def test_what_a_catalog_requires_is_said_whether_or_not_the_user_says_it() -> No
     required = {"io.unitycatalog.tableId": "abc"}
     for asked in ({}, required):
         content = create.version_0(
-            Definition(SCHEMA, None, asked, required), managed=True, world=CountingWorld()
+            TableDefinition(SCHEMA, None, asked, required), managed=True, world=CountingWorld()
         )
         metadata = codec.decode(Version(0), content).metadata
         assert metadata is not None
         assert metadata.configuration == {**required, STAMPS: "true"}
 
     for wrong in (required, {}):
-        definition = Definition(SCHEMA, None, {"io.unitycatalog.tableId": "xyz"}, wrong)
+        definition = TableDefinition(SCHEMA, None, {"io.unitycatalog.tableId": "xyz"}, wrong)
         with pytest.raises(InvalidRequest) as caught:
             create.version_0(definition, managed=True, world=CountingWorld())
         assert caught.value.code == "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"
@@ -103,7 +103,7 @@ def test_timestamps_from_the_beginning_say_nothing_of_since_when() -> None:
     assert found.info is not None
     assert found.metadata is not None
     assert found.info.in_commit_timestamp is not None
-    assert not {ENABLED_AT_MOMENT, ENABLED_AT_VERSION} & found.metadata.configuration.keys()
+    assert not {ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION} & found.metadata.configuration.keys()
 
 
 def test_an_ordinary_table_shuts_out_nobody() -> None:
@@ -119,9 +119,9 @@ def test_an_ordinary_table_shuts_out_nobody() -> None:
 @BOTH
 def test_a_table_that_could_not_be_written_is_not_made(managed: bool) -> None:
     store = DictStore()
-    definition = Definition(SCHEMA, None, {"delta.enableIcebergCompatV2": "true"})
+    definition = TableDefinition(SCHEMA, None, {"delta.enableIcebergCompatV2": "true"})
 
     with pytest.raises(UnsupportedFeature, match="icebergCompatV2"):
         create.write_version_0(store, definition, managed=managed, world=CountingWorld())
 
-    assert not list(store.list_from(file_names.LOG))
+    assert not list(store.list_from(file_names.LOG_FOLDER))

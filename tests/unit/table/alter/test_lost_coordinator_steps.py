@@ -11,9 +11,14 @@ from typing import Any, TypeVar
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Told, Unknown
-from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import TableState, Unknown
+from headgate.catalog.ports.coordinator import (
+    CommitCoordinator,
+    CoordinatedProposal,
+    CoordinatedTable,
+    GetCommitsResponse,
+)
 from headgate.errors import CatalogUnavailable, HeadgateError, StaleRead
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
@@ -70,28 +75,28 @@ class LosingWire:
 class LosableOwner:
     """An owner of another process, which after its loss is silent, or back without what it knew."""
 
-    def __init__(self, owner: CommitOwner, wire: LosingWire, kind: str) -> None:
+    def __init__(self, owner: CommitCoordinator, wire: LosingWire, kind: str) -> None:
         self._owner, self._wire, self._kind = owner, wire, kind
 
-    def register(self, location: str, current: Version | None, told: Told) -> Mapping[str, str]:
+    def register(self, location: str, current: Version | None, told: TableState) -> Mapping[str, str]:
         return self._ask("register", lambda owner: owner.register(location, current, told))
 
-    def commit(self, table: OwnedTable, proposal: OwnedProposal) -> Any:
+    def commit(self, table: CoordinatedTable, proposal: CoordinatedProposal) -> Any:
         try:
             return self._ask("commit", lambda owner: owner.commit(table, proposal))
         except OwnerDied:
             return Unknown("no answer")
 
-    def get_commits(self, table: OwnedTable, **bounds: Version | None) -> OwnedCommits:
+    def get_commits(self, table: CoordinatedTable, **bounds: Version | None) -> GetCommitsResponse:
         return self._ask("get_commits", lambda owner: owner.get_commits(table, **bounds))
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         self._ask("backfill_to", lambda owner: owner.backfill_to(table, version))
 
-    def _ask(self, name: str, ask: Callable[[CommitOwner], Answer]) -> Answer:
+    def _ask(self, name: str, ask: Callable[[CommitCoordinator], Answer]) -> Answer:
         if self._wire.is_lost and self._kind == "down":
             raise CatalogUnavailable("the owner is away")
-        owner = LedgerOwner(MemoryLedger()) if self._wire.is_lost else self._owner
+        owner = LedgerCoordinator(MemoryLedger()) if self._wire.is_lost else self._owner
         self._wire.inside += 1
         try:
             return self._wire.call(name, lambda: ask(owner), unanswered=_never, writes=True)
@@ -130,7 +135,7 @@ def added(content: bytes) -> set[str]:
 def round_of(operation: Callable[..., None], kind: str, wire: LosingWire, batch: int) -> None:
     """One operation of a client whose owner is lost on the way, and what becomes of the table after it."""
     place = Place()
-    place.owners[NAME] = LosableOwner(LedgerOwner(MemoryLedger(), batch, place.world), wire, kind)
+    place.owners[NAME] = LosableOwner(LedgerCoordinator(MemoryLedger(), batch, place.world), wire, kind)
     create_filesystem(place.store, world=place.world)
     acknowledged = {"a", "b"}
     if operation is not take_over:
@@ -150,14 +155,16 @@ def round_of(operation: Callable[..., None], kind: str, wire: LosingWire, batch:
 def check_after_the_loss(place: Place, acknowledged: set[str]) -> None:
     published = place.published()
     assert published == list(range(len(published)))
-    contents = {version: place.store.read(file_names.published(Version(version))) for version in published}
+    contents = {
+        version: place.store.read(file_names.published_path(Version(version))) for version in published
+    }
     there = set().union(*(added(content) for content in contents.values()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StaleRead)
         assert set(paths(place.opened(settings=PUBLISHED))) == there
     named: set[str] = set()
     stranger = place.opened(owners={})
-    if coordinated_commits.of(stranger.snapshot().state.metadata) is not None:
+    if coordinated_commits.coordinator_of(stranger.snapshot().state.metadata) is not None:
         done = forced_release.force_release(place.opened(), NAME)
         named = set().union(*(added(place.store.read(path)) for path in done.staged))
     assert acknowledged <= there | named
@@ -165,7 +172,9 @@ def check_after_the_loss(place: Place, acknowledged: set[str]) -> None:
     assert set(paths(ordinary)) == there
     append(ordinary, ["after"])
     assert set(paths(place.opened(owners={}))) == there | {"after"}
-    assert all(place.store.read(file_names.published(Version(v))) == kept for v, kept in contents.items())
+    assert all(
+        place.store.read(file_names.published_path(Version(v))) == kept for v, kept in contents.items()
+    )
     assert place.opened(owners={}).check("t", data=False).is_clean
 
 

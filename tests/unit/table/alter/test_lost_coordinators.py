@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.commits import RatifiedCommit
-from headgate.catalog.ports.coordinator import CommitOwner, OwnedCommits, OwnedTable
+from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatedTable, GetCommitsResponse
 from headgate.errors import (
     CatalogUnavailable,
     ConcurrentWrite,
@@ -25,7 +25,7 @@ from headgate.protocol.features.coordinated_commits import FEATURES
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Settings
 from headgate.table.alter import coordination, forced_release
-from headgate.table.maintenance.vacuum import Wish, vacuum
+from headgate.table.maintenance.vacuum import VacuumOptions, vacuum
 from headgate.table.transaction import Change, Operation
 from tests.support.altered import named
 from tests.support.owned import NAME, Place, WatchedOwner, append, coordinated
@@ -51,13 +51,13 @@ class Forgetful(Down):
     def __init__(self, latest: int) -> None:
         self._latest = Version(latest)
 
-    def get_commits(self, table: OwnedTable, **_: object) -> OwnedCommits:
-        return OwnedCommits((), self._latest)
+    def get_commits(self, table: CoordinatedTable, **_: object) -> GetCommitsResponse:
+        return GetCommitsResponse((), self._latest)
 
 
-def stateless() -> CommitOwner:
+def stateless() -> CommitCoordinator:
     """An owner that lost all it knew."""
-    return LedgerOwner(MemoryLedger())
+    return LedgerCoordinator(MemoryLedger())
 
 
 def lost(kind: str) -> Any:
@@ -130,7 +130,7 @@ def test_nobody_writes_or_maintains_a_table_past_an_owner_that_is_silent(kind: s
     with pytest.warns(StaleRead):
         for write in (
             lambda: append(table, ["x"]),
-            lambda: vacuum(table, Wish(None)),
+            lambda: vacuum(table, VacuumOptions(None)),
             table.cleanup_log,
             table.checkpoint,
             table.publish,
@@ -167,13 +167,15 @@ def test_check_names_an_owner_that_is_silent(kind: str) -> None:
 def test_a_forced_release_goes_on_after_what_is_published_and_names_the_rest(kind: str) -> None:
     place = half_published()
     table = place.opened(owners={NAME: lost(kind)})
-    staged = [meta.path for meta in place.store.list_from(file_names.STAGED)]
+    staged = [meta.path for meta in place.store.list_from(file_names.STAGED_FOLDER)]
 
     done = forced_release.force_release(table, NAME)
 
     assert done.version == 4
-    assert [file_names.staged_version(path.removeprefix(file_names.STAGED)) for path in done.staged] == [4, 5]
-    assert [meta.path for meta in place.store.list_from(file_names.STAGED)] == staged
+    assert [
+        file_names.staged_version(path.removeprefix(file_names.STAGED_FOLDER)) for path in done.staged
+    ] == [4, 5]
+    assert [meta.path for meta in place.store.list_from(file_names.STAGED_FOLDER)] == staged
     fresh = place.opened(owners={})
     assert paths(fresh) == ["2", "3"]
     assert not FEATURES & named(fresh)
@@ -201,7 +203,7 @@ def test_of_a_forced_release_and_the_owners_publication_the_first_counts() -> No
     put = table.store.put_if_absent
 
     def late(path: str, data: bytes) -> None:
-        if path == file_names.published(Version(4)):
+        if path == file_names.published_path(Version(4)):
             place.store.put_if_absent = put  # type: ignore[method-assign,attr-defined]
             place.opened().publish()
         put(path, data)
@@ -259,7 +261,7 @@ def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit(rea
     owner = Ratifying(watched)
     table = place.opened(owners={NAME: owner})
     base = table.snapshot()
-    without = coordinated_commits.released(base.state.metadata, base.state.protocol)
+    without = coordinated_commits.without_coordinator(base.state.metadata, base.state.protocol)
     assert table.commit(Change(Operation("UNSET TBLPROPERTIES"), without), base=base) == 4
     assert place.published() == [0, 1]
     other = place.opened(owners={NAME: owner})
@@ -272,7 +274,7 @@ def test_who_has_seen_a_release_publishes_what_it_left_before_its_own_commit(rea
     assert append(other, "x") == [5]
 
     assert place.published() == [0, 1, 2, 3, 4, 5]
-    written = codec.decode(Version(4), place.store.read(file_names.published(Version(4))))
+    written = codec.decode(Version(4), place.store.read(file_names.published_path(Version(4))))
     assert written.info is not None
     assert written.info.operation == "UNSET TBLPROPERTIES"
 
@@ -285,18 +287,18 @@ class Ratifying(Switch):
     def __init__(self, owner: WatchedOwner) -> None:
         super().__init__(owner)
 
-    def commit(self, table: OwnedTable, proposal: Any) -> Any:
+    def commit(self, table: CoordinatedTable, proposal: Any) -> Any:
         answer = self.inner.inner.ledger.write(
             table.conf["tableId"],
             _commit(proposal),
-            accepting=coordinated_commits.of(proposal.after.metadata) is not None,
+            accepting=coordinated_commits.coordinator_of(proposal.after.metadata) is not None,
         )
         assert answer
         if self.then is not None:
             self.inner = self.then()
         return _commit(proposal)
 
-    def backfill_to(self, table: OwnedTable, version: Version) -> None:
+    def backfill_to(self, table: CoordinatedTable, version: Version) -> None:
         raise CatalogUnavailable("it does not publish")
 
 

@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
 import headgate
-from headgate import domains, owners
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest
+from headgate.plugins import coordinators as owners
+from headgate.plugins import domain_handlers as domains
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import DomainMetadata
 from headgate.protocol.domains import rules
@@ -77,7 +78,7 @@ def _made_in_a_transaction(lake: headgate.Lake, given: Mapping[str, str]) -> Any
 def _as_actions(table: OpenedTable, given: Mapping[str, str]) -> Any:
     """As code does that has actions of its own, of a handler for example."""
     base = table.snapshot()
-    protocol = protocol_upgrade.with_features(base.state.protocol, [rules.FEATURE])
+    protocol = protocol_upgrade.with_features(base.state.protocol, [rules.DOMAIN_METADATA])
     written = (DomainMetadata(domain=name, configuration=text, removed=False) for name, text in given.items())
     return table.commit(Change(Operation("WRITE"), (protocol, *written)), base=base)
 
@@ -93,8 +94,8 @@ WAYS: Mapping[str, Way] = {
     "change_domains in a lake": _in_a_lake(lambda lake, given: lake.table("s.t").change_domains(given)),
     "a transaction": _in_a_lake(_in_a_transaction),
     "create_table in a transaction": _in_a_lake(_made_in_a_transaction),
-    "append, overwrite, write, replace_table": lambda _, given: write_options.of({"domains": given}),
-    "write_stream": lambda _, given: stream_options.of("append", {"domains": given}),
+    "append, overwrite, write, replace_table": lambda _, given: write_options.from_kwargs({"domains": given}),
+    "write_stream": lambda _, given: stream_options.from_kwargs("append", {"domains": given}),
     "delete, update, merge, optimize, purge, restore": lambda _, given: rules.DomainSettings(given),
 }
 
@@ -102,7 +103,7 @@ WAYS: Mapping[str, Way] = {
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owners, "_COORDINATORS", owners.Coordinators())
-    owner = LedgerOwner(MemoryLedger(), 1, SystemWorld())
+    owner = LedgerCoordinator(MemoryLedger(), 1, SystemWorld())
     owners.register("one", lambda conf: owner)
 
 
@@ -150,7 +151,7 @@ def test_the_map_of_strings_takes_the_example_of_the_proposal(tmp_path: Path) ->
 def test_a_domain_with_keys_of_delta_can_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another client may have written it."""
     with monkeypatch.context() as lenient:
-        lenient.setattr(rules, "check_keys", lambda *_: None)
+        lenient.setattr(rules, "check_domain_keys", lambda *_: None)
         _opened(tmp_path).set_domain("acme.x", '{"delta.y":"1"}')
 
     _opened(tmp_path).remove_domain("acme.x")

@@ -9,7 +9,7 @@ from headgate.errors import ConcurrentWrite, InvalidRequest, VersionNotFound
 from headgate.protocol import property_values
 from headgate.protocol.actions import Action, AddFile, RemoveFile
 from headgate.protocol.domains import lifecycle
-from headgate.protocol.log.timestamps import ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_VERSION
 from headgate.table.alter import restore, set_properties
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -120,7 +120,7 @@ def test_a_file_that_is_gone_cannot_come_back() -> None:
 
 
 def test_many_files_are_looked_for_by_one_listing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restore, "_MANY", 2)
+    monkeypatch.setattr(restore, "_LISTING_THRESHOLD", 2)
     place, table = made("filesystem")
     files = [file(place, name) for name in "abc"]
     then = write(table, *files)
@@ -196,11 +196,11 @@ def test_restoring_timestamps_says_since_when() -> None:
     set_properties.set_properties(table, {"delta.enableInCommitTimestamps": "true"})
     then = write(table, file(place, "a"))
     set_properties.set_properties(table, {"delta.enableInCommitTimestamps": "false"})
-    assert ENABLED_AT_VERSION not in configuration(table)
+    assert ENABLEMENT_VERSION not in configuration(table)
 
     done = restore.restore(table, version=then)
 
-    assert configuration(table)[ENABLED_AT_VERSION] == str(done.version)
+    assert configuration(table)[ENABLEMENT_VERSION] == str(done.version)
 
 
 @pytest.mark.parametrize(
@@ -217,10 +217,12 @@ def test_of_the_domains_only_clustering_comes_back(
     """S207: none then is an empty list now, because the protocol may demand the domain."""
     _, table = made("filesystem", "feature:domainMetadata")
     if then is not None:
-        write(table, lifecycle.clustering(then))
+        write(table, lifecycle.clustering_domain(then))
     version = table.snapshot().version
-    user: Action = msgspec.structs.replace(lifecycle.clustering(()), domain="acme.mark", configuration="7")
-    write(table, lifecycle.clustering(since), user)
+    user: Action = msgspec.structs.replace(
+        lifecycle.clustering_domain(()), domain="acme.mark", configuration="7"
+    )
+    write(table, lifecycle.clustering_domain(since), user)
 
     restore.restore(table, version=version)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.errors import ConcurrentWrite
-from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS, Naming
+from headgate.protocol.features.coordinated_commits import CURRENT, FEATURE_NAMINGS, FeatureNaming
 from headgate.table.alter import coordination, restore
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
@@ -17,8 +17,8 @@ def with_files(place: Place, *paths_of_files: str) -> None:
         place.store.put(path, b"rows")
 
 
-@pytest.mark.parametrize("naming", NAMINGS, ids=lambda naming: naming.feature)
-def test_a_table_stays_its_owners_whatever_the_version_said(naming: Naming) -> None:
+@pytest.mark.parametrize("naming", FEATURE_NAMINGS, ids=lambda naming: naming.feature)
+def test_a_table_stays_its_owners_whatever_the_version_said(naming: FeatureNaming) -> None:
     """S132: version 0 knew of no owner, and the one there is now is asked."""
     place, watched = coordinated(batch=100)
     rename(place, naming)

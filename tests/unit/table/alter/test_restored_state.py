@@ -15,8 +15,8 @@ from headgate.protocol.log.deletion_vectors import DeletedRows
 from headgate.protocol.log.replay import State
 from headgate.protocol.property_values import PROTECTED_BEFORE, ROW_COMMIT_VERSION_COLUMN, ROW_ID_COLUMN
 from headgate.table.alter import clone, restore, set_properties
-from headgate.table.location import Site
-from headgate.table.read.live_files import table_of
+from headgate.table.location import NewTableLocation
+from headgate.table.read.live_files import adds_as_table
 from tests.support.altered import adds, configuration, ids, named, write
 from tests.support.attempts import added
 from tests.support.attempts import table as state_of
@@ -31,7 +31,7 @@ def test_a_file_comes_back_with_the_rows_it_had() -> None:
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
     then = write(table, first)
-    vector = deletion_vectors.inline(DeletedRows.of([1]))
+    vector = deletion_vectors.encode_inline(DeletedRows.of([1]))
     hidden = msgspec.structs.replace(first, deletion_vector=vector)
     write(table, RemoveFile(path="a", data_change=True), hidden)
 
@@ -48,7 +48,9 @@ def test_a_file_comes_back_without_the_rows_it_had_lost_whatever_the_table_allow
     """Its deletion vector is not new, so the table need not permit new ones, nor are bounds made wide."""
     place, table = made(route, "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
-    hidden = msgspec.structs.replace(first, deletion_vector=deletion_vectors.inline(DeletedRows.of([1])))
+    hidden = msgspec.structs.replace(
+        first, deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([1]))
+    )
     write(table, hidden)
     exact = msgspec.structs.replace(hidden, stats='{"numRecords":3}', data_change=False)
     write(table, exact)
@@ -115,7 +117,9 @@ def test_features_that_the_version_had_come_back_with_it() -> None:
 
 def stated(now: State, then: State) -> list[Action]:
     """What a RESTORE says besides files."""
-    return list(restore._state(now, then, *restore._planned(now, then, lambda: "new")))
+    return list(
+        restore._state_actions(now, then, *restore._plan_protocol_and_metadata(now, then, lambda: "new"))
+    )
 
 
 def test_a_managed_table_stays_one_whatever_the_version_was() -> None:
@@ -190,7 +194,7 @@ def test_columns_that_come_back_bring_the_highest_id_along(now: str | None, then
         )
     ]
 
-    assert restore._metadata(*found).configuration == {property_values.MAX_COLUMN_ID: after}
+    assert restore._restored_metadata(*found).configuration == {property_values.MAX_COLUMN_ID: after}
 
 
 def test_rows_keep_the_columns_that_have_their_ids() -> None:
@@ -199,7 +203,7 @@ def test_rows_keep_the_columns_that_have_their_ids() -> None:
     kept = {ROW_ID_COLUMN: "_row-id-col-1", ROW_COMMIT_VERSION_COLUMN: "_row-commit-version-col-1"}
     now = replace(now, metadata=msgspec.structs.replace(now.metadata, configuration=kept))
 
-    after = restore._metadata(now, then)
+    after = restore._restored_metadata(now, then)
 
     assert after.configuration == kept
 
@@ -272,15 +276,15 @@ def test_files_get_no_ids_while_none_are_given() -> None:
 
 def test_what_a_file_needs_is_named_as_in_the_log() -> None:
     """The name of a vector's file is no URL, unless the log gives all of it."""
-    near = deletion_vectors.stored([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
+    near = deletion_vectors.encode_file([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
     far = msgspec.structs.replace(near, storage_type="p", path_or_inline_dv="s3://b/a%20b.bin")
-    within = deletion_vectors.inline(DeletedRows.of([1]))
+    within = deletion_vectors.encode_inline(DeletedRows.of([1]))
     files = [
         msgspec.structs.replace(added(name, {}), deletion_vector=vector)
         for name, vector in (("x%20y", near), ("f", far), ("i", within), ("n", None))
     ]
 
-    assert restore.objects(table_of(files)) == {
+    assert restore.object_paths(adds_as_table(files)) == {
         *("x%20y", "f", "i", "n", "s3://b/a%20b.bin"),
         "a%20b/deletion_vector_00000000-0000-0000-0000-000000000007.bin",
     }
@@ -289,9 +293,9 @@ def test_what_a_file_needs_is_named_as_in_the_log() -> None:
 @pytest.mark.parametrize("many", [1, 1_000])
 def test_deletion_vectors_must_be_there_too(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file whose vector changed is live, and its older vector may have been vacuumed."""
-    monkeypatch.setattr(restore, "_MANY", many)
+    monkeypatch.setattr(restore, "_LISTING_THRESHOLD", many)
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
-    vector = deletion_vectors.moved(deletion_vectors.inline(DeletedRows.of([1])), UUID(int=7))
+    vector = deletion_vectors.with_file_id(deletion_vectors.encode_inline(DeletedRows.of([1])), UUID(int=7))
     hidden = msgspec.structs.replace(file(place, "a"), deletion_vector=vector)
     then = write(table, hidden)
     write(table, removal(hidden), added("a", {}))
@@ -299,9 +303,11 @@ def test_deletion_vectors_must_be_there_too(many: int, monkeypatch: pytest.Monke
     with pytest.raises(InvalidRequest) as caught:
         restore.restore(table, version=then)
     assert caught.value.fields["missing"] == ("deletion_vector_00000000-0000-0000-0000-000000000007.bin",)
-    source = clone.Source("t", table, table.snapshot(version=then))
+    source = clone.CloneSource("t", table, table.snapshot(version=then))
     with pytest.raises(InvalidRequest, match="deletion_vector_0000"):  # nor can it be cloned
-        clone.first_commit(Site("/clone", place.store, table.world), source, clone.Wish(shallow=True))
+        clone.first_commit(
+            NewTableLocation("/clone", place.store, table.world), source, clone.CloneOptions(shallow=True)
+        )
 
     place.store.put("deletion_vector_00000000-0000-0000-0000-000000000007.bin", b"rows")
     restore.restore(table, version=then)
@@ -311,7 +317,7 @@ def test_files_that_lie_elsewhere_are_looked_for_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the table is listed instead: what a clone shares is not among its own files."""
-    monkeypatch.setattr(restore, "_MANY", 1)
+    monkeypatch.setattr(restore, "_LISTING_THRESHOLD", 1)
     (tmp_path / "a.parquet").write_bytes(b"rows")
     _, table = made("filesystem")
     shared = added(f"file://{tmp_path}/a.parquet", {})

@@ -14,7 +14,7 @@ from headgate.errors import (
 from headgate.protocol import protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.table.alter import set_properties
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
@@ -41,7 +41,7 @@ def properties(table: OpenedTable) -> dict[str, str]:
 
 
 def named(table: OpenedTable) -> frozenset[str]:
-    return table_features.named(table.snapshot().state.protocol)
+    return table_features.writer_features(table.snapshot().state.protocol)
 
 
 def operations(table: OpenedTable) -> list[str | None]:
@@ -202,7 +202,7 @@ def test_a_table_with_an_unknown_feature_is_not_altered(route: str) -> None:
 
 
 @managed_routes
-@pytest.mark.parametrize("key", [STAMPS, ENABLED_AT_VERSION, ENABLED_AT_MOMENT, STAMPS.upper()])
+@pytest.mark.parametrize("key", [STAMPS, ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP, STAMPS.upper()])
 def test_the_timestamps_of_a_managed_table_cannot_be_touched(route: str, key: str) -> None:
     """S104, E6: not even to the same value."""
     table = new(route)
@@ -265,12 +265,12 @@ def test_timestamps_that_are_switched_on_later_say_since_when() -> None:
     set_properties.set_properties(table, {STAMPS: "true"})
 
     found = table.snapshot().state
-    assert found.metadata.configuration[ENABLED_AT_VERSION] == "2"
-    assert found.metadata.configuration[ENABLED_AT_MOMENT] == str(found.in_commit_timestamp)
-    assert "inCommitTimestamp" in table_features.named(found.protocol)
+    assert found.metadata.configuration[ENABLEMENT_VERSION] == "2"
+    assert found.metadata.configuration[ENABLEMENT_TIMESTAMP] == str(found.in_commit_timestamp)
+    assert "inCommitTimestamp" in table_features.writer_features(found.protocol)
 
     set_properties.set_properties(table, {STAMPS: "false"})
-    assert not {ENABLED_AT_VERSION, ENABLED_AT_MOMENT} & properties(table).keys()
+    assert not {ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP} & properties(table).keys()
 
 
 def test_timestamps_that_lose_a_race_say_the_version_they_came_with() -> None:
@@ -282,12 +282,12 @@ def test_timestamps_that_lose_a_race_say_the_version_they_came_with() -> None:
     append(theirs, "c")
     metadata = base.state.metadata
     enabled = msgspec.structs.replace(metadata, configuration={**metadata.configuration, STAMPS: "true"})
-    protocol = protocol_upgrade.of_changed_table(base.state.protocol, enabled)
+    protocol = protocol_upgrade.protocol_for_changed_table(base.state.protocol, enabled)
 
     version = ours.commit(Change(Operation("SET TBLPROPERTIES"), (protocol, enabled)), base=base)
 
     assert version == 3
-    assert properties(ours)[ENABLED_AT_VERSION] == "3"
+    assert properties(ours)[ENABLEMENT_VERSION] == "3"
 
 
 @each_route
@@ -364,6 +364,6 @@ def test_the_protocol_of_every_version_is_well_formed() -> None:
     set_properties.drop_feature(table, "rowTracking")
 
     for version in range(table.snapshot().version + 1):
-        found = codec.decode(Version(version), place.store.read(file_names.published(Version(version))))
+        found = codec.decode(Version(version), place.store.read(file_names.published_path(Version(version))))
         state = table.snapshot(version=version).state
         table_features.check_writable(found.protocol or state.protocol, found.metadata or state.metadata)

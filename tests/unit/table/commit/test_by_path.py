@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Lost, Open, Ratified, Told
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import Lost, Open, Ratified, TableState
 from headgate.errors import StorageUnavailable, UnsupportedFeature
 from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.features import coordinated_commits
@@ -17,7 +17,7 @@ from headgate.settings import Settings
 from headgate.table import transaction
 from headgate.table.alter import coordination
 from headgate.table.authority import Decider
-from headgate.table.commit.by_path import RoutedCommitter
+from headgate.table.commit.by_path import PathCommitter
 from headgate.table.read import snapshot
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support.commits import MANAGED
@@ -27,8 +27,8 @@ from tests.support.tables import append_change, named_file
 WITHOUT = "DELTA_UNSUPPORTED_WRITES_WITHOUT_COORDINATOR"
 
 
-def router(place: Place, *, strict: bool = False) -> RoutedCommitter:
-    return RoutedCommitter(
+def router(place: Place, *, strict: bool = False) -> PathCommitter:
+    return PathCommitter(
         place.location, place.store, place.find, world=place.world, settings=Settings(require_owner=strict)
     )
 
@@ -37,8 +37,8 @@ def metadata(place: Place, version: int | None = None) -> Metadata:
     return place.opened().snapshot(version=version).state.metadata
 
 
-def begun(place: Place, asked: RoutedCommitter, name: str = "ours") -> Transaction:
-    newest = snapshot.load(place.store, asked.frontier())
+def begun(place: Place, asked: PathCommitter, name: str = "ours") -> Transaction:
+    newest = snapshot.load_snapshot(place.store, asked.frontier())
     return transaction.begin(newest.state, append_change(named_file(name)), world=place.world)
 
 
@@ -144,7 +144,7 @@ def test_an_owner_that_nobody_registered_is_told_once_and_stops_writers(
 
 def test_only_a_strict_router_does_not_even_read_past_an_owner() -> None:
     place, _ = coordinated(2)
-    lenient = RoutedCommitter(place.location, place.store, without_owners(place).find, world=place.world)
+    lenient = PathCommitter(place.location, place.store, without_owners(place).find, world=place.world)
     assert lenient.follow(Version(3), metadata(place)) is False
 
     with pytest.raises(UnsupportedFeature) as caught:
@@ -222,9 +222,9 @@ def test_what_a_released_table_left_with_its_owner_is_published_before_the_next_
     place, _ = coordinated(1, batch=100)
     table = place.opened()
     base = table.snapshot()
-    without = coordinated_commits.released(base.state.metadata, base.state.protocol)
+    without = coordinated_commits.without_coordinator(base.state.metadata, base.state.protocol)
     released = Change(Operation("UNSET TBLPROPERTIES"), without)
-    put, last = place.store.put_if_absent, file_names.published(Version(3))
+    put, last = place.store.put_if_absent, file_names.published_path(Version(3))
 
     def fails(path: str, data: bytes) -> None:
         if path == last:
@@ -246,9 +246,9 @@ def test_a_commit_that_lost_changes_no_route() -> None:
     """Though it would have given the table away."""
     place, watched = ordinary(1)
     asked = router(place)
-    state = snapshot.load(place.store, asked.frontier()).state
-    table_conf = watched.register(place.location, state.version, Told(state.protocol, state.metadata))
-    taken = coordinated_commits.taken(state.metadata, state.protocol, NAME, CONF, table_conf)
+    state = snapshot.load_snapshot(place.store, asked.frontier()).state
+    table_conf = watched.register(place.location, state.version, TableState(state.protocol, state.metadata))
+    taken = coordinated_commits.with_coordinator(state.metadata, state.protocol, NAME, CONF, table_conf)
     ours = transaction.begin(state, Change(Operation("SET"), taken), world=place.world)
     append(place.opened(), ["theirs"])
 
@@ -261,7 +261,7 @@ def test_a_commit_that_lost_changes_no_route() -> None:
 def test_what_became_of_a_commit_is_asked_of_the_owner_there_was() -> None:
     """S134"""
     place, first = coordinated(1, batch=100)
-    second = WatchedOwner(LedgerOwner(MemoryLedger(), 100, place.world))
+    second = WatchedOwner(LedgerCoordinator(MemoryLedger(), 100, place.world))
     place.owners["two"] = second
     asked = router(place)
     asked.follow(Version(1), metadata(place))

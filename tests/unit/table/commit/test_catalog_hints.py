@@ -6,15 +6,15 @@ import pytest
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog
-from headgate.catalog.ports.serving import KnownLog
+from headgate.catalog.ports.serving import LogHints
 from headgate.clock import SystemWorld
 from headgate.errors import TooManyUnpublished
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
-from headgate.protocol.log.file_names import Kind, LogFile
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 from headgate.storage.locate import locate
 from headgate.table.commit import catalog_managed
-from headgate.table.commit.catalog_hints import Served
+from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from tests.support import versions
 from tests.support.faulty_store import RecordingWire
@@ -22,7 +22,7 @@ from tests.support.proposals import publish
 from tests.support.simulated_catalog import RemoteCatalog
 from tests.support.tables import NAME
 
-CHECKPOINT = LogFile(Kind.CHECKPOINT, Version(1), file_names.classic_checkpoint(Version(1)), 10)
+CHECKPOINT = LogFile(LogFileKind.CHECKPOINT, Version(1), file_names.classic_checkpoint_path(Version(1)), 10)
 
 
 class Place:
@@ -34,7 +34,7 @@ class Place:
         self.catalog: Catalog = self.found.catalog
         self.wire = RecordingWire()
         loaded = self.catalog.load(NAME)
-        served = Served(self.catalog, self.found.table_id, loaded=loaded, fresh_seconds=600)
+        served = CatalogHints(self.catalog, self.found.table_id, loaded=loaded, fresh_seconds=600)
         self.committer = ManagedCommitter(
             locate(self.found.location), RemoteCatalog(self.catalog, self.wire), self.found.table_id,
             world=SystemWorld(), inline_limit_bytes=1_000, served=served if serves else None,
@@ -63,7 +63,7 @@ def test_a_catalog_that_serves_nothing_is_asked_and_expects_nothing(tmp_path: Pa
     frontier = place.committer.frontier()
 
     assert place.wire.calls == ["tail"]
-    assert frontier == catalog_managed.frontier_of(place.catalog.tail(place.found.table_id))
+    assert frontier == catalog_managed.frontier_from_tail(place.catalog.tail(place.found.table_id))
     assert (frontier.expected, frontier.version_at) == (None, None)
 
 
@@ -87,7 +87,7 @@ def test_a_checkpoint_is_made_known_to_a_catalog_that_serves(
 ) -> None:
     place = Place(tmp_path, serves=serves)
 
-    place.committer.note_log(KnownLog((CHECKPOINT,)))
+    place.committer.note_log(LogHints((CHECKPOINT,)))
 
     assert open_catalog(tmp_path).load(NAME).known.checkpoint == noted
 
@@ -105,7 +105,7 @@ def test_room_is_made_three_times_and_then_it_is_given_up(full: int) -> None:
 
     if full > 3:
         with pytest.raises(TooManyUnpublished):
-            catalog_managed.with_room(propose, lambda: done.append("publish"))
+            catalog_managed.publish_and_retry(propose, lambda: done.append("publish"))
     else:
-        assert catalog_managed.with_room(propose, lambda: done.append("publish")) == "ratified"
+        assert catalog_managed.publish_and_retry(propose, lambda: done.append("publish")) == "ratified"
     assert done == ["propose", *["publish", "propose"] * min(full, 3)]

@@ -9,9 +9,9 @@ import pytest
 from typing_extensions import Buffer, override
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Lost, RatifiedCommit, Told, Unknown
-from headgate.catalog.ports.coordinator import OwnedCommits, OwnedProposal, OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import Lost, RatifiedCommit, TableState, Unknown
+from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -27,14 +27,14 @@ from headgate.errors import (
     VersionNotFound,
 )
 from headgate.protocol.actions import Metadata, Version
-from headgate.protocol.features.coordinated_commits import CURRENT, NAMINGS
+from headgate.protocol.features.coordinated_commits import CURRENT, FEATURE_NAMINGS
 from headgate.protocol.log import file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.store import Store
 from headgate.table.alter import coordination, set_properties
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Range
+from headgate.table.read.change_files import VersionRange
 from headgate.table.transaction import Change, Operation
 from tests.support.delegating_store import DelegatingStore
 from tests.support.faulty_store import DictStore
@@ -71,11 +71,11 @@ def with_settings(table: OpenedTable, **values: str) -> Metadata:
 def test_version_0_is_a_file_and_the_owner_decides_the_rest() -> None:
     """S125, S127: with timestamps from the start, so nothing says since when (C3)."""
     place = Place()
-    watched = WatchedOwner(LedgerOwner(MemoryLedger(), 100, place.world))
+    watched = WatchedOwner(LedgerCoordinator(MemoryLedger(), 100, place.world))
     place.owners[NAME] = watched
     table = place.opened()
 
-    coordination.create_coordinated(table, Definition(SCHEMA), place.find, NAME, CONF)
+    coordination.create_coordinated(table, TableDefinition(SCHEMA), place.find, NAME, CONF)
 
     assert (place.published(), watched.count("commit"), watched.count("register")) == ([0], 0, 1)
     assert append(table, "abc") == [1, 2, 3]
@@ -152,7 +152,7 @@ def test_a_table_that_another_process_gave_to_an_owner_is_followed_in_one_call()
 def test_a_table_that_went_from_owner_to_owner_is_followed_to_the_end() -> None:
     """S134, S130: a client that knew the first asks it, then the second; a new one asks only the second."""
     place, first = coordinated(1, batch=100)
-    second = WatchedOwner(LedgerOwner(MemoryLedger(), 100, place.world))
+    second = WatchedOwner(LedgerCoordinator(MemoryLedger(), 100, place.world))
     place.owners["two"] = second
     old = place.opened()
     old.snapshot()
@@ -199,7 +199,7 @@ def test_what_the_owner_leaves_is_published_like_any_ratified_version(when: Publ
     table.close()
 
     assert place.published() == list(range(14))
-    assert [meta.path for meta in place.store.list_from(file_names.LOG) if "checkpoint" in meta.path]
+    assert [meta.path for meta in place.store.list_from(file_names.LOG_FOLDER) if "checkpoint" in meta.path]
     assert len(paths(place.opened())) == 12
 
 
@@ -214,8 +214,8 @@ class Meddling:
         return getattr(self._owner, name)
 
     def get_commits(
-        self, table: OwnedTable, *, start: Version | None = None, end: Version | None = None
-    ) -> OwnedCommits:
+        self, table: CoordinatedTable, *, start: Version | None = None, end: Version | None = None
+    ) -> GetCommitsResponse:
         found = self._owner.get_commits(table, start=start, end=end)
         self._then()
         return found
@@ -310,8 +310,8 @@ def test_a_range_of_changes_crosses_the_take_over() -> None:
     append(table, "ab")
     reader = place.opened()
 
-    _, found = reader.changes(Range(3, None))
-    _, part = reader.changes(Range(3, 4))
+    _, found = reader.changes(VersionRange(3, None))
+    _, part = reader.changes(VersionRange(3, 4))
 
     assert [changes.version for changes in found] == [3, 4, 5, 6]
     assert [changes.version for changes in part] == [3, 4]
@@ -430,7 +430,7 @@ def test_a_folder_of_staged_commits_that_vanished_is_not_made_again() -> None:
     place, _ = coordinated(2, batch=1)
     table = place.opened()
     table.snapshot()
-    for meta in list(place.store.list_from(file_names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED_FOLDER)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog, match="_staged_commits/ is gone"):
@@ -442,14 +442,14 @@ def test_a_folder_of_staged_commits_that_vanished_is_not_made_again() -> None:
 def test_a_ratified_commit_whose_file_is_gone_is_an_error_for_readers() -> None:
     """R4"""
     place, _ = coordinated(1, batch=100)
-    for meta in list(place.store.list_from(file_names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED_FOLDER)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog, match="staged file"):
         place.opened().snapshot()
 
 
-@pytest.mark.parametrize("naming", NAMINGS, ids=lambda naming: naming.feature)
+@pytest.mark.parametrize("naming", FEATURE_NAMINGS, ids=lambda naming: naming.feature)
 def test_a_table_under_an_older_name_is_owned_all_the_same(naming: Any) -> None:
     """F6, S336: its staged commits are where they were then."""
     place, _ = coordinated(batch=100)
@@ -458,7 +458,7 @@ def test_a_table_under_an_older_name_is_owned_all_the_same(naming: Any) -> None:
 
     assert append(table, "xy") == [2, 3]
     assert paths(place.opened()) == ["x", "y"]
-    staged = {meta.path.rpartition("/")[0] + "/" for meta in place.store.list_from(file_names.LOG)}
+    staged = {meta.path.rpartition("/")[0] + "/" for meta in place.store.list_from(file_names.LOG_FOLDER)}
     assert naming.staged in staged
     place.opened().publish()
     assert place.published() == [0, 1, 2, 3]
@@ -496,7 +496,7 @@ def test_cleaning_up_the_log_leaves_what_is_not_published() -> None:
 
     assert place.staged() == [5, 6, 7]  # those of versions whose file is gone go too
     assert place.published() == [5]
-    assert any(file_names.STAGED in path for path in deleted)
+    assert any(file_names.STAGED_FOLDER in path for path in deleted)
     assert append(place.opened(), "z") == [8]
     assert len(paths(place.opened())) == 7
 
@@ -524,7 +524,7 @@ class Answering:
         return getattr(self._owner, name)
 
     def commit(
-        self, table: OwnedTable, proposal: OwnedProposal
+        self, table: CoordinatedTable, proposal: CoordinatedProposal
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
         self.calls += 1
         answer = self._answers.pop(0) if self._answers else None
@@ -538,7 +538,7 @@ def test_a_file_that_exists_is_no_conflict_when_the_owner_says_so() -> None:
     """S082: not retried; only on an ordinary table does it mean that somebody else was first."""
     place, watched = coordinated(1)
 
-    def exists(table: OwnedTable, proposal: OwnedProposal) -> Unknown:
+    def exists(table: CoordinatedTable, proposal: CoordinatedProposal) -> Unknown:
         raise ObjectExists("a file exists", path="x", operation="put")
 
     owner = Answering(watched, exists)
@@ -552,10 +552,10 @@ def test_transient_failures_end_after_ten_in_a_row() -> None:
     """S083: a lost race in between starts the count anew."""
     place, watched = coordinated(1)
 
-    def away(table: OwnedTable, proposal: OwnedProposal) -> Unknown:
+    def away(table: CoordinatedTable, proposal: CoordinatedProposal) -> Unknown:
         raise CatalogUnavailable("the owner is away")
 
-    def rival(table: OwnedTable, proposal: OwnedProposal) -> Any:
+    def rival(table: CoordinatedTable, proposal: CoordinatedProposal) -> Any:
         append(place.opened(), ["rival"])
         return watched.commit(table, proposal)
 
@@ -574,7 +574,7 @@ def test_a_lost_answer_is_found_by_the_transaction(batch: int) -> None:
     """P13: even if all is published by then, and others came after it."""
     place, watched = coordinated(1, batch=batch)
 
-    def unheard(table: OwnedTable, proposal: OwnedProposal) -> Unknown:
+    def unheard(table: CoordinatedTable, proposal: CoordinatedProposal) -> Unknown:
         watched.commit(table, proposal)
         append(place.opened(), ["rival"])
         return Unknown("no answer")
@@ -589,7 +589,7 @@ def test_what_nobody_can_tell_is_reported_as_unknown() -> None:
     """P13"""
     place, watched = coordinated(1)
 
-    def silent(table: OwnedTable, proposal: OwnedProposal) -> Unknown:
+    def silent(table: CoordinatedTable, proposal: CoordinatedProposal) -> Unknown:
         return Unknown("no answer")
 
     with pytest.raises(CommitUnknown, match="version 3"):
@@ -600,7 +600,7 @@ def test_a_lost_race_without_a_winner_is_no_licence_to_go_on() -> None:
     """W8"""
     place, watched = coordinated(1)
 
-    def lost(table: OwnedTable, proposal: OwnedProposal) -> Lost[RatifiedCommit]:
+    def lost(table: CoordinatedTable, proposal: CoordinatedProposal) -> Lost[RatifiedCommit]:
         return Lost(())
 
     with pytest.raises(ConcurrentWrite, match="winner cannot be found"):
@@ -636,8 +636,8 @@ def test_who_writes_while_a_table_changes_hands_starts_again() -> None:
 
 def test_a_commit_is_not_failed_by_a_publication_that_fails() -> None:
     place, watched = coordinated(1)
-    table = OwnedTable(place.location, watched.told[-1], _Unwritable(place.store))
-    told = Told(OWNED.protocol, OWNED.metadata)
+    table = CoordinatedTable(place.location, watched.told[-1], _Unwritable(place.store))
+    told = TableState(OWNED.protocol, OWNED.metadata)
 
     found = propose(watched, table, 3, "t", after=told)
 
@@ -666,7 +666,7 @@ def test_the_owner_agrees_before_anything_is_written() -> None:
     place, watched = ordinary()
     create_filesystem(Place().store)
 
-    def refuse(location: str, current: Version | None, told: Told) -> Any:
+    def refuse(location: str, current: Version | None, told: TableState) -> Any:
         raise NotAllowed("no")
 
     watched.register = refuse  # type: ignore[method-assign]

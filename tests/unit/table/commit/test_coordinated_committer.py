@@ -3,9 +3,9 @@
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
-from headgate.catalog.ports.commits import Lost, Open, Ratified, Staged, Unknown
-from headgate.catalog.ports.coordinator import OwnedTable
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports.commits import Lost, Open, Ratified, StagedCommit, Unknown
+from headgate.catalog.ports.coordinator import CoordinatedTable
 from headgate.errors import CatalogUnavailable, CorruptLog, HeadgateError, StorageUnavailable, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.features import coordinated_commits
@@ -21,20 +21,20 @@ from tests.support.owned import CONF, LOCATION, NAME, Place, append, coordinated
 from tests.support.tables import append_change, named_file
 
 
-def asked_table(place: Place) -> OwnedTable:
-    named = coordinated_commits.of(place.opened().snapshot().state.metadata)
+def asked_table(place: Place) -> CoordinatedTable:
+    named = coordinated_commits.coordinator_of(place.opened().snapshot().state.metadata)
     assert named is not None
-    return OwnedTable(place.location, named.table_conf, place.store)
+    return CoordinatedTable(place.location, named.table_conf, place.store)
 
 
 def committer(place: Place) -> CoordinatedCommitter:
     owner = place.find(NAME, CONF)
     assert owner is not None
-    return CoordinatedCommitter(owner, asked_table(place), folder=file_names.STAGED, world=place.world)
+    return CoordinatedCommitter(owner, asked_table(place), folder=file_names.STAGED_FOLDER, world=place.world)
 
 
 def begun(place: Place, asked: CoordinatedCommitter) -> Transaction:
-    newest = snapshot.load(place.store, asked.frontier())
+    newest = snapshot.load_snapshot(place.store, asked.frontier())
     return transaction.begin(newest.state, append_change(named_file("ours")), world=place.world)
 
 
@@ -93,25 +93,25 @@ def test_two_ask_the_same_if_owner_and_registration_are() -> None:
     """S139"""
     ledger, store = MemoryLedger(), DictStore()
 
-    def asking(owner: LedgerOwner, conf: str, store: Store = store) -> CoordinatedCommitter:
-        table = OwnedTable(LOCATION, {"tableId": conf}, store)
-        return CoordinatedCommitter(owner, table, folder=file_names.STAGED, world=Place().world)
+    def asking(owner: LedgerCoordinator, conf: str, store: Store = store) -> CoordinatedCommitter:
+        table = CoordinatedTable(LOCATION, {"tableId": conf}, store)
+        return CoordinatedCommitter(owner, table, folder=file_names.STAGED_FOLDER, world=Place().world)
 
-    first = asking(LedgerOwner(ledger, 1), "one")
+    first = asking(LedgerCoordinator(ledger, 1), "one")
 
-    assert first.asks_the_same(asking(LedgerOwner(ledger, 1), "one", DictStore()))
-    assert not first.asks_the_same(asking(LedgerOwner(ledger, 1), "two"))
-    assert not first.asks_the_same(asking(LedgerOwner(MemoryLedger(), 1), "one"))
+    assert first.asks_the_same(asking(LedgerCoordinator(ledger, 1), "one", DictStore()))
+    assert not first.asks_the_same(asking(LedgerCoordinator(ledger, 1), "two"))
+    assert not first.asks_the_same(asking(LedgerCoordinator(MemoryLedger(), 1), "one"))
 
 
 def test_there_is_a_folder_for_staged_commits_as_soon_as_there_is_an_owner() -> None:
     """S124, F8: so that one that is missing later was deleted by somebody."""
     place, _ = ordinary(1)
-    assert not list(place.store.list_from(file_names.STAGED))
+    assert not list(place.store.list_from(file_names.STAGED_FOLDER))
 
     coordination.coordinate(place.opened(), place.find, NAME, CONF)
 
-    assert list(place.store.list_from(file_names.STAGED))
+    assert list(place.store.list_from(file_names.STAGED_FOLDER))
     assert place.staged() == []
 
 
@@ -120,7 +120,7 @@ def test_a_folder_that_is_gone_is_told_by_its_code() -> None:
     place, _ = coordinated(1)
     asked = committer(place)
     ours = begun(place, asked)
-    for meta in list(place.store.list_from(file_names.STAGED)):
+    for meta in list(place.store.list_from(file_names.STAGED_FOLDER)):
         place.store.delete(meta.path)
 
     with pytest.raises(CorruptLog) as caught:
@@ -132,7 +132,7 @@ def test_a_folder_that_is_gone_is_told_by_its_code() -> None:
 def test_where_nothing_is_published_there_is_no_table() -> None:
     place, _ = coordinated()
     asked = committer(place)
-    for meta in list(place.store.list_from(file_names.LOG)):
+    for meta in list(place.store.list_from(file_names.LOG_FOLDER)):
         place.store.delete(meta.path)
 
     with pytest.raises(TableNotFound):
@@ -146,7 +146,7 @@ def test_a_reader_from_before_the_last_checkpoint_misses_nothing() -> None:
     place.opened().checkpoint(version=5)
     asked = committer(place)
 
-    assert log_reader.last_checkpoint(place.store) == 5
+    assert log_reader.last_checkpoint_version(place.store) == 5
     assert asked.frontier(known=Version(2)).latest == asked.frontier().latest == 7
 
 
@@ -156,15 +156,15 @@ def test_a_pointer_beyond_the_log_is_only_a_hint() -> None:
     place.store.put(file_names.LAST_CHECKPOINT, b'{"version": 100, "size": 1}')
 
     assert committer(place).frontier().latest == 3
-    place.store.put(file_names.checksum(Version(100)), b"{}")
+    place.store.put(file_names.checksum_path(Version(100)), b"{}")
     assert committer(place).frontier().latest == 3
 
 
 def test_only_commits_and_checkpoints_are_versions() -> None:
     """Checksums and compactions say nothing of what is ratified."""
     place, _ = coordinated(2)
-    place.store.put(file_names.checksum(Version(9)), b"{}")
-    place.store.put(file_names.compacted(Version(3), Version(8)), b"")
+    place.store.put(file_names.checksum_path(Version(9)), b"{}")
+    place.store.put(file_names.compaction_path(Version(3), Version(8)), b"")
 
     assert committer(place).frontier().latest == 3
 
@@ -174,7 +174,7 @@ def test_a_log_may_begin_with_a_checkpoint_whose_commit_is_gone() -> None:
     place.opened().checkpoint(version=4)
     asked = committer(place)
     for version in range(5):
-        place.store.delete(file_names.published(Version(version)))
+        place.store.delete(file_names.published_path(Version(version)))
 
     assert asked.frontier().latest == 4
 
@@ -186,7 +186,7 @@ def test_older_commits_that_are_left_are_no_gap() -> None:
     asked = committer(place)
     place.store.delete(file_names.LAST_CHECKPOINT)
     for version in (1, 2, 3):
-        place.store.delete(file_names.published(Version(version)))
+        place.store.delete(file_names.published_path(Version(version)))
 
     assert asked.frontier().latest == 6
 
@@ -195,7 +195,7 @@ def test_a_gap_after_what_is_known_is_an_error() -> None:
     """P1: what lies behind it is never served."""
     place, _ = coordinated(4)
     asked = committer(place)
-    place.store.delete(file_names.published(Version(3)))
+    place.store.delete(file_names.published_path(Version(3)))
 
     with pytest.raises(CorruptLog, match="reach that far"):
         asked.frontier(known=Version(2))
@@ -208,8 +208,8 @@ def test_what_is_published_is_no_longer_the_owners_even_if_it_does_not_know() ->
     assert sorted(held) == [2, 3]
 
     where = held[Version(2)].where
-    assert isinstance(where, Staged)
-    place.store.put(file_names.published(Version(2)), place.store.read(where.path))
+    assert isinstance(where, StagedCommit)
+    place.store.put(file_names.published_path(Version(2)), place.store.read(where.path))
 
     assert sorted(asked.frontier().held) == [3]
     assert [commit.version for commit in watched.inner.get_commits(asked_table(place)).commits] == [2, 3]
@@ -219,6 +219,6 @@ def test_a_commit_without_an_author_is_not_ours() -> None:
     place, _ = coordinated(1)
     asked = committer(place)
     ours = begun(place, asked)
-    place.store.put(file_names.published(ours.target), codec.encode((named_file("theirs"),)))
+    place.store.put(file_names.published_path(ours.target), codec.encode((named_file("theirs"),)))
 
     assert isinstance(asked.outcome_of(ours), Lost)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.coordinator.ledger import MemoryLedger
-from headgate.catalog.coordinator.ledger_coordinator import LedgerOwner
+from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.clock import SystemWorld
 from headgate.errors import ConflictError
 from headgate.protocol.actions import Version
@@ -60,7 +60,7 @@ def test_eleven_writers_of_eleven_commits_lose_and_double_nothing(tmp_path: Path
     assert len(set(paths(place.opened()))) == WRITERS * COMMITS
     assert place.opened().publish() == last
     ids = [
-        codec.decode(Version(version), store.read(file_names.published(Version(version)))).info.txn_id  # type: ignore[union-attr]
+        codec.decode(Version(version), store.read(file_names.published_path(Version(version)))).info.txn_id  # type: ignore[union-attr]
         for version in range(last + 1)
     ]
     assert len(set(ids)) == last + 1
@@ -71,7 +71,7 @@ def test_a_table_that_changes_hands_under_load_loses_and_doubles_nothing(batch: 
     """S130, W11: two owners take turns while others write and read; a lost race is run again."""
     place = Place(DictStore(SystemWorld().now_ms()), SystemWorld())
     for name in ("one", "two"):
-        place.owners[name] = LedgerOwner(MemoryLedger(), batch)
+        place.owners[name] = LedgerCoordinator(MemoryLedger(), batch)
     create_filesystem(place.store)
     done = threading.Event()
 

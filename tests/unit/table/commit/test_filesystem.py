@@ -52,8 +52,8 @@ def append(place: Place, name: str = "a") -> Transaction:
 def on(store: DictStore) -> Place:
     """A new table in that store."""
     store.put(
-        file_names.published(Version(0)),
-        create((), managed=False).store.read(file_names.published(Version(0))),
+        file_names.published_path(Version(0)),
+        create((), managed=False).store.read(file_names.published_path(Version(0))),
     )
     return Place(store=store)
 
@@ -95,7 +95,7 @@ def test_a_version_that_cannot_be_read_may_be_ours(error: type[StorageError]) ->
 def test_a_winner_that_says_nothing_of_itself_is_not_ours() -> None:
     place = create((), managed=False)
     txn = append(place)
-    place.store.put(file_names.published(Version(1)), codec.encode([added("other", {})]))
+    place.store.put(file_names.published_path(Version(1)), codec.encode([added("other", {})]))
 
     answer = FilesystemCommitter(place.store).propose(txn)
 
@@ -118,11 +118,11 @@ def test_a_store_that_overwrites_is_found_out_before_anything_is_committed() -> 
     store = Overwriting()
     txn = append(on(store))
     other = codec.encode([added("other", {})])
-    store.put(file_names.published(Version(1)), other)
+    store.put(file_names.published_path(Version(1)), other)
 
     with pytest.raises(UnsafeStore):
         FilesystemCommitter(store).propose(txn)
-    assert store.read(file_names.published(Version(1))) == other
+    assert store.read(file_names.published_path(Version(1))) == other
 
 
 def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
@@ -144,7 +144,7 @@ def test_a_table_of_an_owner_is_not_committed_to_by_creating_a_file() -> None:
 def logged(*files: str) -> DictStore:
     store = DictStore()
     for name in files:
-        store.put(file_names.LOG + name, b"")
+        store.put(file_names.LOG_FOLDER + name, b"")
     return store
 
 
@@ -194,4 +194,4 @@ def test_from_a_version_that_is_known_only_what_follows_is_listed(known: int, la
     found = FilesystemCommitter(FaultyStore(logged(*COMMITS), wire)).frontier(known=Version(known))
 
     assert (found.latest, found.listing, found.managed) == (latest, None, False)
-    assert set(wire.calls) == {f"list {file_names.LOG}"}
+    assert set(wire.calls) == {f"list {file_names.LOG_FOLDER}"}

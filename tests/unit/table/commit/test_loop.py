@@ -19,16 +19,16 @@ from headgate.errors import (
 )
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.log import codec, replay
-from headgate.protocol.transaction.attempt import BLIND, Reads
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.settings import Settings
 from headgate.table import transaction
-from headgate.table.commit.loop import Committed, commit
+from headgate.table.commit.loop import CommitResult, commit
 from headgate.table.committer import Frontier
 from headgate.table.transaction import Change, Operation, Transaction
 from tests.support import commits
 from tests.support.world import StillWorld
 
-STATE = replay.start(
+STATE = replay.initial_state(
     commits.commit(
         0, commits.MANAGED, commits.metadata(delta_enableInCommitTimestamps="true"), timestamp=1_000
     )
@@ -70,10 +70,10 @@ def _given(answer: Answer) -> Outcome[Commit]:
 def run(
     committer: Scripted,
     *,
-    reads: Reads = BLIND,
+    reads: ReadSet = BLIND,
     settings: Settings | None = None,
     world: StillWorld | None = None,
-) -> Committed:
+) -> CommitResult:
     world = world or StillWorld()
     change = Change(Operation("WRITE"), (commits.add("ours.parquet"),), reads)
     txn = transaction.begin(STATE, change, world=world)
@@ -110,7 +110,7 @@ def test_the_content_proposed_begins_with_its_identity() -> None:
 
     run(committer)
 
-    info = codec.commit_info(Version(2), committer.proposed[1].content)
+    info = codec.decode_commit_info(Version(2), committer.proposed[1].content)
     assert info is not None
     assert (info.txn_id, info.in_commit_timestamp) == (committer.proposed[1].txn_id, 5_001)
     assert info.is_blind_append is True
@@ -119,14 +119,14 @@ def test_the_content_proposed_begins_with_its_identity() -> None:
 
 def test_a_conflict_ends_the_loop() -> None:
     with pytest.raises(ConcurrentAppend):
-        run(Scripted(Lost((winner(1),))), reads=Reads(whole_table=True))
+        run(Scripted(Lost((winner(1),))), reads=ReadSet(whole_table=True))
 
 
 def test_every_winner_is_checked_not_only_the_first() -> None:
     harmless, harmful = commits.commit(1, timestamp=2_001), winner(2)
 
     with pytest.raises(ConcurrentAppend, match="version 2"):
-        run(Scripted(Lost((harmless, harmful))), reads=Reads(whole_table=True))
+        run(Scripted(Lost((harmless, harmful))), reads=ReadSet(whole_table=True))
 
 
 def test_an_unanswered_proposal_is_asked_about_before_anything_else() -> None:
@@ -171,7 +171,7 @@ def test_our_txn_id_at_two_versions_is_reported() -> None:
 def test_success_at_a_version_that_was_not_proposed_is_not_claimed(version: int) -> None:
     """Whoever has read something cannot leave the version open; the rebased proposal is for version 2."""
     lost = Lost((commits.commit(1, timestamp=2_001),))
-    reads = Reads(files=frozenset({"x"}))
+    reads = ReadSet(files=frozenset({"x"}))
 
     with pytest.raises(CorruptLog, match="it was proposed as version 2"):
         run(Scripted(lost, Ratified(Version(version))), reads=reads)
@@ -270,7 +270,7 @@ def test_losing_too_often_is_proven_failure() -> None:
 
 
 def test_a_version_given_by_the_catalog_leaves_the_commits_before_it_unknown() -> None:
-    assert run(Scripted(Ratified(Version(5)))) == Committed(Version(5), ())
+    assert run(Scripted(Ratified(Version(5)))) == CommitResult(Version(5), ())
 
 
 def test_nothing_to_say_is_not_proposed_where_it_need_not_be_said() -> None:
@@ -280,7 +280,7 @@ def test_nothing_to_say_is_not_proposed_where_it_need_not_be_said() -> None:
 
     done = commit(transaction.begin(STATE, change, world=world), committer, Settings(), world=world)
 
-    assert done == Committed(Version(0), ())
+    assert done == CommitResult(Version(0), ())
 
 
 def test_a_lost_version_without_a_winner_asks_for_a_fresh_start() -> None:
@@ -331,7 +331,7 @@ HALVES = [{VERSION: "0"}, {MOMENT: "1"}, {VERSION: "x", MOMENT: "y"}]
 def test_nothing_is_written_where_timestamps_do_not_say_since_when(half: dict[str, str]) -> None:
     """As Delta Spark does; it reads such a table, and so do we."""
     promised = commits.metadata(delta_enableInCommitTimestamps="true", **half)
-    state = replay.start(commits.commit(0, commits.MANAGED, promised, timestamp=1_000))
+    state = replay.initial_state(commits.commit(0, commits.MANAGED, promised, timestamp=1_000))
     append = Change(Operation("WRITE"), (commits.add("ours.parquet"),), BLIND)
 
     with pytest.raises(CorruptLog, match="does not say since when"):

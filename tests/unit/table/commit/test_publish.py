@@ -34,11 +34,11 @@ def test_published_files_are_the_ratified_bytes_in_order_and_stay_untouched(tmp_
     store = locate(staging.location)
 
     assert table.publish() == 3
-    first = {version: store.head(file_names.published(version)) for version in ratified}
+    first = {version: store.head(file_names.published_path(version)) for version in ratified}
     assert table.publish() == 3
 
-    assert {version: store.read(file_names.published(version)) for version in ratified} == ratified
-    assert {version: store.head(file_names.published(version)) for version in ratified} == first
+    assert {version: store.read(file_names.published_path(version)) for version in ratified} == ratified
+    assert {version: store.head(file_names.published_path(version)) for version in ratified} == first
     tail = catalog.tail(staging.table_id)
     assert (tail.latest, tail.published, tail.commits) == (3, 3, ())
 
@@ -53,9 +53,12 @@ def test_staged_files_are_kept_when_published(tmp_path: Path) -> None:
 
     table.commit(append_change(named_file("a")), base=table.newest_known())
 
-    staged = list((Path(staging.location) / file_names.STAGED).iterdir())
+    staged = list((Path(staging.location) / file_names.STAGED_FOLDER).iterdir())
     assert len(staged) == 1
-    assert staged[0].read_bytes() == (Path(staging.location) / file_names.published(Version(1))).read_bytes()
+    assert (
+        staged[0].read_bytes()
+        == (Path(staging.location) / file_names.published_path(Version(1))).read_bytes()
+    )
 
 
 def test_a_stray_published_file_is_an_incident_and_never_overwritten(tmp_path: Path) -> None:
@@ -64,7 +67,7 @@ def test_a_stray_published_file_is_an_incident_and_never_overwritten(tmp_path: P
     staging = create_managed(catalog)
     table = open_managed(catalog, staging.table_id, staging.location)
     table.commit(append_change(named_file("ours")), base=table.newest_known())
-    stray = Path(staging.location) / file_names.published(Version(1))
+    stray = Path(staging.location) / file_names.published_path(Version(1))
     stray.write_bytes(b'{"add":{}}\n')
 
     with pytest.raises(CorruptLog, match="differs from the ratified version 1") as caught:
@@ -81,7 +84,7 @@ def test_a_commit_succeeds_although_publishing_fails(
 ) -> None:
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
-    (Path(staging.location) / file_names.published(Version(1))).write_bytes(b"stray")
+    (Path(staging.location) / file_names.published_path(Version(1))).write_bytes(b"stray")
     table = open_managed(catalog, staging.table_id, staging.location, settings=Settings(publish=Publish.NOW))
 
     version = table.commit(append_change(named_file("a")), base=table.newest_known())
@@ -141,14 +144,16 @@ def test_a_version_that_cannot_be_written_is_named_and_none_after_it_is_tried(
     """S092, I3"""
     found, wire = (
         managed(tmp_path, 4, settings=settings),
-        Cut(f"put_if_absent {file_names.published(Version(3))}"),
+        Cut(f"put_if_absent {file_names.published_path(Version(3))}"),
     )
     table = found.opened(store=FaultyStore(locate(found.location), wire))
 
     with pytest.raises(StorageUnavailable, match=r"00003\.json"):
         table.publish()
 
-    there = [(Path(found.location) / file_names.published(Version(version))).exists() for version in range(5)]
+    there = [
+        (Path(found.location) / file_names.published_path(Version(version))).exists() for version in range(5)
+    ]
     assert there == [True, True, True, False, False]
     assert paths(found.opened()) == ["1", "2", "3", "4"]
     wire.mended = True
@@ -168,7 +173,7 @@ def test_what_is_published_but_not_reported_stays_with_the_catalog_until_somebod
     with pytest.raises(CatalogUnavailable):
         table.publish()
 
-    assert (Path(found.location) / file_names.published(Version(3))).exists()
+    assert (Path(found.location) / file_names.published_path(Version(3))).exists()
     assert found.catalog.tail(found.table_id) == held
     assert paths(found.opened()) == ["1", "2", "3"]
     table.commit(append_change(named_file("4")), base=table.snapshot())
@@ -219,14 +224,14 @@ def test_what_could_not_be_published_is_tried_again_without_another_commit(
     monkeypatch.setattr(post_commit, "RETRY_SECONDS", 0.05)
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
-    wire = Cut(f"put_if_absent {file_names.published(Version(2))}")
+    wire = Cut(f"put_if_absent {file_names.published_path(Version(2))}")
     store = FaultyStore(locate(staging.location), wire)
     settings = Settings(publish_quiet_seconds=0.01)
     table = open_managed(catalog, staging.table_id, staging.location, settings=settings, store=store)
     for number in range(3):
         table.commit(append_change(named_file(f"{number}")), base=table.newest_known())
-    until((Path(staging.location) / file_names.published(Version(1))).exists)
-    assert not (Path(staging.location) / file_names.published(Version(2))).exists()
+    until((Path(staging.location) / file_names.published_path(Version(1))).exists)
+    assert not (Path(staging.location) / file_names.published_path(Version(2))).exists()
 
     wire.mended = True
 
@@ -267,7 +272,7 @@ def test_many_versions_are_published_in_batches_and_those_before_a_failure_are_r
 ) -> None:
     monkeypatch.setattr(publish, "_AT_ONCE", 4)
     found = managed(tmp_path, 10)
-    (Path(found.location) / file_names.published(Version(7))).write_bytes(b"stray")
+    (Path(found.location) / file_names.published_path(Version(7))).write_bytes(b"stray")
 
     with pytest.raises(CorruptLog, match="version 7"):
         found.opened().publish()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.ports.commits import Staged
-from headgate.catalog.ports.events import Kind
+from headgate.catalog.ports.commits import StagedCommit
+from headgate.catalog.ports.events import EventKind
 from headgate.errors import CorruptLog, StorageUnavailable
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
@@ -24,12 +24,14 @@ def staged(found: Managed, version: int) -> str:
     commit = next(
         commit for commit in found.catalog.tail(found.table_id).commits if commit.version == version
     )
-    assert isinstance(commit.where, Staged)
+    assert isinstance(commit.where, StagedCommit)
     return commit.where.path
 
 
 def published(found: Managed) -> list[int]:
-    return [at for at in range(1, 4) if (Path(found.location) / file_names.published(Version(at))).exists()]
+    return [
+        at for at in range(1, 4) if (Path(found.location) / file_names.published_path(Version(at))).exists()
+    ]
 
 
 @pytest.mark.parametrize("content", [None, b"something else"])
@@ -48,7 +50,7 @@ def test_a_staged_file_that_is_not_what_was_ratified_is_an_incident(
     assert published(found) == [1]
     assert found.catalog.tail(found.table_id).published == 1
     assert isinstance(found.catalog, Catalog)
-    incidents = [event for event in found.catalog.events.after(0) if event.kind is Kind.INCIDENT]
+    incidents = [event for event in found.catalog.events.after(0) if event.kind is EventKind.INCIDENT]
     assert [event.version for event in incidents] == [2]
 
 

@@ -5,14 +5,14 @@ import threading
 from dataclasses import replace
 
 from headgate.protocol.actions import AppTransaction
-from headgate.protocol.predicates.tree import Always, Compare, Op, resolve
+from headgate.protocol.predicates.tree import Always, Compare, Op, resolve_column
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.transaction.attempt import BLIND, Reads
-from headgate.table.commit.read_set import ReadLog
+from headgate.protocol.transaction.attempt import BLIND, ReadSet
+from headgate.table.commit.read_set import ReadRecorder
 from tests.support.attempts import table
 
 STATE = table()
-COLUMN = resolve(schema_json.parse(STATE.metadata.schema_string), ("id",))
+COLUMN = resolve_column(schema_json.parse(STATE.metadata.schema_string), ("id",))
 
 
 def is_one(number: int) -> Compare:
@@ -21,32 +21,34 @@ def is_one(number: int) -> Compare:
 
 
 def test_nothing_read_is_blind() -> None:
-    assert ReadLog().freeze() == BLIND
+    assert ReadRecorder().freeze() == BLIND
     assert BLIND.is_blind
 
 
 def test_what_was_read_is_remembered_once() -> None:
-    log = ReadLog()
+    log = ReadRecorder()
     log.scanned(Always(), ["a", "b"])
     log.scanned(Always(), ["b", "c"])
     assert log.app_transaction(STATE, "etl") is None
 
-    assert log.freeze() == Reads((Always(),), frozenset("abc"), whole_table=False, app_ids=frozenset({"etl"}))
+    assert log.freeze() == ReadSet(
+        (Always(),), frozenset("abc"), whole_table=False, app_ids=frozenset({"etl"})
+    )
     assert not log.freeze().is_blind
 
 
 def test_looking_up_domains_is_remembered_and_is_not_reading_rows() -> None:
-    log = ReadLog()
+    log = ReadRecorder()
     assert not log.freeze().domains
 
     log.domains()
 
-    assert log.freeze() == Reads(domains=True)
+    assert log.freeze() == ReadSet(domains=True)
     assert log.freeze().is_blind
 
 
 def test_looking_up_an_application_is_not_reading_rows() -> None:
-    log = ReadLog()
+    log = ReadRecorder()
     log.app_transaction(STATE, "etl")
 
     assert log.freeze().is_blind
@@ -54,14 +56,14 @@ def test_looking_up_an_application_is_not_reading_rows() -> None:
 
 def test_the_last_transaction_of_an_application_is_told() -> None:
     last = AppTransaction(app_id="etl", version=4)
-    log = ReadLog()
+    log = ReadRecorder()
 
     assert log.app_transaction(replace(STATE, txns={"etl": last}), "etl") == last
     assert log.freeze().app_ids == {"etl"}
 
 
 def test_an_untraced_read_counts_as_the_whole_table() -> None:
-    log = ReadLog()
+    log = ReadRecorder()
     log.scanned_everything()
 
     assert log.freeze().whole_table
@@ -69,10 +71,10 @@ def test_an_untraced_read_counts_as_the_whole_table() -> None:
 
 def test_scans_at_the_same_time_lose_nothing() -> None:
     """P20"""
-    log, threads, scans = ReadLog(), 8, 200
+    log, threads, scans = ReadRecorder(), 8, 200
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    seen: list[Reads] = []
+    seen: list[ReadSet] = []
 
     def scan(number: int) -> None:
         for each in range(scans):

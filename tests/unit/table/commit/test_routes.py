@@ -8,7 +8,7 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Action, CommitInfo, EpochMillis, Metadata, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.log.timestamps import ENABLED_AT_MOMENT, ENABLED_AT_VERSION
+from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.table import transaction
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.opened_table import OpenedTable
@@ -35,7 +35,7 @@ def take_over(place: Place) -> None:
     protocol = protocol_upgrade.with_features(table.snapshot().state.protocol, MANAGED)
     metadata = set_property(table, "delta.enableInCommitTimestamps", "true")
     info = CommitInfo(in_commit_timestamp=EpochMillis(99_000), txn_id=TxnId("u"), operation="UPGRADE")
-    place.store.put(file_names.published(Version(1)), codec.encode((info, protocol, metadata)))
+    place.store.put(file_names.published_path(Version(1)), codec.encode((info, protocol, metadata)))
 
 
 def test_a_commit_by_path_does_not_follow_a_table_into_a_catalog() -> None:
@@ -49,7 +49,7 @@ def test_a_commit_by_path_does_not_follow_a_table_into_a_catalog() -> None:
         table.commit(change(added("a", {})), base=base)
 
     assert caught.value.code == BLOCKED
-    assert not [found for found in place.store.list_from(file_names.LOG) if "002.json" in found.path]
+    assert not [found for found in place.store.list_from(file_names.LOG_FOLDER) if "002.json" in found.path]
 
 
 def test_a_commit_by_path_cannot_put_a_table_under_a_catalog() -> None:
@@ -110,12 +110,12 @@ def test_timestamps_enabled_on_a_table_of_files_start_after_the_files(losses: in
     )
 
     state = open_table(place, "filesystem").snapshot().state
-    before = place.store.head(file_names.published(Version(version - 1))).modified_ms
+    before = place.store.head(file_names.published_path(Version(version - 1))).modified_ms
     assert version == 2 + losses
     assert state.in_commit_timestamp is not None
     assert state.in_commit_timestamp > before >= 50_000_000
-    assert state.metadata.configuration[ENABLED_AT_VERSION] == str(version)
-    assert state.metadata.configuration[ENABLED_AT_MOMENT] == str(state.in_commit_timestamp)
+    assert state.metadata.configuration[ENABLEMENT_VERSION] == str(version)
+    assert state.metadata.configuration[ENABLEMENT_TIMESTAMP] == str(state.in_commit_timestamp)
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -140,8 +140,8 @@ def test_a_replaced_table_without_timestamps_does_not_say_since_when(left: dict[
     enabling = set_property(table, "delta.enableInCommitTimestamps", "true")
     table.commit(change(enabling), base=table.snapshot())
     stamped = table.snapshot().state
-    assert stamped.metadata.configuration[ENABLED_AT_VERSION] == "1"
-    kept = {key: stamped.metadata.configuration[key] for key in (ENABLED_AT_VERSION, ENABLED_AT_MOMENT)}
+    assert stamped.metadata.configuration[ENABLEMENT_VERSION] == "1"
+    kept = {key: stamped.metadata.configuration[key] for key in (ENABLEMENT_VERSION, ENABLEMENT_TIMESTAMP)}
 
     for said in ({}, kept):  # whatever the writer copied of it
         anew = msgspec.structs.replace(stamped.metadata, configuration={**left, **said})
@@ -171,8 +171,8 @@ def test_timestamps_that_come_back_say_since_when_anew() -> None:
         assert restored.info is not None
         moment = restored.info.in_commit_timestamp
         assert moment is not None
-        assert restored.metadata.configuration[ENABLED_AT_VERSION] == "3"
-        assert restored.metadata.configuration[ENABLED_AT_MOMENT] == str(moment)
+        assert restored.metadata.configuration[ENABLEMENT_VERSION] == "3"
+        assert restored.metadata.configuration[ENABLEMENT_TIMESTAMP] == str(moment)
         assert reader.snapshot(timestamp=moment).version == 3
         assert reader.snapshot(timestamp=EpochMillis(moment - 1)).version == 2
 
@@ -213,7 +213,7 @@ def test_a_commit_is_inline_up_to_the_limit(spare: int, staged: int) -> None:
     )
 
     assert committer.propose(txn) == Ratified(Version(1))
-    assert len(list(place.store.list_from(file_names.STAGED))) == staged
+    assert len(list(place.store.list_from(file_names.STAGED_FOLDER))) == staged
 
 
 @pytest.mark.parametrize("route", ROUTES)

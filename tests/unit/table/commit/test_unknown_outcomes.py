@@ -10,7 +10,7 @@ from headgate.protocol.actions import DomainMetadata, EpochMillis, Protocol, Ver
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Range
+from headgate.table.read.change_files import VersionRange
 from tests.support.commits import add, metadata
 from tests.support.tables import append_change, create_filesystem, named_file, open_filesystem
 from tests.support.versions import paths
@@ -18,7 +18,7 @@ from tests.support.versions import paths
 
 def with_line(folder: Path, version: int, *lines: str) -> OpenedTable:
     """An ordinary table with these lines as a further version."""
-    (folder / file_names.published(Version(version))).write_text("".join(f"{line}\n" for line in lines))
+    (folder / file_names.published_path(Version(version))).write_text("".join(f"{line}\n" for line in lines))
     return open_filesystem(str(folder))
 
 
@@ -68,7 +68,7 @@ def test_what_only_writers_must_know_refuses_writing(tmp_path: Path, line: str, 
     assert paths(table) == ["theirs"]
     with pytest.raises(UnsupportedFeature, match=named):
         table.commit(append_change(named_file("ours")), base=table.snapshot())
-    assert not (tmp_path / file_names.published(Version(3))).exists()
+    assert not (tmp_path / file_names.published_path(Version(3))).exists()
 
 
 BEYOND_US = protocol(3, 7, "quantumFiles", "quantumFiles")
@@ -80,9 +80,9 @@ def test_a_latest_version_beyond_us_does_not_hide_the_older_ones(tmp_path: Path,
     """S328, S329: what counts is what the asked version demands."""
     create_filesystem(locate(str(tmp_path)))
     with_line(tmp_path, 1, codec.encode((add("old"),)).decode().strip())
-    before = locate(str(tmp_path)).head(file_names.published(Version(1))).modified_ms
+    before = locate(str(tmp_path)).head(file_names.published_path(Version(1))).modified_ms
     table = with_line(tmp_path, 2, latest)
-    os.utime(tmp_path / file_names.published(Version(2)), ns=(2 * before * 10**6, 2 * before * 10**6))
+    os.utime(tmp_path / file_names.published_path(Version(2)), ns=(2 * before * 10**6, 2 * before * 10**6))
 
     assert paths(table, 1) == ["old"]
     assert table.snapshot(timestamp=EpochMillis(before + 1)).version == 1
@@ -113,10 +113,10 @@ def test_a_version_beyond_us_among_changes_is_refused(tmp_path: Path) -> None:
     with_line(tmp_path, 2, BEYOND_US, codec.encode((add("theirs"),)).decode().strip())
     table = with_line(tmp_path, 3, WITHIN)
 
-    assert [change.version for change in table.changes(Range(1, 1))[1]] == [1]
-    assert [change.version for change in table.changes(Range(3))[1]] == [3]
+    assert [change.version for change in table.changes(VersionRange(1, 1))[1]] == [1]
+    assert [change.version for change in table.changes(VersionRange(3))[1]] == [3]
     with pytest.raises(UnsupportedFeature, match="quantumFiles"):
-        table.changes(Range(1))
+        table.changes(VersionRange(1))
 
 
 def test_what_nobody_told_us_about_is_tolerated_and_a_domain_is_kept(tmp_path: Path) -> None:

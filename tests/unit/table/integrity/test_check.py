@@ -23,10 +23,10 @@ from headgate.protocol.actions import (
     TxnId,
     Version,
 )
-from headgate.protocol.integrity_findings import RULES, Severity
+from headgate.protocol.integrity_findings import DEFECTS, Severity
 from headgate.protocol.log import codec, deletion_vectors, file_names
 from headgate.protocol.log.deletion_vectors import DeletedRows
-from headgate.table.integrity.check import Report
+from headgate.table.integrity.check import IntegrityReport
 from headgate.table.opened_table import OpenedTable
 from tests.contract import test_integrity as on_catalogs
 from tests.support import corpora
@@ -72,9 +72,9 @@ def _enabled(version: int, at: int) -> Metadata:
 
 def _vector(rows: Sequence[int]) -> tuple[str, bytes, AddFile]:
     """A file of one vector: its path, its content, and an add that needs it."""
-    content, (descriptor,) = deletion_vectors.stored([DeletedRows.of(rows)], UUID(int=1))
-    place = deletion_vectors.where(descriptor)
-    assert isinstance(place, deletion_vectors.Stored)
+    content, (descriptor,) = deletion_vectors.encode_file([DeletedRows.of(rows)], UUID(int=1))
+    place = deletion_vectors.vector_location(descriptor)
+    assert isinstance(place, deletion_vectors.StoredVector)
     return place.path, content, msgspec.structs.replace(add("a"), deletion_vector=descriptor)
 
 
@@ -117,7 +117,7 @@ BROKEN: tuple[Broken, ...] = (
 def _table(commits: Commits) -> OpenedTable:
     store = DictStore()
     for version, actions in enumerate(commits):
-        store.put(file_names.published(Version(version)), codec.encode(actions))
+        store.put(file_names.published_path(Version(version)), codec.encode(actions))
         for action in actions:
             if isinstance(action, AddFile):
                 store.put(action.path, b"1")
@@ -127,7 +127,7 @@ def _table(commits: Commits) -> OpenedTable:
     return open_filesystem("", store=store)
 
 
-def _check(table: OpenedTable) -> Report:
+def _check(table: OpenedTable) -> IntegrityReport:
     return table.check("test")
 
 
@@ -153,7 +153,7 @@ def _long(checkpoint: bool) -> OpenedTable:
     for number in range(5):
         table.store.put(f"file-{number}", b"1")
         table.store.put(
-            file_names.published(Version(number + 1)), codec.encode((_info(), add(f"file-{number}")))
+            file_names.published_path(Version(number + 1)), codec.encode((_info(), add(f"file-{number}")))
         )
     if checkpoint:
         table.checkpoint(version=4)
@@ -164,7 +164,7 @@ def test_a_missing_version_is_an_error_and_with_a_checkpoint_after_it_a_warning(
     for checkpoint, rule in ((False, "log-gap"), (True, "history-gap")):
         table = _long(checkpoint)
         assert _check(table).findings == ()
-        table.store.delete(file_names.published(Version(2)))
+        table.store.delete(file_names.published_path(Version(2)))
 
         report = _check(table)
 
@@ -175,7 +175,7 @@ def test_a_missing_version_is_an_error_and_with_a_checkpoint_after_it_a_warning(
 def test_a_log_that_was_cleaned_up_is_whole() -> None:
     table = _long(checkpoint=True)
     for version in range(4):
-        table.store.delete(file_names.published(Version(version)))
+        table.store.delete(file_names.published_path(Version(version)))
 
     report = _check(table)
 
@@ -186,7 +186,7 @@ def test_a_log_that_was_cleaned_up_is_whole() -> None:
 @pytest.mark.parametrize("content", [b"{", b'{"add":{"path":1}}', b"\xff\xfe"])
 def test_a_commit_that_cannot_be_parsed_is_named(content: bytes) -> None:
     table = _long(checkpoint=False)
-    table.store.put(file_names.published(Version(5)), content)
+    table.store.put(file_names.published_path(Version(5)), content)
 
     assert [(finding.rule, finding.version) for finding in _check(table).findings] == [("commit-damaged", 5)]
 
@@ -204,7 +204,7 @@ def test_deletion_vectors_are_read_and_compared() -> None:
     path, content, with_vector = _vector([1, 2])
     table = _table([START])
     table.store.put("a", b"1")
-    table.store.put(file_names.published(Version(1)), codec.encode((_info(), with_vector)))
+    table.store.put(file_names.published_path(Version(1)), codec.encode((_info(), with_vector)))
     table.store.put(path, content)
     assert (_check(table).findings, _check(table).deletion_vectors) == ((), 1)
 
@@ -240,15 +240,15 @@ def test_every_rule_has_a_table_that_breaks_it() -> None:
     by_hand = {*GAPS, *VECTORS, *OWNERS}
     shown = {row.rule for row in BROKEN} | {row.rule for row in on_catalogs.DAMAGES} | by_hand
 
-    assert {rule.name for rule in RULES} == shown
+    assert {rule.name for rule in DEFECTS} == shown
 
 
 def test_every_rule_cites_an_invariant_of_the_page() -> None:
     page = PAGE.read_text()
 
-    assert {rule.invariant for rule in RULES if f"| {rule.invariant} |" not in page} == set()
-    assert all(integrity_findings.BY_NAME[rule.name] is rule for rule in RULES)
-    assert {rule.severity for rule in RULES} == set(Severity)
+    assert {rule.invariant for rule in DEFECTS if f"| {rule.invariant} |" not in page} == set()
+    assert all(integrity_findings.BY_NAME[rule.name] is rule for rule in DEFECTS)
+    assert {rule.severity for rule in DEFECTS} == set(Severity)
 
 
 MADE_WRONG: dict[str, set[str]] = {
@@ -297,8 +297,8 @@ def test_the_protocol_of_a_foreign_checkpoint_may_order_its_features_otherwise()
     table.checkpoint()
     turned = _table([(_info(), Protocol(min_reader_version=3, min_writer_version=7, reader_features=(),
                       writer_features=("invariants", "appendOnly")), metadata())])  # fmt: skip
-    for meta in list(table.store.list_from(file_names.LOG)):
-        if meta.path != file_names.published(Version(0)) and not meta.path.endswith(".crc"):
+    for meta in list(table.store.list_from(file_names.LOG_FOLDER)):
+        if meta.path != file_names.published_path(Version(0)) and not meta.path.endswith(".crc"):
             turned.store.put(meta.path, table.store.read(meta.path))
 
     assert _check(turned).findings == ()

@@ -15,18 +15,18 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.database import shared_clock
 from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.ports.leases import Held
+from headgate.catalog.ports.leases import HeldLease
 from headgate.catalog.ports.maintenance import Maintenance
-from headgate.catalog.targets import DATABASE
+from headgate.catalog.targets import DATABASE_FILE
 from headgate.errors import HeadgateError, InvalidRequest
 from headgate.protocol.actions import AppTransaction, EpochMillis, RemoveFile, Version
 from headgate.storage.local import LocalStore
 from headgate.storage.locate import locate
 from headgate.table.alter import set_properties
-from headgate.table.commit.background import AfterCommit
+from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.maintenance import vacuum
-from headgate.table.maintenance.vacuum import Wish
+from headgate.table.maintenance.vacuum import VacuumOptions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from headgate.table.upkeep.permissions import CatalogGuard
@@ -45,7 +45,7 @@ HOUR = 3600 * 1000
 DAY = 24 * HOUR
 YEARS = 10 * 365 * DAY
 NAME = TableName("s", "t")
-NO_RETENTION = Wish(timedelta(0), enforce_retention=False)
+NO_RETENTION = VacuumOptions(timedelta(0), enforce_retention=False)
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Machine:
 
     catalog: Catalog
     table: OpenedTable
-    held: list[Held] = field(default_factory=list)
+    held: list[HeldLease] = field(default_factory=list)
 
     def write(self, path: str) -> str:
         self.table.store.put(path, b"rows")
@@ -68,7 +68,7 @@ class Machine:
         gone = RemoveFile(path=path, data_change=True, deletion_timestamp=now)
         return self.table.commit(Change(Operation("DELETE"), (gone,)), base=self.table.snapshot())
 
-    def lease(self, version: int | None) -> Held:
+    def lease(self, version: int | None) -> HeldLease:
         table_id = self.catalog.resolve(NAME).table_id
         wanted = None if version is None else Version(version)
         held = self.catalog.leases.on_version(table_id, wanted, holder="somebody", ttl_ms=60_000)
@@ -85,7 +85,7 @@ class Lake:
 
     def machine(self, ahead_ms: int = 0) -> Machine:
         process = SkewedWorld(ahead_ms)
-        world = shared_clock.of_folder(self.folder / DATABASE, process)
+        world = shared_clock.from_file_system(self.folder / DATABASE_FILE, process)
         catalog = self.stack.enter_context(closing(open_catalog(self.folder, world=world)))
         entry = catalog.resolve(NAME)
         store = locate(entry.location)
@@ -94,7 +94,7 @@ class Lake:
         )
         guard = CatalogGuard(catalog.permissions, catalog.leases, entry.table_id)
         opened = OpenedTable(
-            entry.location, store, committer, after_commit=AfterCommit(ON_DEMAND), settings=ON_DEMAND,
+            entry.location, store, committer, after_commit=PostCommitScheduler(ON_DEMAND), settings=ON_DEMAND,
             world=process, guard=guard,
         )  # fmt: skip
         return Machine(catalog, opened)
@@ -149,7 +149,7 @@ def test_a_file_that_was_written_a_moment_ago_is_not_old_by_any_clock(
         other = open_filesystem(str(tmp_path / "t"), world=SkewedWorld(ahead))
     writer.store.put("x", b"rows")
 
-    assert vacuum.vacuum(other, Wish()).paths == ()
+    assert vacuum.vacuum(other, VacuumOptions()).paths == ()
     assert other.cleanup_log() == ()
 
     writer.commit(append_change(named_file("x")), base=writer.snapshot())
@@ -250,7 +250,7 @@ class Story:
     written: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     live: list[str] = field(default_factory=list)
-    held: list[Held] = field(default_factory=list)
+    held: list[HeldLease] = field(default_factory=list)
 
     def tell(self, machine: Machine, deed: str, number: int) -> None:
         try:
@@ -274,7 +274,7 @@ class Story:
             case "lease uncommitted":
                 self.held.append(machine.lease(None))
             case "vacuum":
-                vacuum.vacuum(machine.table, Wish())
+                vacuum.vacuum(machine.table, VacuumOptions())
             case "cleanup":
                 assert machine.table.cleanup_log() == ()
             case "checkpoint":

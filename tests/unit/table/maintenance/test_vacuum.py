@@ -16,7 +16,7 @@ from headgate.protocol.actions import AddFile, DeletionVector, EpochMillis, Remo
 from headgate.storage.local import LocalStore
 from headgate.table.alter import set_properties
 from headgate.table.maintenance import vacuum
-from headgate.table.maintenance.vacuum import Wish
+from headgate.table.maintenance.vacuum import VacuumOptions
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change, Operation
 from tests.support.attempts import added
@@ -120,18 +120,18 @@ def test_only_what_nobody_needs_goes(table: OpenedTable) -> None:
     file(table, "orphan", days=8)
     file(table, "being-written", days=6)
 
-    done = vacuum.vacuum(table, Wish())
+    done = vacuum.vacuum(table, VacuumOptions())
 
     assert done.paths == ("old", "orphan")
     assert done.bytes == 8
     assert data(table) == ["being-written", "live", "recent"]
-    assert vacuum.vacuum(table, Wish()).paths == ()
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ()
 
 
 def test_a_dry_run_only_tells(table: OpenedTable) -> None:
     file(table, "orphan")
 
-    done = vacuum.vacuum(table, Wish(dry_run=True))
+    done = vacuum.vacuum(table, VacuumOptions(dry_run=True))
 
     assert (done.paths, done.deleted) == (("orphan",), False)
     assert data(table) == ["orphan"]
@@ -168,7 +168,7 @@ def test_a_dry_run_only_tells(table: OpenedTable) -> None:
 def test_hidden_files_are_not_the_tables(table: OpenedTable, path: str, goes: bool) -> None:
     file(table, path)
 
-    vacuum.vacuum(table, Wish())
+    vacuum.vacuum(table, VacuumOptions())
 
     assert Path(table.location, path).exists() is not goes
 
@@ -178,7 +178,7 @@ def test_paths_are_compared_as_the_log_means_them(table: OpenedTable) -> None:
     for name in ("a b", "c", "d%25", "a%20b"):
         file(table, name)
 
-    assert vacuum.vacuum(table, Wish()).paths == ("a%20b",)
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ("a%20b",)
 
 
 @pytest.mark.parametrize("path", ["d//x", "./d/x", "d/../d/x", "d/./x", "d%2F%2Fx"])
@@ -187,7 +187,7 @@ def test_a_disk_has_a_file_under_many_paths(table: OpenedTable, path: str) -> No
     file(table, "d/x")
     write(table, named_file(path))
 
-    assert vacuum.vacuum(table, Wish()).paths == ()
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ()
 
 
 @pytest.mark.parametrize("lite", [False, True])
@@ -201,7 +201,7 @@ def test_a_version_with_a_lease_keeps_what_was_removed_nobody_knows_when(
     write(table, RemoveFile(path="needed", deletion_timestamp=moment, data_change=True))
     table.guard = Needed(EpochMillis(NOW - 50 * DAY), leased)
 
-    assert vacuum.vacuum(table, Wish(lite=lite)).paths == ("before",)
+    assert vacuum.vacuum(table, VacuumOptions(lite=lite)).paths == ("before",)
 
 
 def test_vectors_are_kept_as_long_as_their_files(table: OpenedTable) -> None:
@@ -221,7 +221,7 @@ def test_vectors_are_kept_as_long_as_their_files(table: OpenedTable) -> None:
         removal("old", days=8, vector=vector("old.bin")),
     )
 
-    assert vacuum.vacuum(table, Wish()).paths == ("old", "old.bin")
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ("old", "old.bin")
 
 
 def test_a_file_whose_vector_changed_is_live(table: OpenedTable) -> None:
@@ -235,7 +235,7 @@ def test_a_file_whose_vector_changed_is_live(table: OpenedTable) -> None:
     again = msgspec.structs.replace(added("a", {}), deletion_vector=inline)
     write(table, removal("a", days=50), again)
 
-    assert vacuum.vacuum(table, Wish()).paths == ()
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ()
 
 
 @pytest.mark.parametrize("checkpointed", [False, True])
@@ -246,7 +246,7 @@ def test_a_checkpoint_makes_no_difference(table: OpenedTable, checkpointed: bool
     if checkpointed:
         table.checkpoint()
 
-    assert vacuum.vacuum(table, Wish()).paths == ("old",)
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ("old",)
 
 
 @pytest.mark.parametrize("lite", [False, True])
@@ -259,7 +259,7 @@ def test_a_checkpoint_that_forgot_a_removal_makes_no_difference(table: OpenedTab
     write(table, removal("recent", days=10), removal("again", days=10))
     table.checkpoint()
 
-    assert vacuum.vacuum(table, Wish(timedelta(days=30), lite=lite)).paths == ("old",)
+    assert vacuum.vacuum(table, VacuumOptions(timedelta(days=30), lite=lite)).paths == ("old",)
 
 
 def test_a_retention_that_became_longer_holds_for_what_was_checkpointed_before(table: OpenedTable) -> None:
@@ -268,7 +268,7 @@ def test_a_retention_that_became_longer_holds_for_what_was_checkpointed_before(t
     table.checkpoint()
     set_properties.set_properties(table, {"delta.deletedFileRetentionDuration": "interval 30 days"})
 
-    assert vacuum.vacuum(table, Wish()).paths == ("b",)
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ("b",)
 
 
 def test_less_than_the_tables_retention_is_refused(table: OpenedTable) -> None:
@@ -276,13 +276,13 @@ def test_less_than_the_tables_retention_is_refused(table: OpenedTable) -> None:
     write(table, removal("a", days=2))
 
     with pytest.raises(InvalidRequest, match="7 days") as refused:
-        vacuum.vacuum(table, Wish(timedelta(days=1)))
+        vacuum.vacuum(table, VacuumOptions(timedelta(days=1)))
     assert refused.value.code == "DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT"
     with pytest.raises(InvalidRequest, match="from zero on"):
-        vacuum.vacuum(table, Wish(timedelta(days=-1), enforce_retention=False))
+        vacuum.vacuum(table, VacuumOptions(timedelta(days=-1), enforce_retention=False))
     assert data(table) == ["a"]
 
-    assert vacuum.vacuum(table, Wish(timedelta(days=1), enforce_retention=False)).paths == ("a",)
+    assert vacuum.vacuum(table, VacuumOptions(timedelta(days=1), enforce_retention=False)).paths == ("a",)
 
 
 def test_the_retention_is_the_tables_own(table: OpenedTable) -> None:
@@ -290,7 +290,7 @@ def test_the_retention_is_the_tables_own(table: OpenedTable) -> None:
     write(table, named_file(file(table, "a")), named_file(file(table, "b")))
     write(table, removal("a", days=2), removal("b", days=0.5))
 
-    assert vacuum.vacuum(table, Wish()).paths == ("a",)
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ("a",)
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
@@ -300,7 +300,7 @@ def test_what_somebody_needs_stays(table: OpenedTable, dry_run: bool) -> None:
     file(table, "written", days=9)
     table.guard = Needed(EpochMillis(NOW - 10 * DAY))
 
-    done = vacuum.vacuum(table, Wish(dry_run=dry_run))
+    done = vacuum.vacuum(table, VacuumOptions(dry_run=dry_run))
 
     assert done.paths == ("b",)
 
@@ -315,7 +315,7 @@ def test_a_light_one_looks_only_at_what_the_log_removed(table: OpenedTable, unpu
     if not unpublished:
         table.checkpoint()
 
-    assert vacuum.vacuum(table, Wish(lite=True)).paths == ("old",)
+    assert vacuum.vacuum(table, VacuumOptions(lite=True)).paths == ("old",)
     assert data(table) == ["live", "orphan", "recent"]
 
 
@@ -332,7 +332,7 @@ def test_a_file_that_came_back_meanwhile_stays(table: OpenedTable, monkeypatch: 
 
     monkeypatch.setattr(table.store, "list_from", late)
 
-    assert vacuum.vacuum(table, Wish()).paths == ()
+    assert vacuum.vacuum(table, VacuumOptions()).paths == ()
     assert data(other) == ["a"]
 
 
@@ -340,7 +340,7 @@ def test_files_of_hadoop_go_with_theirs(table: OpenedTable) -> None:
     file(table, "part=1/a")
     file(table, "part=1/.a.crc")
 
-    vacuum.vacuum(table, Wish())
+    vacuum.vacuum(table, VacuumOptions())
 
     with pytest.raises(ObjectNotFound):
         table.store.head("part=1/.a.crc")
@@ -359,7 +359,7 @@ def test_a_table_that_cannot_be_written_is_not_cleaned(table: OpenedTable) -> No
     file(table, "orphan")
 
     with pytest.raises(UnsupportedFeature, match="filesElsewhere"):
-        vacuum.vacuum(table, Wish())
+        vacuum.vacuum(table, VacuumOptions())
     assert data(table) == ["orphan"]
 
 
@@ -372,7 +372,7 @@ def test_nothing_is_deleted_through_a_link_out_of_the_table(
     write(table, named_file(file(table, "linked/theirs")))
     write(table, removal("linked/theirs", days=8))
 
-    assert vacuum.vacuum(table, Wish(lite=lite)).paths == ()
+    assert vacuum.vacuum(table, VacuumOptions(lite=lite)).paths == ()
 
     with pytest.raises(AccessDenied, match="link"):
         table.store.delete("linked/theirs")

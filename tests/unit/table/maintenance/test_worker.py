@@ -12,16 +12,16 @@ from typing import TypeVar
 import pytest
 
 from headgate.catalog.ports.directory import TableEntry, TableName
-from headgate.catalog.ports.events import Kind
-from headgate.catalog.ports.maintenance import ON_PERMISSION, Maintenance, Permission
+from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.maintenance import NEEDS_PERMISSION, Maintenance, Permission
 from headgate.errors import CatalogUnavailable, NotAllowed, TableNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage.locate import locate
 from headgate.table.alter import create
-from headgate.table.alter.create import Definition
+from headgate.table.alter.create import TableDefinition
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.table.maintenance.worker import LAKE, Deed, Outcome, Worker
+from headgate.table.maintenance.worker import LAKE, TaskOutcome, TaskResult, Worker
 from headgate.table.opened_table import OpenedTable
 from headgate.table.upkeep.permissions import CatalogGuard
 from tests.support.catalogs import a_catalog
@@ -32,7 +32,7 @@ from tests.support.waiting import until
 
 Answer = TypeVar("Answer")
 LOSER = "123e4567-e89b-12d3-a456-426614174000"
-DONE, DUE, FAILED, LEFT = Outcome.DONE, Outcome.DUE, Outcome.FAILED, Outcome.LEFT
+DONE, DUE, FAILED, LEFT = TaskOutcome.DONE, TaskOutcome.DUE, TaskOutcome.FAILED, TaskOutcome.LEFT
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield found
 
 
-def outcomes(deeds: tuple[Deed, ...]) -> list[tuple[str, str, Outcome]]:
+def outcomes(deeds: tuple[TaskResult, ...]) -> list[tuple[str, str, TaskOutcome]]:
     return [(deed.subject, deed.chore, deed.outcome) for deed in deeds]
 
 
@@ -65,8 +65,8 @@ def test_what_is_due_is_done_once(place: Place) -> None:
     ]
     assert {deed.outcome for deed in deeds} == {DONE}
     assert place.catalog.tail(place.catalog.resolve(NAME).table_id).published == 12
-    assert file_names.classic_checkpoint(Version(12)).removeprefix(file_names.LOG) in place.log()
-    assert file_names.checksum(Version(12)).removeprefix(file_names.LOG) in place.log()
+    assert file_names.classic_checkpoint_path(Version(12)).removeprefix(file_names.LOG_FOLDER) in place.log()
+    assert file_names.checksum_path(Version(12)).removeprefix(file_names.LOG_FOLDER) in place.log()
     assert place.worker().run_once() == ()
 
 
@@ -80,7 +80,9 @@ def test_few_versions_are_published_compacted_and_summed_up_without_a_checkpoint
         ("compact the log", "versions 4 to 7"),
         ("checksum", "version 9"),
     ]
-    assert file_names.compacted(Version(4), Version(7)).removeprefix(file_names.LOG) in place.log()
+    assert (
+        file_names.compaction_path(Version(4), Version(7)).removeprefix(file_names.LOG_FOLDER) in place.log()
+    )
     assert place.table().verify() == ()
     assert place.rows() == list(range(1, 10))
     assert place.worker().run_once() == ()
@@ -122,12 +124,14 @@ def test_the_log_is_cleaned_up_only_if_that_is_permitted(place: Place) -> None:
     (deed,) = place.worker().run_once()
 
     assert (deed.chore, deed.outcome) == ("clean up the log", DONE)
-    assert place.log()[0] == file_names.classic_checkpoint(Version(12)).removeprefix(file_names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint_path(Version(12)).removeprefix(
+        file_names.LOG_FOLDER
+    )
     assert place.rows() == list(range(1, 14))
     assert place.worker().run_once() == ()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Maintenance if kind in ON_PERMISSION])
+@pytest.mark.parametrize("kind", [kind for kind in Maintenance if kind in NEEDS_PERMISSION])
 def test_each_kind_of_maintenance_needs_its_own_permission(place: Place, kind: Maintenance) -> None:
     """S119, U8: whoever is to do it asks the table, and is told which operation is refused."""
     table_id = place.catalog.resolve(NAME).table_id
@@ -157,11 +161,15 @@ def test_versions_that_somebody_has_leased_stay(place: Place) -> None:
 
     place.worker().run_once()
 
-    assert place.log()[0] == file_names.classic_checkpoint(Version(10)).removeprefix(file_names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint_path(Version(10)).removeprefix(
+        file_names.LOG_FOLDER
+    )
     assert len(place.table().snapshot(version=14).files.columns) == 14
     place.catalog.leases.release(held)
     place.worker().run_once()
-    assert place.log()[0] == file_names.classic_checkpoint(Version(30)).removeprefix(file_names.LOG)
+    assert place.log()[0] == file_names.classic_checkpoint_path(Version(30)).removeprefix(
+        file_names.LOG_FOLDER
+    )
 
 
 def test_a_lease_taken_while_the_cleanup_is_about_to_delete_wins_or_is_refused(place: Place) -> None:
@@ -218,7 +226,7 @@ def test_files_are_vacuumed_once_a_day_if_that_is_permitted(place: Place) -> Non
 
 def staged_by_a_loser(place: Place, version: int, *, days_old: float = 0) -> Path:
     location = Path(place.catalog.resolve(NAME).location)
-    file = location / file_names.STAGED / file_names.staged_file(Version(version), LOSER)
+    file = location / file_names.STAGED_FOLDER / file_names.staged_file_name(Version(version), LOSER)
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(b"{}\n")
     moment = (place.world.now_ms() - days_old * DAY_MS) / 1000
@@ -281,8 +289,8 @@ def test_a_writers_lease_keeps_what_it_stages(place: Place) -> None:
 def test_the_place_of_a_table_that_was_never_made_is_deleted_when_its_time_is_over(place: Place) -> None:
     place.worker().run_once()
     staging = place.catalog.stage(TableName("test", "never"))
-    (Path(staging.location) / file_names.LOG).mkdir(parents=True)
-    (Path(staging.location) / file_names.published(Version(0))).write_bytes(b"{}\n")
+    (Path(staging.location) / file_names.LOG_FOLDER).mkdir(parents=True)
+    (Path(staging.location) / file_names.published_path(Version(0))).write_bytes(b"{}\n")
     (Path(staging.location) / "part.parquet").write_bytes(b"rows")
 
     assert place.worker().run_once() == ()
@@ -324,7 +332,7 @@ def test_trouble_with_one_table_is_told_and_the_others_are_tended(place: Place) 
     create_managed(place.catalog, other)
     place.append(2)
     place.append(2, other)
-    stray = Path(place.catalog.resolve(NAME).location) / file_names.published(Version(1))
+    stray = Path(place.catalog.resolve(NAME).location) / file_names.published_path(Version(1))
     stray.write_bytes(b"stray")
 
     deeds = place.worker().run_once()
@@ -333,7 +341,7 @@ def test_trouble_with_one_table_is_told_and_the_others_are_tended(place: Place) 
     assert ("test.t", "publish", FAILED) in outcomes(deeds)
     assert ("test.t", "publish", FAILED) in outcomes(again)
     assert ("test.u", "publish", DONE) in outcomes(deeds)
-    incidents = [event for event in place.catalog.events.after(0) if event.kind is Kind.INCIDENT]
+    incidents = [event for event in place.catalog.events.after(0) if event.kind is EventKind.INCIDENT]
     assert [(event.table, event.version) for event in incidents] == [("test.t", 1)]
     stray.unlink()
     assert ("test.t", "publish", DONE) in outcomes(place.worker().run_once())
@@ -395,7 +403,7 @@ def test_a_catalog_that_cannot_be_reached_is_told_and_tried_again(
 
 
 def test_it_goes_on_until_it_is_stopped(place: Place) -> None:
-    stop, told = threading.Event(), list[Deed]()
+    stop, told = threading.Event(), list[TaskResult]()
     thread = threading.Thread(
         target=lambda: place.worker().run(every=0.01, stop=stop, tell=told.append), daemon=True
     )
@@ -452,7 +460,7 @@ def model(folder: Path) -> Path:
     with opened(folder) as place:
         place.catalog.create_schema(NAME.schema)
         staging = place.catalog.stage(NAME)
-        definition = Definition(SCHEMA, properties={"delta.checkpointInterval": "3"})
+        definition = TableDefinition(SCHEMA, properties={"delta.checkpointInterval": "3"})
         create.write_version_0(locate(staging.location), definition, managed=True, world=place.world)
         place.catalog.register(staging, NAME)
         place.catalog.permissions.permit(staging.table_id, Maintenance.METADATA_CLEANUP)
@@ -476,7 +484,9 @@ def survives(folder: Path, number: int, *, performed: bool) -> bool:
         assert interrupted != ()
         assert place.rows() == list(range(1, 7))
         assert place.worker().run_once() == (), number
-        assert place.log()[0] == file_names.classic_checkpoint(Version(3)).removeprefix(file_names.LOG)
+        assert place.log()[0] == file_names.classic_checkpoint_path(Version(3)).removeprefix(
+            file_names.LOG_FOLDER
+        )
         assert not any(LOSER in path for path in place.log())
     return wire.left <= 0
 

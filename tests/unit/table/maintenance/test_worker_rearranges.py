@@ -15,7 +15,7 @@ from headgate.errors import InvalidRequest, TableNotFound
 from headgate.lake.lake import Lake
 from headgate.settings import Settings
 from headgate.table.maintenance.maintenance_tasks import WorkerPolicy
-from headgate.table.maintenance.worker import Deed, Outcome
+from headgate.table.maintenance.worker import TaskOutcome, TaskResult
 from tests.support.arrow_rearranger import ArrowRearranger, ids_in
 from tests.support.tables import NAME, append_change, create_managed, parquet_file
 from tests.support.tended import Place, opened
@@ -57,11 +57,11 @@ def optimized(place: Place) -> int:
     return [entry.info.operation for entry in place.table().history()].count("OPTIMIZE")
 
 
-def run(place: Place, rearranger: ArrowRearranger | None, holder: str = "worker") -> list[Deed]:
+def run(place: Place, rearranger: ArrowRearranger | None, holder: str = "worker") -> list[TaskResult]:
     return list(place.worker(ROWS_ONLY, holder=holder, rearranger=rearranger).run_once(tables=["test.t"]))
 
 
-def outcomes(deeds: list[Deed]) -> list[tuple[str, Outcome]]:
+def outcomes(deeds: list[TaskResult]) -> list[tuple[str, TaskOutcome]]:
     return [(deed.chore, deed.outcome) for deed in deeds]
 
 
@@ -71,14 +71,14 @@ def test_what_is_due_is_told_and_left_by_a_worker_without_spark(place: Place) ->
     (deed,) = run(place, None)
     (due,) = place.worker(ROWS_ONLY).run_once(tables=["test.t"], dry_run=True)
 
-    assert (deed.chore, deed.outcome) == ("optimize", Outcome.LEFT)
+    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.LEFT)
     assert deed.detail == "4 small files; a worker with --spark does it"
-    assert (due.chore, due.outcome, due.detail) == ("optimize", Outcome.DUE, "4 small files")
+    assert (due.chore, due.outcome, due.detail) == ("optimize", TaskOutcome.DUE, "4 small files")
     assert place.table().snapshot().version == before
 
 
 def test_what_is_left_is_told_once_and_not_in_every_round(place: Place) -> None:
-    stop, told = threading.Event(), list[Deed]()
+    stop, told = threading.Event(), list[TaskResult]()
     rounds = 0
 
     class Counted(Place):
@@ -105,7 +105,7 @@ def test_what_is_due_is_done_once_and_no_row_changes(place: Place) -> None:
 
     assert (deed.chore, deed.outcome, deed.detail) == (
         "optimize",
-        Outcome.DONE,
+        TaskOutcome.DONE,
         "version 5, 4 files became 1",
     )
     assert ids(place) == before
@@ -133,7 +133,7 @@ def test_a_table_may_have_thresholds_of_its_own(place: Place) -> None:
     permissions.permit(table_id, Maintenance.DATA_REORGANISATION)
 
     assert permissions.thresholds(table_id) is None
-    assert outcomes(run(place, ArrowRearranger())) == [("optimize", Outcome.DONE)]
+    assert outcomes(run(place, ArrowRearranger())) == [("optimize", TaskOutcome.DONE)]
     details = [event.details for event in place.catalog.events.after(0) if event.kind.value == "permission"]
     assert [each.get("thresholds", {}).get("small_files", "") for each in details] == ["", 5, None, ""]
 
@@ -165,13 +165,13 @@ def test_of_two_workers_at_once_one_does_it(place: Place) -> None:
         second = run(place, ArrowRearranger(), "two")
         go_on.set()
 
-        assert outcomes(first.result()) == [("optimize", Outcome.DONE)]
-    assert outcomes(second) == [("tend", Outcome.LEFT)]
+        assert outcomes(first.result()) == [("optimize", TaskOutcome.DONE)]
+    assert outcomes(second) == [("tend", TaskOutcome.LEFT)]
     assert optimized(place) == 1
     assert ids(place) == list(range(FILES))
 
 
-def steal(place: Place) -> list[Deed]:
+def steal(place: Place) -> list[TaskResult]:
     """Take the lease on the table's work away, as if it had ended, and do the work as somebody else."""
     for held in place.catalog.leases.live():
         place.catalog.leases.release(held)
@@ -182,7 +182,7 @@ def steal(place: Place) -> list[Deed]:
 def test_a_lease_that_is_lost_in_the_middle_ends_the_work_without_a_commit(place: Place, moment: str) -> None:
     (deed,) = run(place, ArrowRearranger(**{moment: lambda: steal(place)}))
 
-    assert (deed.chore, deed.outcome) == ("optimize", Outcome.FAILED)
+    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.FAILED)
     assert "has ended" in deed.detail
     assert optimized(place) == 1
     assert ids(place) == list(range(FILES))
@@ -191,7 +191,7 @@ def test_a_lease_that_is_lost_in_the_middle_ends_the_work_without_a_commit(place
 def test_a_lease_that_is_lost_after_everything_was_asked_makes_a_conflict(place: Place) -> None:
     (deed,) = run(place, ArrowRearranger(committing=lambda: steal(place)))
 
-    assert (deed.chore, deed.outcome) == ("optimize", Outcome.LEFT)
+    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.LEFT)
     assert "somebody was quicker" in deed.detail
     assert optimized(place) == 1
     assert ids(place) == list(range(FILES))
@@ -207,7 +207,7 @@ def test_a_permission_that_is_taken_back_in_the_middle_ends_the_work(place: Plac
 
     (deed,) = run(place, ArrowRearranger(**{moment: forbid}))
 
-    assert (deed.chore, deed.outcome) == ("optimize", Outcome.FAILED)
+    assert (deed.chore, deed.outcome) == ("optimize", TaskOutcome.FAILED)
     assert "has not permitted" in deed.detail
     assert optimized(place) == 0
 
@@ -264,7 +264,7 @@ def published(location: str) -> list[str]:
 def test_appends_in_the_middle_all_land(place: Place, moment: str) -> None:
     (deed,) = run(place, ArrowRearranger(**{moment: lambda: append(place, range(10, 13))}))
 
-    assert deed.outcome is Outcome.DONE
+    assert deed.outcome is TaskOutcome.DONE
     assert ids(place) == [*range(FILES), 10, 11, 12]
 
 
@@ -287,10 +287,10 @@ def test_a_worker_that_is_killed_is_succeeded_by_another_when_its_lease_ends(
     before = place.table().snapshot().version
     assert subprocess.run([sys.executable, "-c", KILLED, tmp_path, moment], check=False).returncode == 9
     assert place.table().snapshot().version == before
-    assert outcomes(run(place, ArrowRearranger())) == [("tend", Outcome.LEFT)]
+    assert outcomes(run(place, ArrowRearranger())) == [("tend", TaskOutcome.LEFT)]
 
     place.world.days = 1
 
-    assert outcomes(run(place, ArrowRearranger())) == [("optimize", Outcome.DONE)]
+    assert outcomes(run(place, ArrowRearranger())) == [("optimize", TaskOutcome.DONE)]
     assert ids(place) == list(range(FILES))
     assert optimized(place) == 1

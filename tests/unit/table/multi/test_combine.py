@@ -19,7 +19,7 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.log import replay
 from headgate.protocol.predicates import tree
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.table.multi import combine
 from headgate.table.read.live_files import LiveFiles
 from headgate.table.read.snapshot import Snapshot
@@ -42,7 +42,7 @@ STATS = '{"numRecords":3,"tightBounds":false}'
 def table(*live: Action, protocol: Protocol = PLAIN, **properties: str) -> Snapshot:
     """A table at version 4 with these files."""
     first = commits.commit(4, protocol, commits.metadata(**_ON, **properties), *live, timestamp=1)
-    return Snapshot(replay.start(first), LiveFiles().after(first))
+    return Snapshot(replay.initial_state(first), LiveFiles().after(first))
 
 
 def tracked(*live: Action) -> Snapshot:
@@ -70,12 +70,12 @@ def collected(base: Snapshot, *changes: Change) -> list[Transaction]:
     return made
 
 
-def of(*actions: Action, name: str = "WRITE", reads: Reads | None = None, **metrics: str) -> Change:
-    return Change(Operation(name, metrics=metrics), actions, reads or Reads())
+def of(*actions: Action, name: str = "WRITE", reads: ReadSet | None = None, **metrics: str) -> Change:
+    return Change(Operation(name, metrics=metrics), actions, reads or ReadSet())
 
 
-def combined(base: Snapshot, *changes: Change, reads: Reads | None = None) -> Change:
-    return combine.combine(base, collected(base, *changes), reads or Reads())
+def combined(base: Snapshot, *changes: Change, reads: ReadSet | None = None) -> Change:
+    return combine.combine_changes(base, collected(base, *changes), reads or ReadSet())
 
 
 def named(actions: Sequence[Action]) -> set[str]:
@@ -138,12 +138,12 @@ def test_the_last_word_counts_of_everything_else() -> None:
 def test_what_was_read_is_united_with_what_was_scanned() -> None:
     one = combined(
         table(),
-        of(add("a"), reads=Reads(files=frozenset({"x"}), app_ids=frozenset({"app"}))),
-        of(add("b"), reads=Reads(predicates=(tree.Always(),))),
-        reads=Reads(files=frozenset({"y"}), domains=True),
+        of(add("a"), reads=ReadSet(files=frozenset({"x"}), app_ids=frozenset({"app"}))),
+        of(add("b"), reads=ReadSet(predicates=(tree.Always(),))),
+        reads=ReadSet(files=frozenset({"y"}), domains=True),
     )
 
-    assert one.reads == Reads(
+    assert one.reads == ReadSet(
         predicates=(tree.Always(),),
         files=frozenset({"x", "y"}),
         app_ids=frozenset({"app"}),
@@ -226,7 +226,7 @@ def test_what_one_version_can_tell_is_not_refused(base: Snapshot, changes: list[
 def test_a_lone_change_stays_what_it_is() -> None:
     base = table(add("x"))
     metadata: Metadata = msgspec.structs.replace(base.state.metadata, name="n")
-    change = Change(Operation("SET", {"a": "1"}), (metadata,), Reads(whole_table=True), skip_if_empty=True)
+    change = Change(Operation("SET", {"a": "1"}), (metadata,), ReadSet(whole_table=True), skip_if_empty=True)
 
     one = combined(base, change)
 

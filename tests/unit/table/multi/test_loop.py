@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.catalog.ports.commits import Inline, Open, RatifiedCommit, TableId, Tail, Unknown
-from headgate.catalog.ports.groups import Group, GroupId, GroupLost, GroupOutcome, GroupRatified
+from headgate.catalog.ports.commits import InlineCommit, Open, RatifiedCommit, TableId, Tail, Unknown
+from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,
@@ -19,7 +19,7 @@ from headgate.protocol.actions import Version
 from headgate.protocol.log import codec, replay
 from headgate.settings import Settings
 from headgate.table.commit.catalog_managed import ManagedCommitter
-from headgate.table.multi.loop import GroupTransaction, Member, commit_group
+from headgate.table.multi.loop import GroupMember, GroupTransaction, commit_group
 from headgate.table.transaction import Change, Operation, begin
 from tests.support import commits
 from tests.support.faulty_store import DictStore
@@ -36,13 +36,13 @@ class Scripted:
     def __init__(self, *answers: Answer, about: tuple[Answer, ...] = ()) -> None:
         self._answers = list(answers)
         self._about = list(about)
-        self.proposed: list[Group] = []
+        self.proposed: list[GroupProposal] = []
 
-    def propose_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def propose_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         self.proposed.append(group)
         return _given(self._answers.pop(0))
 
-    def outcome_of_group(self, group: Group) -> GroupOutcome[RatifiedCommit]:
+    def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         return _given(self._about.pop(0))
 
     def tails(self, table_ids: object) -> dict[TableId, Tail]:
@@ -56,7 +56,7 @@ def _given(answer: Answer) -> GroupOutcome[RatifiedCommit]:
 
 
 ONE, TWO = TableId("1"), TableId("2")
-STATE = replay.start(
+STATE = replay.initial_state(
     commits.commit(
         0, commits.MANAGED, commits.metadata(delta_enableInCommitTimestamps="true"), timestamp=1_000
     )
@@ -72,7 +72,7 @@ def run(catalog: Scripted, *, limits: Settings | None = None) -> dict[TableId, i
             DictStore(), SimulatedCatalog(), table_id, world=world, inline_limit_bytes=1_000_000
         )
         change = Change(Operation("WRITE"), (commits.add("ours.parquet"),))
-        members.append(Member(f"s.{table_id}", table_id, route, begin(STATE, change, world=world)))
+        members.append(GroupMember(f"s.{table_id}", table_id, route, begin(STATE, change, world=world)))
     asked = GroupTransaction(GroupId("g"), tuple(members))
     done = commit_group(asked, catalog, limits or Settings(), world=world)
     return {table_id: known.version for table_id, known in done.items()}
@@ -83,7 +83,7 @@ def lost_to(table_id: TableId, version: int, *, txn_id: str = "") -> GroupLost[R
     info = winner.info
     assert info is not None
     assert info.txn_id is not None
-    content = Inline(codec.encode((info, *winner.adds)))
+    content = InlineCommit(codec.encode((info, *winner.adds)))
     return GroupLost({table_id: (RatifiedCommit(winner.version, info.txn_id, stamp(version), content),)})
 
 

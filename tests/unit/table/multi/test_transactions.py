@@ -32,7 +32,7 @@ from headgate.lake.lake import Lake
 from headgate.lake.transaction import LakeTransaction
 from headgate.protocol.actions import AddFile, RemoveFile, Version
 from headgate.protocol.log import codec, file_names
-from headgate.protocol.transaction.attempt import Reads
+from headgate.protocol.transaction.attempt import ReadSet
 from headgate.settings import Publish, Settings
 from headgate.table.transaction import Change, Operation
 from tests.support import commits
@@ -60,7 +60,7 @@ def remove(table: headgate.Table, path: str) -> None:
     """Take a file away, having read it."""
     base = table.log.snapshot()
     gone = RemoveFile(path=path, data_change=True)
-    reads = Reads(files=frozenset({path}))
+    reads = ReadSet(files=frozenset({path}))
     table.log.commit(Change(Operation("DELETE"), (gone,), reads), base=base)
 
 
@@ -138,7 +138,7 @@ def test_each_commit_names_its_group_and_all_its_tables(lake: Lake) -> None:
     infos = []
     for name in ("s.a", "s.b"):
         lake.table(name).publish()
-        published = lake.table(name).log.store.read(file_names.published(Version(1)))
+        published = lake.table(name).log.store.read(file_names.published_path(Version(1)))
         infos.append(json.loads(published.splitlines()[0])["commitInfo"])
     assert [info["groupTables"] for info in infos] == [ids, ids]
     assert infos[0]["groupId"] == infos[1]["groupId"] != infos[0]["txnId"] != infos[1]["txnId"]
@@ -154,7 +154,7 @@ def test_large_commits_of_a_group_are_staged(tmp_path: Path) -> None:
             append(tx.table("s.b"), "2")
 
         assert [files(lake.table(name)) for name in TABLES[:2]] == [{"1"}, {"2"}]
-        staged = lake.table("s.a").log.store.list_from(file_names.STAGED)
+        staged = lake.table("s.a").log.store.list_from(file_names.STAGED_FOLDER)
         assert len(list(staged)) == 1
 
 

@@ -86,7 +86,7 @@ def test_publishing_is_in_order_whatever_the_order_of_the_catalogs_answer(tmp_pa
     assert garbled(table, backwards, store=store).publish() == 3
 
     assert [call for call in wire.calls if call.startswith("put_if_absent")] == [
-        f"put_if_absent {file_names.published(Version(version))}" for version in (1, 2, 3)
+        f"put_if_absent {file_names.published_path(Version(version))}" for version in (1, 2, 3)
     ]
     assert table.catalog.tail(table.table_id).published == 3
 
@@ -95,7 +95,7 @@ def test_publishing_is_in_order_whatever_the_order_of_the_catalogs_answer(tmp_pa
 def test_a_catalogs_answer_with_a_gap_is_refused(tmp_path: Path, version: int | None) -> None:
     """S022: even where a published file could fill it."""
     table = managed(tmp_path, 4)
-    stray = Path(table.location) / file_names.published(Version(3))
+    stray = Path(table.location) / file_names.published_path(Version(3))
     stray.write_bytes(codec.encode((CommitInfo(), add("stray"))))
 
     with pytest.raises(CorruptLog, match="version 3") as caught:
@@ -127,7 +127,7 @@ def test_a_catalogs_answer_that_is_empty_is_believed_only_if_all_is_published(tm
     """S024, S090: files that somebody put there are not what was ratified."""
     table = managed(tmp_path, 2)
     for version in (1, 2):
-        stray = Path(table.location) / file_names.published(Version(version))
+        stray = Path(table.location) / file_names.published_path(Version(version))
         stray.write_bytes(codec.encode((CommitInfo(in_commit_timestamp=stamp(version)), add("stray"))))
 
     with pytest.raises(CorruptLog, match="version 2"):
@@ -151,6 +151,6 @@ def test_a_catalogs_answer_that_is_not_whole_publishes_nothing(
     with pytest.raises(CorruptLog):
         garbled(table, garble).publish()
 
-    assert not (Path(table.location) / file_names.published(Version(1))).exists()
+    assert not (Path(table.location) / file_names.published_path(Version(1))).exists()
     assert table.catalog.tail(table.table_id).published == 0
     assert table.opened().publish() == 4

@@ -16,7 +16,7 @@ from headgate.protocol.log.replay import State
 from headgate.table.committer import Frontier
 from headgate.table.read import checkpoint_reader
 from headgate.table.read.live_files import LiveFiles
-from headgate.table.read.snapshot import Snapshot, load
+from headgate.table.read.snapshot import Snapshot, load_snapshot
 from tests.support.commits import PROTOCOL, add, commit, metadata, remove
 from tests.support.faulty_store import DictStore
 
@@ -64,7 +64,7 @@ ACTIONS = pa.schema(
 @pytest.fixture(params=["whole", "ranges"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "ranges":
-        monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
+        monkeypatch.setattr(checkpoint_reader, "WHOLE_READ_BYTES", 0)
 
 
 def file_row(path: str, **more: Any) -> Row:
@@ -80,7 +80,7 @@ def put(store: DictStore, path: str, rows: list[Row], schema: pa.Schema = ACTION
 
 def opened(store: DictStore, *paths: str) -> tuple[State, LiveFiles]:
     parsed = [file_names.parse(path, size=store.head(path).size) for path in paths]
-    return checkpoint_reader.load(store, [part for part in parsed if part is not None])
+    return checkpoint_reader.read_checkpoint(store, [part for part in parsed if part is not None])
 
 
 def paths(files: LiveFiles) -> list[str]:
@@ -123,7 +123,7 @@ def test_the_parts_of_a_checkpoint_are_one() -> None:
 def test_a_v2_checkpoint_has_its_files_in_sidecars(ending: str) -> None:
     store = DictStore()
     main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
-    put(store, file_names.SIDECARS + "one file.parquet", [file_row("a"), file_row("b")])
+    put(store, file_names.SIDECAR_FOLDER + "one file.parquet", [file_row("a"), file_row("b")])
     put(store, "_delta_log/_sidecars/two.parquet", [file_row("c")])
     put(store, "_delta_log/_sidecars/three.parquet", [file_row("e")])
     sidecars = [
@@ -288,7 +288,7 @@ def test_a_malformed_action_is_named() -> None:
 def test_statistics_of_a_checkpoint_that_was_replaced_are_not_mixed_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(checkpoint_reader, "WHOLE_READ_BYTES", 0)
     store = DictStore()
     put(store, CLASSIC, [PROTOCOL_ROW, METADATA_ROW, file_row("a"), file_row("b", stats=None)])
     _, files = opened(store, CLASSIC)
@@ -320,17 +320,17 @@ def test_replay_of_many_commits_at_once_equals_replay_one_by_one(
     history: list[tuple[set[str], set[str], list[Any]]], known: int
 ) -> None:
     store = DictStore()
-    store.put(file_names.published(Version(0)), codec.encode((CommitInfo(), PROTOCOL, metadata())))
+    store.put(file_names.published_path(Version(0)), codec.encode((CommitInfo(), PROTOCOL, metadata())))
     for version, (removed, added, small) in enumerate(history, 1):
         info = CommitInfo(operation=f"{version}")
         files = (*map(remove, sorted(removed)), *(add(name, f"{version}") for name in sorted(added)))
-        store.put(file_names.published(Version(version)), codec.encode((info, *small, *files)))
+        store.put(file_names.published_path(Version(version)), codec.encode((info, *small, *files)))
 
     frontier = Frontier(Version(len(history)), {}, managed=False)
     one_by_one = _one_by_one(store, len(history))
-    at_once = load(store, frontier)
-    older = load(store, frontier, target=Version(min(known, len(history))))
-    caught_up = load(store, frontier, known=older)
+    at_once = load_snapshot(store, frontier)
+    older = load_snapshot(store, frontier, target=Version(min(known, len(history))))
+    caught_up = load_snapshot(store, frontier, known=older)
 
     for found in (at_once, caught_up):
         assert found.state == one_by_one.state
@@ -339,10 +339,10 @@ def test_replay_of_many_commits_at_once_equals_replay_one_by_one(
 
 def _one_by_one(store: DictStore, latest: int) -> Snapshot:
     commits: list[Commit] = [
-        codec.decode(Version(number), store.read(file_names.published(Version(number))))
+        codec.decode(Version(number), store.read(file_names.published_path(Version(number))))
         for number in range(latest + 1)
     ]
-    return Snapshot(replay.start(commits[0]), LiveFiles().after(commits[0])).after(commits[1:])
+    return Snapshot(replay.initial_state(commits[0]), LiveFiles().after(commits[0])).after(commits[1:])
 
 
 def _by_path(found: Snapshot) -> list[Row]:
@@ -351,12 +351,12 @@ def _by_path(found: Snapshot) -> list[Row]:
 
 def test_the_damaged_one_of_many_commits_is_named() -> None:
     store = DictStore()
-    store.put(file_names.published(Version(0)), codec.encode((PROTOCOL, metadata())))
+    store.put(file_names.published_path(Version(0)), codec.encode((PROTOCOL, metadata())))
     for number in range(1, 9):
         content = codec.encode((CommitInfo(), add(f"{number}")))
-        store.put(file_names.published(Version(number)), content[:-9] if number == 5 else content)
+        store.put(file_names.published_path(Version(number)), content[:-9] if number == 5 else content)
 
     with pytest.raises(CorruptLog, match="version 5 cannot be parsed") as raised:
-        load(store, Frontier(Version(8), {}, managed=False))
+        load_snapshot(store, Frontier(Version(8), {}, managed=False))
 
     assert raised.value.fields["version"] == 5

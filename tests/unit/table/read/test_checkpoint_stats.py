@@ -80,7 +80,7 @@ Row = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every checkpoint counts as a large one, and is read two files at a time."""
-    monkeypatch.setattr(checkpoint_reader, "WHOLE_BYTES", 0)
+    monkeypatch.setattr(checkpoint_reader, "WHOLE_READ_BYTES", 0)
     monkeypatch.setattr(checkpoint_reader, "_BATCH_OF_STATISTICS", 2)
 
 
@@ -119,13 +119,13 @@ def stat(low: Any, high: Any, column: str = "id", *, nulls: int = 0) -> str:
 
 def opened(store: DictStore, *paths: str) -> LiveFiles:
     parsed = [file_names.parse(path, size=store.head(path).size) for path in paths or (CLASSIC,)]
-    return checkpoint_reader.load(store, [part for part in parsed if part is not None])[1]
+    return checkpoint_reader.read_checkpoint(store, [part for part in parsed if part is not None])[1]
 
 
 def kept(files: LiveFiles, sql: str, table: Metadata = TABLE) -> str:
     """The paths, one letter each, of the files to read."""
     bounds = files.bounds(table)
-    found = data_skipping.keep(bounds, from_sql.parse(sql, schema_json.parse(table.schema_string)))
+    found = data_skipping.keep_mask(bounds, from_sql.parse(sql, schema_json.parse(table.schema_string)))
     return "".join(bounds.files.filter(found)["path"].to_pylist())
 
 
@@ -287,11 +287,11 @@ def test_sidecars_are_read_in_the_order_they_are_named(ending: str, *, turned: b
     main = f"{V10}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.{ending}"
     put(
         store,
-        file_names.SIDECARS + "x.parquet",
+        file_names.SIDECAR_FOLDER + "x.parquet",
         [file_row("a", stat(0, 0)), file_row("b", stat(1, 1))],
         small=False,
     )
-    put(store, file_names.SIDECARS + "y.parquet", [file_row("c", stat(2, 2))], small=False)
+    put(store, file_names.SIDECAR_FOLDER + "y.parquet", [file_row("c", stat(2, 2))], small=False)
     named = [
         {"sidecar": {"path": f"{name}.parquet", "sizeInBytes": 9}} for name in ("yx" if turned else "xy")
     ]
@@ -422,9 +422,9 @@ def test_threads_that_prune_at_once_share_one_reading() -> None:
 
 
 def test_physical_names_and_names_with_dots() -> None:
-    mapped = {column_mapping.PHYSICAL_NAME: "col.1", column_mapping.ID: 1}
-    inner = {column_mapping.PHYSICAL_NAME: "col-3", column_mapping.ID: 3}
-    outer = {column_mapping.PHYSICAL_NAME: "col-2", column_mapping.ID: 2}
+    mapped = {column_mapping.PHYSICAL_NAME: "col.1", column_mapping.COLUMN_ID: 1}
+    inner = {column_mapping.PHYSICAL_NAME: "col-3", column_mapping.COLUMN_ID: 3}
+    outer = {column_mapping.PHYSICAL_NAME: "col-2", column_mapping.COLUMN_ID: 2}
     columns = Struct(
         (
             Field("id", Primitive("long"), metadata=mapped),
@@ -446,7 +446,7 @@ def test_bounds_of_some_files_are_those_they_had_among_all() -> None:
     bounds = files.bounds(TABLE)
     odd = bounds.only(pa.array([False, True] * 3))
 
-    found = data_skipping.keep(odd, from_sql.parse("id >= 2", SCHEMA))
+    found = data_skipping.keep_mask(odd, from_sql.parse("id >= 2", SCHEMA))
 
     assert odd.files["path"].to_pylist() == ["b", "d", "f"]
     assert found.to_pylist() == [False, True, True]

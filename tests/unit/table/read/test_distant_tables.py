@@ -12,7 +12,7 @@ from headgate.errors import CorruptLog
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Range
+from headgate.table.read.change_files import VersionRange
 from tests.support import s3
 from tests.support.commits import PROTOCOL, add, commit, metadata
 from tests.support.distant import DistantStore
@@ -26,11 +26,11 @@ FEED = metadata(delta_enableChangeDataFeed="true")
 
 def filled(store: DictStore) -> DictStore:
     """An ordinary table of version 0 and as many appends as COMMITS."""
-    store.put(file_names.published(Version(0)), codec.encode((PROTOCOL, FEED)))
+    store.put(file_names.published_path(Version(0)), codec.encode((PROTOCOL, FEED)))
     for number in range(1, COMMITS + 1):
         info = commit(number).info
         assert info is not None
-        store.put(file_names.published(Version(number)), codec.encode((info, add(f"{number:03d}"))))
+        store.put(file_names.published_path(Version(number)), codec.encode((info, add(f"{number:03d}"))))
     return store
 
 
@@ -43,7 +43,7 @@ def distant(store: DictStore) -> DistantStore:
     [
         lambda table: [entry.version for entry in table.history()],
         lambda table: table.snapshot(timestamp=EpochMillis(COMMITS // 2)).files.columns["path"].to_pylist(),
-        lambda table: [change.inserted for change in table.changes(Range(0))[1]],
+        lambda table: [change.inserted for change in table.changes(VersionRange(0))[1]],
         paths,
     ],
     ids=["history", "timestamp", "changes", "latest"],
@@ -65,8 +65,8 @@ def test_commits_are_awaited_together_and_nothing_else_changes(
 
 def test_a_commit_that_is_damaged_is_named() -> None:
     near = filled(DictStore())
-    near.put(file_names.published(Version(30)), b"{")
-    near.put(file_names.published(Version(20)), b"{")
+    near.put(file_names.published_path(Version(30)), b"{")
+    near.put(file_names.published_path(Version(20)), b"{")
 
     with pytest.raises(CorruptLog, match="version 20 cannot be parsed"):
         open_filesystem("memory", store=distant(near)).snapshot()
@@ -77,7 +77,7 @@ def test_a_commit_that_goes_away_while_others_are_read_is_named() -> None:
     far = distant(near)
     table = open_filesystem("memory", store=far)
     table.snapshot(version=10)
-    near.delete(file_names.published(Version(30)))
+    near.delete(file_names.published_path(Version(30)))
 
     with pytest.raises(CorruptLog, match="version 30 is missing"):
         table.snapshot()
@@ -90,12 +90,12 @@ def test_the_sidecars_of_a_checkpoint_are_awaited_together() -> None:
         sink = io.BytesIO()
         file = {"path": f"old {part:02d}", "size": 1, "modificationTime": 1, "dataChange": True}
         pq.write_table(pa.Table.from_pylist([{"add": file}]), sink)
-        near.put(f"{file_names.SIDECARS}{part}.parquet", sink.getvalue())
+        near.put(f"{file_names.SIDECAR_FOLDER}{part}.parquet", sink.getvalue())
         said = f'"path":"{part}.parquet","sizeInBytes":{len(sink.getvalue())},"modificationTime":1'
         sidecars.append(f'{{"sidecar":{{{said}}}}}\n'.encode())
     manifest = codec.encode((PROTOCOL, FEED)) + b"".join(sidecars)
     name = f"{COMMITS:020d}.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
-    near.put(file_names.LOG + name, manifest)
+    near.put(file_names.LOG_FOLDER + name, manifest)
     far = distant(near)
 
     found = paths(open_filesystem("memory", store=far))

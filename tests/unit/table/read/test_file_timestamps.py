@@ -7,7 +7,7 @@ import pytest
 from headgate.protocol.actions import EpochMillis, Protocol, Version
 from headgate.protocol.log import file_names
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Range
+from headgate.table.read.change_files import VersionRange
 from tests.support.commits import add, metadata
 from tests.support.tables import open_filesystem
 from tests.unit.table.read.test_time_travel import STAMPED, at, promised, stamped
@@ -44,7 +44,7 @@ def test_a_part_of_the_history_shows_the_same(tmp_path: Path, limit: int) -> Non
 def test_what_was_before_a_gap_counts_no_more(tmp_path: Path) -> None:
     table = by_files(tmp_path)
     table.checkpoint()
-    (tmp_path / file_names.published(Version(1))).unlink()
+    (tmp_path / file_names.published_path(Version(1))).unlink()
 
     shown = {entry.version: entry.timestamp for entry in table.history()}
 
@@ -56,7 +56,7 @@ def test_what_was_before_a_gap_counts_no_more(tmp_path: Path) -> None:
 def test_changes_are_dated_as_history_is(tmp_path: Path, start: int) -> None:
     table = by_files(tmp_path)
 
-    _, found = table.changes(Range(start))
+    _, found = table.changes(VersionRange(start))
 
     assert [change.timestamp for change in found] == MOMENTS[start:]
 
@@ -75,4 +75,4 @@ def test_below_an_enablement_files_are_made_to_increase_and_promises_are_kept(tm
     assert [entry.timestamp for entry in table.history(limit=2)] == [7_000, 2_001]
     assert [entry.timestamp for entry in table.history(limit=1)] == [7_000]
     assert table.snapshot(timestamp=EpochMillis(2_001)).version == 1
-    assert [change.timestamp for change in table.changes(Range(1))[1]] == [2_001, 7_000]
+    assert [change.timestamp for change in table.changes(VersionRange(1))[1]] == [2_001, 7_000]

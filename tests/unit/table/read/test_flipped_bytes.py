@@ -28,14 +28,15 @@ def log(*, v2: bool, commits: bool) -> Store:
     store = opened.store
     if not commits:
         for version in range(3):
-            store.delete(file_names.published(Version(version)))
-    store.put(file_names.published(Version(3)), b'{"commitInfo":{}}\n{"add":{"path":"d","partitionValues":{},'
+            store.delete(file_names.published_path(Version(version)))
+    store.put(file_names.published_path(Version(3)),
+              b'{"commitInfo":{}}\n{"add":{"path":"d","partitionValues":{},'
               b'"size":1,"modificationTime":1,"dataChange":true}}\n')  # fmt: skip
     return store
 
 
 def files(store: Store) -> list[str]:
-    return [meta.path for meta in store.list_from(file_names.LOG)]
+    return [meta.path for meta in store.list_from(file_names.LOG_FOLDER)]
 
 
 def read(store: Store) -> list[str]:
@@ -85,7 +86,7 @@ def test_a_file_of_a_log_that_was_cut_short_is_named_or_harmless(cut: int) -> No
 
 def test_a_damaged_byte_of_a_stored_vector_is_named_or_harmless() -> None:
     rows, random = DeletedRows.of(range(0, 5_000, 7)), Random(1)
-    content, (vector,) = deletion_vectors.stored([rows], UUID(int=7))
+    content, (vector,) = deletion_vectors.encode_file([rows], UUID(int=7))
     for _ in range(5 * FLIPS):
         damaged = bytearray(content)
         damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)

@@ -128,7 +128,7 @@ def put(commits: Commits) -> OpenedTable:
     store = DictStore()
     for version, lines in enumerate(commits):
         content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        store.put(file_names.published(Version(version)), content.encode())
+        store.put(file_names.published_path(Version(version)), content.encode())
     return open_filesystem("", store=store)
 
 
@@ -167,7 +167,7 @@ def uses(log: OpenedTable) -> Iterator[Callable[[], object]]:
 def _skipped(log: OpenedTable) -> object:
     found = log.snapshot()
     schema = schema_json.parse(found.state.metadata.schema_string)
-    return data_skipping.keep(found.bounds, from_sql.parse("id > 100", schema))
+    return data_skipping.keep_mask(found.bounds, from_sql.parse("id > 100", schema))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -206,7 +206,7 @@ def test_nothing_foreign_is_raised_by_what_is_done_with_a_hostile_log(seed: int)
 def test_a_vector_with_a_flipped_bit_is_refused() -> None:
     random = Random(1)
     rows = DeletedRows.of(range(0, 500, 7))
-    vector = deletion_vectors.inline(rows)
+    vector = deletion_vectors.encode_inline(rows)
     for _ in range(ROUNDS):
         text = list(vector.path_or_inline_dv)
         text[random.randrange(len(text))] = random.choice("0aZ#é\x00~")

@@ -55,10 +55,10 @@ def test_a_useless_compaction_whose_commits_are_gone_is_named(tmp_path: Path) ->
     odd_tables.compacted("remove-add")(tmp_path)
     log = headgate.at_path(str(tmp_path)).log
     segment, frontier = log.segment(Version(2))
-    (tmp_path / file_names.published(Version(1))).unlink()
+    (tmp_path / file_names.published_path(Version(1))).unlink()
 
     with pytest.raises(CorruptLog, match=r"compacted\.json .* says more than one thing of a file"):
-        list(log_reading.fold(log.store, segment.commits, frontier))
+        list(log_reading.fold_commits(log.store, segment.commits, frontier))
 
 
 def test_an_integrity_check_tells_of_a_useless_compaction(tmp_path: Path) -> None:

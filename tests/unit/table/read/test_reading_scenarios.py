@@ -35,7 +35,7 @@ def test_a_catalog_for_a_table_that_is_not_managed_is_refused(version: int | Non
     """S021"""
     store, catalog, table_id = DictStore(), SimulatedCatalog(), TableId("t")
     info = CommitInfo(in_commit_timestamp=EpochMillis(5), txn_id=TxnId("zero"))
-    store.put(file_names.published(Version(0)), codec.encode((info, PROTOCOL, metadata())))
+    store.put(file_names.published_path(Version(0)), codec.encode((info, PROTOCOL, metadata())))
     catalog.add_table(table_id, store)
 
     with pytest.raises(CorruptLog, match="protocol does not say so"):
@@ -49,7 +49,7 @@ def test_a_commit_missing_after_the_known_version_is_an_error_by_name(tmp_path: 
     behind.snapshot()
     table.opened().commit(append_change(named_file("4")), base=table.opened().snapshot())
     table.opened().publish()
-    (Path(table.location) / file_names.published(Version(4))).unlink()
+    (Path(table.location) / file_names.published_path(Version(4))).unlink()
 
     with pytest.raises(CorruptLog, match="version 4 is missing"):
         behind.snapshot()
@@ -66,7 +66,7 @@ def test_a_handle_older_than_the_cleaned_up_part_starts_again_from_the_checkpoin
     ahead.publish()
     write_checkpoint(table.location, ahead, 3)
     for version in range(3):
-        (Path(table.location) / file_names.published(Version(version))).unlink()
+        (Path(table.location) / file_names.published_path(Version(version))).unlink()
 
     assert paths(behind) == ["1", "2", "3", "4"]
 
@@ -81,9 +81,9 @@ def test_the_latest_version_needs_one_look_at_the_last_checkpoint(tmp_path: Path
     assert paths(opened) == ["1", "2", "3", "4"]
 
     assert wire.calls.count(f"read {file_names.LAST_CHECKPOINT}") == 1
-    assert wire.calls.count(f"list {file_names.LOG}") == 1
+    assert wire.calls.count(f"list {file_names.LOG_FOLDER}") == 1
     commits = [call for call in wire.calls if call.endswith(".json") and ".checkpoint." not in call]
-    assert commits == [f"read {file_names.published(Version(3))}"]
+    assert commits == [f"read {file_names.published_path(Version(3))}"]
 
 
 @EITHER
@@ -97,7 +97,7 @@ def test_what_the_last_commit_says_of_itself_comes_from_the_catalogs_copy(
     opened = table.opened()
     state = opened.snapshot().state
 
-    assert not (Path(table.location) / file_names.published(Version(3))).exists()
+    assert not (Path(table.location) / file_names.published_path(Version(3))).exists()
     assert state.info is not None
     assert (state.version, state.info.txn_id) == (held.version, held.txn_id)
     assert state.in_commit_timestamp == held.in_commit_timestamp
@@ -120,7 +120,7 @@ def test_a_ratified_commit_whose_staged_file_is_gone_is_an_error(tmp_path: Path)
     table = managed(tmp_path, 3, settings=STAGED)
     knowing = table.opened()
     middle = knowing.history()[1]
-    (lost,) = (Path(table.location) / file_names.STAGED).glob(f"{2:020d}.*")
+    (lost,) = (Path(table.location) / file_names.STAGED_FOLDER).glob(f"{2:020d}.*")
     assert knowing.snapshot(timestamp=middle.timestamp).version == 2
 
     lost.unlink()
@@ -140,7 +140,7 @@ def test_a_ratified_commit_whose_staged_file_is_gone_is_an_error(tmp_path: Path)
 def test_nothing_depends_on_checksums(tmp_path: Path, checksum: str | None) -> None:
     """S186"""
     table = managed(tmp_path, 3, published=2)
-    log = Path(table.location) / file_names.LOG
+    log = Path(table.location) / file_names.LOG_FOLDER
     if checksum is not None:
         for version in range(4):
             (log / f"{version:020d}.crc").write_text(checksum)

@@ -15,7 +15,7 @@ from headgate.protocol.log import codec, file_names, timestamps
 from headgate.settings import Settings
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
-from headgate.table.read.change_files import Moment, Range
+from headgate.table.read.change_files import AtTimestamp, VersionRange
 from tests.support.commits import add, metadata
 from tests.support.tables import append_change, create_managed, named_file, open_filesystem, open_managed
 from tests.support.versions import INLINE, STAGED, write_checkpoint
@@ -31,7 +31,7 @@ STAMPED = Protocol(
 
 def at(folder: Path, version: int, moment: int, *actions: Action) -> None:
     """A published version whose file is of that moment."""
-    path = folder / file_names.published(Version(version))
+    path = folder / file_names.published_path(Version(version))
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(codec.encode(actions))
     os.utime(path, ns=(moment * 1_000_000, moment * 1_000_000))
@@ -81,7 +81,7 @@ def test_moments_of_commits_that_nobody_published(tmp_path: Path, settings: Sett
     assert [meaning(table, moment) for moment in moments] == [0, 1, 2, 3]
     assert [meaning(table, moment + 1) for moment in moments] == [0, 1, 2, LATE]
     assert [meaning(table, moment - 1) for moment in moments] == [EARLY, 0, 1, 2]
-    with pytest.raises(VersionNotFound, match=f"version 3 at {timestamps.shown(moments[-1])}"):
+    with pytest.raises(VersionNotFound, match=f"version 3 at {timestamps.format_timestamp(moments[-1])}"):
         table.snapshot(timestamp=EpochMillis(moments[-1] + 1))
 
 
@@ -89,7 +89,7 @@ def test_in_commit_timestamps_from_version_0_need_no_provenance(tmp_path: Path) 
     """S154"""
     catalog = open_catalog(tmp_path)
     staging = create_managed(catalog)
-    first = Path(staging.location) / file_names.published(Version(0))
+    first = Path(staging.location) / file_names.published_path(Version(0))
     os.utime(first, (1, 1))
     table = open_managed(catalog, staging.table_id, staging.location)
 
@@ -156,8 +156,8 @@ MISSING = pytest.mark.parametrize(
     [
         OpenedTable.history,
         lambda table: table.snapshot(timestamp=EpochMillis(1_500)),
-        lambda table: table.changes(Range(1)),
-        lambda table: table.changes(Range(Moment(EpochMillis(1_000)))),
+        lambda table: table.changes(VersionRange(1)),
+        lambda table: table.changes(VersionRange(AtTimestamp(EpochMillis(1_000)))),
     ],
     ids=["history", "timestamp", "changes", "changes since"],
 )
@@ -230,7 +230,7 @@ def test_no_moment_means_anything_when_no_commit_is_left(tmp_path: Path) -> None
     """S170: a checkpoint alone does not say when."""
     enabled_at_version_2(tmp_path)
     table = cleaned_up_before(tmp_path, 3)
-    locate(str(tmp_path)).delete(file_names.published(Version(3)))
+    locate(str(tmp_path)).delete(file_names.published_path(Version(3)))
 
     assert [meaning(table, moment) for moment in (9_999, 10_000, 11_000)] == [EARLY, EARLY, EARLY]
     assert table.snapshot().files.columns.num_rows == 2
@@ -280,7 +280,7 @@ def test_the_earliest_version_is_the_earliest_that_can_be_read(tmp_path: Path) -
     """S170: commits that are left over before the earliest checkpoint make no version."""
     enabled_at_version_2(tmp_path)
     write_checkpoint(tmp_path, open_filesystem(str(tmp_path)), 2)
-    locate(str(tmp_path)).delete(file_names.published(Version(0)))
+    locate(str(tmp_path)).delete(file_names.published_path(Version(0)))
     table = open_filesystem(str(tmp_path))
 
     assert [earliest(table, moment) for moment in (1_000, 2_000, 10_000, 11_000)] == [2, 2, 2, 3]
@@ -292,7 +292,7 @@ def test_the_earliest_version_is_a_checkpoint_alone_if_no_commit_is_left(tmp_pat
     """S170"""
     enabled_at_version_2(tmp_path)
     table = cleaned_up_before(tmp_path, 3)
-    locate(str(tmp_path)).delete(file_names.published(Version(3)))
+    locate(str(tmp_path)).delete(file_names.published_path(Version(3)))
 
     assert earliest(table, 5) == 3
 
@@ -304,7 +304,7 @@ def test_the_earliest_version_is_an_answer_to_a_timestamp_only(tmp_path: Path, a
         enabled_at_version_2(tmp_path).snapshot(or_earliest=True, **asked)  # type: ignore[arg-type]
 
 
-SINCE_VERSION, SINCE_MOMENT = timestamps.ENABLED_AT_VERSION, timestamps.ENABLED_AT_MOMENT
+SINCE_VERSION, SINCE_MOMENT = timestamps.ENABLEMENT_VERSION, timestamps.ENABLEMENT_TIMESTAMP
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ SINCE_VERSION, SINCE_MOMENT = timestamps.ENABLED_AT_VERSION, timestamps.ENABLED_
         OpenedTable.history,
         lambda table: table.snapshot(timestamp=EpochMillis(2_500)),
         lambda table: table.snapshot(timestamp=EpochMillis(5), or_earliest=True),
-        lambda table: table.changes(Range(1)),
+        lambda table: table.changes(VersionRange(1)),
     ],
     ids=["history", "timestamp", "earliest", "changes"],
 )
@@ -362,7 +362,7 @@ def cleaned_up_before(folder: Path, version: int) -> OpenedTable:
     """The table once a checkpoint of that version is all that is left of the commits before it."""
     write_checkpoint(folder, open_filesystem(str(folder)), version)
     for number in range(version):
-        locate(str(folder)).delete(file_names.published(Version(number)))
+        locate(str(folder)).delete(file_names.published_path(Version(number)))
     return open_filesystem(str(folder))
 
 
@@ -370,7 +370,7 @@ def test_history_and_changes_are_dated_by_files_below_the_enablement_only(tmp_pa
     """S171"""
     table = enabled_at_version_2(tmp_path)
 
-    _, changes = table.changes(Range(0))
+    _, changes = table.changes(VersionRange(0))
 
     assert [entry.timestamp for entry in table.history()] == [11_000, 10_000, 2_000, 1_000]
     assert [change.timestamp for change in changes] == [1_000, 2_000, 10_000, 11_000]
@@ -384,7 +384,7 @@ def test_changes_between_moments_across_the_enablement(
     tmp_path: Path, start: int, end: int, versions: list[int]
 ) -> None:
     """S045, S046, S171"""
-    asked = Range(Moment(EpochMillis(start)), Moment(EpochMillis(end)))
+    asked = VersionRange(AtTimestamp(EpochMillis(start)), AtTimestamp(EpochMillis(end)))
 
     _, changes = enabled_at_version_2(tmp_path).changes(asked)
 
@@ -399,8 +399,8 @@ def test_changes_of_a_table_whose_old_files_were_copied_after_the_enablement(
 ) -> None:
     """S045, S171: the times of files never move a version that has a timestamp of its own (I8)."""
     table = enabled_at_version_2(tmp_path)
-    os.utime(tmp_path / file_names.published(Version(1)), (50, 50))
+    os.utime(tmp_path / file_names.published_path(Version(1)), (50, 50))
 
-    _, changes = table.changes(Range(Moment(EpochMillis(start)), Moment(EpochMillis(end))))
+    _, changes = table.changes(VersionRange(AtTimestamp(EpochMillis(start)), AtTimestamp(EpochMillis(end))))
 
     assert [change.version for change in changes] == versions

@@ -70,7 +70,7 @@ def again(opened: OpenedTable, *files: AddFile, **properties: str) -> list[dict[
     """The adds of a second checkpoint, written under other properties."""
     published(opened.store, [described(**properties), *files])
     open_filesystem("", store=opened.store).checkpoint()
-    opened.store.delete(file_names.classic_checkpoint(Version(1)))
+    opened.store.delete(file_names.classic_checkpoint_path(Version(1)))
     return sorted(actions(opened.store, "add"), key=lambda found: found["path"])
 
 

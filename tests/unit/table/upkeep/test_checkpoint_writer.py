@@ -68,7 +68,7 @@ def seen(opened: OpenedTable, version: int | None = None) -> Any:
 def without_commits(store: Store, until: int) -> None:
     """Delete the commits a checkpoint stands for, so that only it can tell."""
     for version in range(until):
-        store.delete(file_names.published(Version(version)))
+        store.delete(file_names.published_path(Version(version)))
 
 
 @KINDS
@@ -105,7 +105,9 @@ def test_every_file_that_a_reader_opens_first_has_the_columns_of_all_actions(
 
     opened.checkpoint()
 
-    (top,) = [meta.path for meta in opened.store.list_from(file_names.LOG) if ".checkpoint." in meta.path]
+    (top,) = [
+        meta.path for meta in opened.store.list_from(file_names.LOG_FOLDER) if ".checkpoint." in meta.path
+    ]
     written = pq.read_schema(pa.BufferReader(opened.store.read(top)))
     only_v2 = {"checkpointMetadata", "sidecar"} if properties else set()
     assert {"txn", "add", "remove", "metaData", "protocol", "domainMetadata"} | only_v2 == set(written.names)
@@ -141,7 +143,7 @@ def test_every_field_of_an_add_survives_two_checkpoints(properties: dict[str, st
     opened = table([full, add("b")], **properties)
     opened.checkpoint()
     published(opened.store, [gone("b")])
-    for meta in list(opened.store.list_from(file_names.LOG)):
+    for meta in list(opened.store.list_from(file_names.LOG_FOLDER)):
         if meta.path.endswith("checkpoint.parquet") and properties:
             opened.store.delete(meta.path)
 
@@ -185,7 +187,7 @@ def test_tombstones_of_the_checkpoint_before_expire_or_give_way_to_a_file_that_c
 
     open_filesystem("", store=opened.store).checkpoint()
 
-    opened.store.delete(file_names.classic_checkpoint(Version(2)))
+    opened.store.delete(file_names.classic_checkpoint_path(Version(2)))
     assert [found["path"] for found in actions(opened.store, "remove")] == ["kept"]
     assert [found["path"] for found in actions(opened.store, "add")] == ["a"]
 
@@ -216,7 +218,7 @@ def test_the_pointer_says_what_was_written_and_never_goes_back() -> None:
     assert pointer["checksum"] == last_checkpoint.checksum(pointer)
     # protocol, metadata, checkpoint metadata, one sidecar; in this a file and a tombstone
     assert (pointer["version"], pointer["size"], pointer["numOfAddFiles"]) == (2, 6, 1)
-    written = opened.store.head(file_names.LOG + pointer["v2Checkpoint"]["path"])
+    written = opened.store.head(file_names.LOG_FOLDER + pointer["v2Checkpoint"]["path"])
     assert pointer["v2Checkpoint"]["sizeInBytes"] == written.size < pointer["sizeInBytes"]
 
 
@@ -242,7 +244,7 @@ def test_a_version_that_has_a_checkpoint_gets_no_other() -> None:
 
 def test_an_empty_file_in_the_place_of_a_checkpoint_is_replaced() -> None:
     opened = table([add("a")])
-    opened.store.put(file_names.classic_checkpoint(Version(1)), b"")
+    opened.store.put(file_names.classic_checkpoint_path(Version(1)), b"")
 
     opened.checkpoint()
 
@@ -259,7 +261,7 @@ def test_v2_needs_the_feature_and_the_policy() -> None:
 
         opened.checkpoint()
 
-        assert opened.store.head(file_names.classic_checkpoint(Version(1))).size > 0
+        assert opened.store.head(file_names.classic_checkpoint_path(Version(1))).size > 0
 
 
 @pytest.mark.parametrize("chunk", [1, 200, 1 << 20], ids=["line by line", "a few lines", "at once"])
@@ -297,7 +299,7 @@ def test_an_unknown_writer_feature_forbids_checkpoints(properties: dict[str, str
         opened.cleanup_log()
 
     assert [meta.path for meta in opened.store.list_from("")] == [
-        file_names.published(Version(v)) for v in range(2)
+        file_names.published_path(Version(v)) for v in range(2)
     ]
 
 
@@ -337,14 +339,16 @@ def test_a_damaged_checkpoint_is_no_base_for_another() -> None:
     opened = table([add("a")])
     opened.checkpoint()
     published(opened.store, [add("b")])
-    whole = opened.store.read(file_names.classic_checkpoint(Version(1)))
-    opened.store.put(file_names.classic_checkpoint(Version(1)), whole[: len(whole) // 2])
+    whole = opened.store.read(file_names.classic_checkpoint_path(Version(1)))
+    opened.store.put(file_names.classic_checkpoint_path(Version(1)), whole[: len(whole) // 2])
 
     with pytest.raises(CorruptLog):
         opened.checkpoint()
 
     assert not [
-        meta for meta in opened.store.list_from(f"{file_names.LOG}") if f"{2:020d}.checkpoint" in meta.path
+        meta
+        for meta in opened.store.list_from(f"{file_names.LOG_FOLDER}")
+        if f"{2:020d}.checkpoint" in meta.path
     ]
 
 
@@ -420,6 +424,6 @@ def test_checkpoints_and_compactions_at_any_moment_change_nothing(
         elif not isinstance(step, str):
             version += 1
             for store in (plain.store, kept.store):
-                store.put(file_names.published(Version(version)), codec.encode(step))
+                store.put(file_names.published_path(Version(version)), codec.encode(step))
     for number in range(version + 1):
         assert seen(kept, number) == seen(plain, number)

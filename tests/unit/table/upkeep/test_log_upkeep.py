@@ -24,8 +24,10 @@ NOW = Settings(publish=Publish.NOW)
 
 
 def checkpoints(store: Store) -> list[int]:
-    found = (file_names.parse(meta.path) for meta in store.list_from(file_names.LOG))
-    return [file.version for file in found if file is not None and file.kind is file_names.Kind.CHECKPOINT]
+    found = (file_names.parse(meta.path) for meta in store.list_from(file_names.LOG_FOLDER))
+    return [
+        file.version for file in found if file is not None and file.kind is file_names.LogFileKind.CHECKPOINT
+    ]
 
 
 def append(opened: OpenedTable, *paths: str) -> None:
@@ -49,10 +51,10 @@ def test_a_version_is_published_before_its_checkpoint_appears(tmp_path: Path) ->
     assert found.catalog.tail(found.table_id).published == 3
     writes = [call.split(" ")[1] for call in wire.calls if call.startswith("put")]
     assert writes == [
-        *(file_names.published(Version(version)) for version in (1, 2, 3)),
-        file_names.classic_checkpoint(Version(3)),
+        *(file_names.published_path(Version(version)) for version in (1, 2, 3)),
+        file_names.classic_checkpoint_path(Version(3)),
         file_names.LAST_CHECKPOINT,
-        file_names.checksum(Version(3)),
+        file_names.checksum_path(Version(3)),
     ]
 
 
@@ -65,13 +67,17 @@ def test_a_v2_checkpoint_is_named_last() -> None:
     watched.checkpoint()
 
     kinds = [call.split(" ")[1].split(".")[0] for call in wire.calls if call.startswith("put")]
-    assert kinds[0].startswith(file_names.SIDECARS)
-    assert kinds[1:] == [f"{file_names.LOG}{1:020d}", file_names.LAST_CHECKPOINT, f"{file_names.LOG}{1:020d}"]
+    assert kinds[0].startswith(file_names.SIDECAR_FOLDER)
+    assert kinds[1:] == [
+        f"{file_names.LOG_FOLDER}{1:020d}",
+        file_names.LAST_CHECKPOINT,
+        f"{file_names.LOG_FOLDER}{1:020d}",
+    ]
 
 
 def test_no_checkpoint_is_made_if_publishing_fails(tmp_path: Path) -> None:
     found = managed(tmp_path, 2)
-    (Path(found.location) / file_names.published(Version(1))).write_bytes(b"stray")
+    (Path(found.location) / file_names.published_path(Version(1))).write_bytes(b"stray")
 
     with pytest.raises(CorruptLog, match="differs from the ratified version 1"):
         found.opened().checkpoint()
@@ -110,7 +116,7 @@ def test_nothing_is_written_if_the_settings_say_so(settings: Settings) -> None:
     kinds = {
         file.kind for meta in opened.store.list_from("") if (file := file_names.parse(meta.path)) is not None
     }
-    assert kinds == {file_names.Kind.PUBLISHED}
+    assert kinds == {file_names.LogFileKind.PUBLISHED}
 
 
 def test_in_the_background_the_last_version_is_described_by_the_time_of_closing(tmp_path: Path) -> None:
@@ -130,7 +136,7 @@ def test_checkpoints_take_a_small_part_of_the_time(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(post_commit.time, "monotonic", lambda: next(moments))
     opened = open_filesystem("", store=table().store)
     append(opened, *map(str, range(20)))
-    kept = post_commit.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
+    kept = post_commit.LogUpkeep(opened.store, opened._committer, Settings(), world=opened.world)
 
     assert kept.keep(Version(10), interval=10, urgent=False, due=True) == 1, "others are committing"
     assert kept.keep(Version(10), interval=10, urgent=False, due=True) is None
@@ -148,7 +154,7 @@ def test_a_checkpoint_of_another_process_is_enough() -> None:
     opened = open_filesystem("", store=table().store)
     append(opened, *map(str, range(12)))
     opened.checkpoint(version=9)
-    kept = post_commit.Keeper(opened.store, opened._committer, Settings(), world=opened.world)
+    kept = post_commit.LogUpkeep(opened.store, opened._committer, Settings(), world=opened.world)
 
     kept.keep(Version(10), interval=10, urgent=True, due=True)
 
@@ -184,17 +190,17 @@ def test_a_log_that_others_cleaned_up_has_no_checksum_until_the_next_checkpoint(
     store = table([add("a")], [add("b")]).store
     open_filesystem("", store=store).checkpoint()
     for version in range(2):
-        store.delete(file_names.published(Version(version)))
-    store.delete(file_names.checksum(Version(2)))
+        store.delete(file_names.published_path(Version(version)))
+    store.delete(file_names.checksum_path(Version(2)))
     opened = open_filesystem("", store=store, settings=NOW)
 
     append(opened, "c")
-    assert not any(meta.path.endswith(".crc") for meta in store.list_from(file_names.LOG))
+    assert not any(meta.path.endswith(".crc") for meta in store.list_from(file_names.LOG_FOLDER))
     opened.checkpoint()
     append(opened, "d")
 
     assert caplog.text == ""
-    assert store.head(file_names.checksum(Version(4))).size > 0
+    assert store.head(file_names.checksum_path(Version(4))).size > 0
 
 
 class _Forgetful:
@@ -237,8 +243,8 @@ def test_compactions_are_of_published_versions_and_of_more_than_one(tmp_path: Pa
             opened.compact_log(start, end)
     opened.compact_log(1, 3)
 
-    found = [meta.path for meta in opened.store.list_from(file_names.LOG) if "compacted" in meta.path]
-    assert found == [file_names.compacted(Version(1), Version(3))]
+    found = [meta.path for meta in opened.store.list_from(file_names.LOG_FOLDER) if "compacted" in meta.path]
+    assert found == [file_names.compaction_path(Version(1), Version(3))]
     assert sorted(opened.snapshot(version=3).files.columns["path"].to_pylist()) == ["1", "2", "3"]
 
 
@@ -274,7 +280,7 @@ def test_a_compaction_is_what_its_commits_come_to() -> None:
 
     opened.compact_log(2, 4)
 
-    content = opened.store.read(file_names.compacted(Version(2), Version(4)))
+    content = opened.store.read(file_names.compaction_path(Version(2), Version(4)))
     found = codec.decode(Version(4), content)
     assert b"commitInfo" not in content
     assert [file.path for file in found.adds] == ["f2", "f4"]

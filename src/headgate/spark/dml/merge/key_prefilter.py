@@ -32,9 +32,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from headgate.spark.dml.merge.merge_source import Source
+from headgate.spark.dml.merge.merge_source import MergeSource
 from headgate.spark.jvm import bitmap_literal
-from headgate.spark.jvm.bitmap_literal import At
+from headgate.spark.jvm.bitmap_literal import WordLookup
 from headgate.spark.scan import binders
 
 _BITS_PER_KEY = 16
@@ -53,7 +53,7 @@ _OTHERS: tuple[DataType, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _KeyPair:
     """A column of the target and one of the source, as SQL, which are equal in rows that match."""
 
     mine: str
@@ -61,7 +61,7 @@ class _Pair:
     are_integers: bool = False
 
 
-def without_strangers(rows: DataFrame, most: int | None, source: Source) -> DataFrame:
+def prefilter_by_key_bitmap(rows: DataFrame, most: int | None, source: MergeSource) -> DataFrame:
     """A target's rows, without most of those that match no row of the source, where that is worth it.
 
     There are ``most`` rows at most, if that is known.
@@ -77,14 +77,14 @@ def without_strangers(rows: DataFrame, most: int | None, source: Source) -> Data
     bits = max(_FEWEST_BITS, 1 << (source.count * _BITS_PER_KEY - 1).bit_length())
     keys = source.rows.selectExpr(f"{theirs} AS {_HASH}").toArrow()[_HASH].drop_null()
     try:
-        word_at = bitmap_literal.at(spark, _packed(np.asarray(keys.to_numpy(), np.int64), bits))
+        word_at = bitmap_literal.word_lookup(spark, _key_bitmap(np.asarray(keys.to_numpy(), np.int64), bits))
     except (Py4JError, PySparkException, AttributeError, TypeError):
         return rows
     mine = F.expr(form.format(", ".join(pair.mine for pair in pairs)))
     return rows.where(_is_set(word_at, mine, bits))
 
 
-def _pairs(mine: StructType, source: Source) -> list[_Pair]:
+def _pairs(mine: StructType, source: MergeSource) -> list[_KeyPair]:
     """The columns that can be told by their hashes: those of integers, and others of the same type."""
     found, theirs = [], source.rows.schema
     for column, name in source.equal:
@@ -94,9 +94,9 @@ def _pairs(mine: StructType, source: Source) -> list[_Pair]:
         types = [_type_of(schema, text) for schema, text in ((mine, column.path[0]), (theirs, name[0]))]
         one, other = (f"`{text.replace('`', '``')}`" for text in (column.path[0], name[0]))
         if all(each in _INTEGERS for each in types):
-            found.append(_Pair(f"CAST({one} AS BIGINT)", f"CAST({other} AS BIGINT)", are_integers=True))
+            found.append(_KeyPair(f"CAST({one} AS BIGINT)", f"CAST({other} AS BIGINT)", are_integers=True))
         elif types[0] == types[1] and types[0] in _OTHERS:
-            found.append(_Pair(one, other))
+            found.append(_KeyPair(one, other))
     return found
 
 
@@ -105,14 +105,14 @@ def _type_of(schema: StructType, name: str) -> DataType | None:
     return fields[0].dataType if len(fields) == 1 else None
 
 
-def _packed(keys: np.ndarray, bits: int) -> bytes:
+def _key_bitmap(keys: np.ndarray, bits: int) -> bytes:
     marks = np.zeros(bits, np.bool_)
     marks[keys & (bits - 1)] = True
     words = np.packbits(marks, bitorder="little").view("<i8")
     return words.astype(np.int64).tobytes()
 
 
-def _is_set(word_at: At, key: Column, bits: int) -> Column:
+def _is_set(word_at: WordLookup, key: Column, bits: int) -> Column:
     word = word_at(F.shiftright(key.bitwiseAND(F.lit(bits - 1)), 6).cast("int"), key.isNotNull())
     place = key.bitwiseAND(F.lit(63)).cast("int")
     return F.call_function("shiftright", word, place).bitwiseAND(F.lit(1)) == 1

@@ -13,8 +13,8 @@ from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata.stored_expressions import GENERATED
 from headgate.protocol.schema.types import DataType, Field, Struct
 from headgate.spark.dml import assignments, dml_metrics
-from headgate.spark.dml.assignments import Values
-from headgate.spark.dml.edits import Kind
+from headgate.spark.dml.assignments import Assignments
+from headgate.spark.dml.edits import EditKind
 
 Condition = Column | str | None
 
@@ -28,21 +28,22 @@ class When(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class MergeClause:
     """One WHEN … THEN …: the first whose condition is true decides about a row."""
 
     when: When
-    kind: Kind
+    kind: EditKind
     condition: Condition = None
-    values: Values = field(default_factory=dict)
+    values: Assignments = field(default_factory=dict)
     star: bool = False
     """Whether every column gets the value of the source's column of that name."""
 
     @property
     def action(self) -> str:
         """What it does, in one word."""
-        return {Kind.INSERTED: "insert"}.get(
-            self.kind, "update" if self.kind in (Kind.UPDATED, Kind.UPDATED_WITHOUT_SOURCE) else "delete"
+        return {EditKind.INSERTED: "insert"}.get(
+            self.kind,
+            "update" if self.kind in (EditKind.UPDATED, EditKind.UPDATED_WITHOUT_SOURCE) else "delete",
         )
 
 
@@ -68,7 +69,7 @@ _MUST_HAVE_CONDITIONS = {
 }
 
 
-def check(clauses: Sequence[Clause]) -> None:
+def check_reachable(clauses: Sequence[MergeClause]) -> None:
     """Refuse clauses that can never decide about a row."""
     if not clauses:
         raise InvalidRequest(
@@ -77,7 +78,7 @@ def check(clauses: Sequence[Clause]) -> None:
             code="DELTA_MERGE_MISSING_WHEN",
         )
     for when, (name, code) in _MUST_HAVE_CONDITIONS.items():
-        some = of(clauses, when)
+        some = clauses_when(clauses, when)
         if any(clause.condition is None for clause in some[:-1]):
             raise InvalidRequest(
                 f"a {name} clause without a condition decides about every row, so those after it never do: "
@@ -86,38 +87,38 @@ def check(clauses: Sequence[Clause]) -> None:
             )
 
 
-def of(clauses: Sequence[Clause], when: When) -> list[Clause]:
+def clauses_when(clauses: Sequence[MergeClause], when: When) -> list[MergeClause]:
     """The clauses about such rows, in order."""
     return [clause for clause in clauses if clause.when is when]
 
 
-def allows_many_matches(clauses: Sequence[Clause]) -> bool:
+def allows_many_matches(clauses: Sequence[MergeClause]) -> bool:
     """Whether a row may match several rows of the source: if all it can do is go."""
-    matched = of(clauses, When.MATCHED)
-    return len(matched) == 1 and matched[0].kind is Kind.DELETED and matched[0].condition is None
+    matched = clauses_when(clauses, When.MATCHED)
+    return len(matched) == 1 and matched[0].kind is EditKind.DELETED and matched[0].condition is None
 
 
-def first_true(clauses: Sequence[Clause], when: When) -> Column:
+def first_true_clause(clauses: Sequence[MergeClause], when: When) -> Column:
     """The number of the first clause about such rows whose condition is true; null if none is."""
     chosen: Column | None = None
     for number, clause in enumerate(clauses):
         if clause.when is not when:
             continue
-        holds = F.lit(True) if clause.condition is None else assignments.expression(clause.condition)  # noqa: FBT003
+        holds = F.lit(True) if clause.condition is None else assignments.to_column(clause.condition)  # noqa: FBT003
         chosen = F.when(holds, F.lit(number)) if chosen is None else chosen.when(holds, F.lit(number))
     return F.lit(None).cast("int") if chosen is None else chosen
 
 
-def values(clause: Clause, sides: Sides, *, evolves: bool) -> Mapping[str, Column]:
+def clause_columns(clause: MergeClause, sides: Sides, *, evolves: bool) -> Mapping[str, Column]:
     """The columns of a row after an UPDATE or INSERT clause."""
     schema, source, target_alias = sides.schema, sides.source, sides.target_alias
-    given: Values = clause.values
+    given: Assignments = clause.values
     if clause.star:
         pairs = [(found, same) for found in schema.fields if (same := source.find(found.name)) is not None]
         given = {_quoted(found.name): _column(sides.source_alias, same.name) for found, same in pairs}
-        if evolves and clause.kind is Kind.UPDATED:
+        if evolves and clause.kind is EditKind.UPDATED:
             aliases = (target_alias, sides.source_alias)
-            given = {_quoted(found.name): _over(found, same, *aliases) for found, same in pairs}
+            given = {_quoted(found.name): _source_over_target(found, same, *aliases) for found, same in pairs}
         missing = [
             found.name
             for found in schema.fields
@@ -132,38 +133,38 @@ def values(clause: Clause, sides: Sides, *, evolves: bool) -> Mapping[str, Colum
                 "with_schema_evolution(), which leaves such columns alone",
                 code="DELTA_MERGE_UNRESOLVED_EXPRESSION",
             )
-    if clause.kind is Kind.INSERTED:
-        return assignments.inserted(schema, given, alias=target_alias, number=sides.number)
-    return assignments.updated(schema, given, alias=target_alias)
+    if clause.kind is EditKind.INSERTED:
+        return assignments.inserted_columns(schema, given, alias=target_alias, number=sides.number)
+    return assignments.updated_columns(schema, given, alias=target_alias)
 
 
-def parameters(clauses: Sequence[Clause], condition: Column | str) -> dict[str, str]:
+def parameters(clauses: Sequence[MergeClause], condition: Column | str) -> dict[str, str]:
     """The clauses as a commit tells them."""
-    told = {"predicate": dml_metrics.predicate(condition)}
+    told = {"predicate": dml_metrics.predicate_parameter(condition)}
     for when in When:
         told[when.value] = msgspec.json.encode(
             [
                 {"actionType": clause.action}
                 if clause.condition is None
-                else {"predicate": dml_metrics.text(clause.condition), "actionType": clause.action}
-                for clause in of(clauses, when)
+                else {"predicate": dml_metrics.condition_text(clause.condition), "actionType": clause.action}
+                for clause in clauses_when(clauses, when)
             ]
         ).decode()
     return told
 
 
-def _over(mine: Field, theirs: Field, target_alias: str, source_alias: str | None) -> Column:
+def _source_over_target(mine: Field, theirs: Field, target_alias: str, source_alias: str | None) -> Column:
     """A column of the source in place of the table's, which keeps the fields that only it has."""
     old, new = _column(target_alias, mine.name), _column(source_alias, theirs.name)
-    return _kept(old, mine.type, new, theirs.type)
+    return _overlay(old, mine.type, new, theirs.type)
 
 
-def _kept(old: Column, mine: DataType, new: Column, theirs: DataType) -> Column:
+def _overlay(old: Column, mine: DataType, new: Column, theirs: DataType) -> Column:
     match mine, theirs:
-        case Struct(fields), Struct() if _has_more(mine, theirs):
+        case Struct(fields), Struct() if _has_more_fields(mine, theirs):
             found = ((field, old.getField(field.name), theirs.find(field.name)) for field in fields)
             parts = (
-                part if same is None else _kept(part, field.type, new.getField(same.name), same.type)
+                part if same is None else _overlay(part, field.type, new.getField(same.name), same.type)
                 for field, part, same in found
             )
             named = (part.alias(field.name) for part, field in zip(parts, fields, strict=True))
@@ -172,11 +173,11 @@ def _kept(old: Column, mine: DataType, new: Column, theirs: DataType) -> Column:
             return new
 
 
-def _has_more(mine: DataType, theirs: DataType) -> bool:
+def _has_more_fields(mine: DataType, theirs: DataType) -> bool:
     match mine, theirs:
         case Struct(fields), Struct():
             found = ((field, theirs.find(field.name)) for field in fields)
-            return any(same is None or _has_more(field.type, same.type) for field, same in found)
+            return any(same is None or _has_more_fields(field.type, same.type) for field, same in found)
         case _:
             return False
 

@@ -11,27 +11,27 @@ from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol
 from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata import implicit_changes as metadata_rules
-from headgate.protocol.metadata.implicit_changes import Wish
+from headgate.protocol.metadata.implicit_changes import WriteIntent
 from headgate.protocol.schema import enforcement, merging, type_widening
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.merging import Allowed
+from headgate.protocol.schema.merging import MergeOptions
 from headgate.protocol.schema.types import Struct
 from headgate.spark.data_files import fit_schema
-from headgate.spark.data_files.data_file_writer import Written
+from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.dml import assignments, generated_columns
-from headgate.spark.dml.edits import Kind
+from headgate.spark.dml.edits import EditKind
 from headgate.spark.dml.merge import merge_clauses
-from headgate.spark.dml.merge.merge_clauses import Clause, Sides, When
-from headgate.spark.dml.merge.merge_source import Source
-from headgate.spark.dml.target_scan import Target
+from headgate.spark.dml.merge.merge_clauses import MergeClause, Sides, When
+from headgate.spark.dml.merge.merge_source import MergeSource
+from headgate.spark.dml.target_scan import DmlTarget
 from headgate.spark.parquet import logical_columns
 from headgate.spark.session import schema as spark_schema
 from headgate.spark.session.internal_names import InternalNames
 
-_CASTS = Allowed(casts=True)
+_CASTS = MergeOptions(casts=True)
 
 
-class Named(Port):
+class MergeAliases(Port):
     """Under which aliases a MERGE knows its two sides, and whether the table may get new columns."""
 
     @property
@@ -43,7 +43,7 @@ class Named(Port):
 
 
 @dataclass(frozen=True, slots=True)
-class Evolved:
+class EvolvedSchema:
     """The table's columns once the MERGE is done, and the metadata that says so if they are others."""
 
     schema: Struct
@@ -59,49 +59,51 @@ class Evolved:
         """What changes besides rows."""
         return tuple(action for action in (self.protocol, self.metadata) if action is not None)
 
-    def with_values(self, before: Metadata, folders: Sequence[Written]) -> "Evolved":
+    def with_values(self, before: Metadata, folders: Sequence[WrittenFiles]) -> "EvolvedSchema":
         """The same, with marks of identity columns that no value in these files is beyond."""
         after = known = self.metadata or before
         for written in folders:
-            after = identity_columns.marked(after, written.farthest)
+            after = identity_columns.advance_high_water_marks(after, written.farthest)
         return self if after == known else replace(self, metadata=after)
 
 
-def evolve(clauses: Sequence[Clause], target: Target, source: Source, *, evolves: bool) -> Evolved:
+def evolve_schema(
+    clauses: Sequence[MergeClause], target: DmlTarget, source: MergeSource, *, evolves: bool
+) -> EvolvedSchema:
     """The columns of the table after the MERGE: with evolution, those of the source that it uses come in."""
     schema = target.columns.schema
     if not evolves:
-        return Evolved(schema, source.schema, target.own)
-    used = _used(clauses, source.schema, schema)
+        return EvolvedSchema(schema, source.schema, target.own)
+    used = _used_columns(clauses, source.schema, schema)
     if not used.fields:
-        return Evolved(schema, source.schema, target.own)
+        return EvolvedSchema(schema, source.schema, target.own)
     before = target.base.state.protocol
-    wish = Wish(spark_schema.unbound(used), can_merge=True, casts=True)
+    wish = WriteIntent(spark_schema.without_writer_metadata(used), can_merge=True, casts=True)
     version = target.base.version + 1 if before.has(type_widening.PREVIEW) else None
     planned = metadata_rules.plan_metadata(
         target.metadata, wish, uuid=target.table.world.uuid, preview_version=version
     )
     metadata = planned.metadata
     if metadata is None:
-        return Evolved(schema, source.schema, target.own)
+        return EvolvedSchema(schema, source.schema, target.own)
     mapped = property_values.MAX_COLUMN_ID in metadata.configuration
-    enforcement.check_new(spark_schema.nullable(planned.schema), mapped=mapped)
-    after = protocol_upgrade.of_changed_table(before, metadata)
+    enforcement.check_new_schema(spark_schema.as_nullable(planned.schema), mapped=mapped)
+    after = protocol_upgrade.protocol_for_changed_table(before, metadata)
     table_features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
-    return Evolved(wanted, source.schema, target.own, metadata, None if after == before else after)
+    return EvolvedSchema(wanted, source.schema, target.own, metadata, None if after == before else after)
 
 
-def _used(clauses: Sequence[Clause], source: Struct, table: Struct) -> Struct:
+def _used_columns(clauses: Sequence[MergeClause], source: Struct, table: Struct) -> Struct:
     """The columns of the source that a clause brings in: with ``*`` all of them, else those that it names."""
     bringing = [clause for clause in clauses if clause.when is not When.NOT_MATCHED_BY_SOURCE]
     if any(clause.star for clause in bringing):
         return source
-    named = (assignments.parts_of(name) for clause in bringing for name in clause.values)
-    return _named(source, table, {tuple(part.lower() for part in path) for path in named})
+    named = (assignments.split_name(name) for clause in bringing for name in clause.values)
+    return _pick_columns(source, table, {tuple(part.lower() for part in path) for path in named})
 
 
-def _named(source: Struct, table: Struct, paths: Collection[tuple[str, ...]]) -> Struct:
+def _pick_columns(source: Struct, table: Struct, paths: Collection[tuple[str, ...]]) -> Struct:
     """Those columns of the source that are named, and that the table has not, or has of a fitting type.
 
     Where types do not fit, a column of the table is set to something else than the source's.
@@ -111,42 +113,46 @@ def _named(source: Struct, table: Struct, paths: Collection[tuple[str, ...]]) ->
         inside = {path[1:] for path in paths if path[0] == field.name.lower()}
         known = table.find(field.name)
         if () in inside:
-            if known is None or not merging.incompatible(Struct((known,)), Struct((field,)), _CASTS):
+            if known is None or not merging.incompatible_types(Struct((known,)), Struct((field,)), _CASTS):
                 chosen.append(field)
         elif inside and isinstance(field.type, Struct):
             within = known.type if known is not None and isinstance(known.type, Struct) else Struct(())
-            if parts := _named(field.type, within, inside).fields:
+            if parts := _pick_columns(field.type, within, inside).fields:
                 chosen.append(replace(field, type=Struct(parts)))
     return Struct(tuple(chosen))
 
 
-def extended(target: Target, evolved: Evolved) -> DataFrame:
+def rows_with_new_columns(target: DmlTarget, evolved: EvolvedSchema) -> DataFrame:
     """The rows of the target, with the columns it will have."""
     rows = target.rows()
     if evolved.metadata is None:
         return rows
-    old = spark_schema.nullable(target.columns.schema)
+    old = spark_schema.as_nullable(target.columns.schema)
     new = {}
-    for field in spark_schema.nullable(evolved.schema).fields:
+    for field in spark_schema.as_nullable(evolved.schema).fields:
         found = old.find(field.name)
         if found is None:
-            new[field.name] = logical_columns.collated(
+            new[field.name] = logical_columns.with_collation(
                 F.lit(None).cast(logical_columns.spark_type(field.type)), field
             )
-        elif not fit_schema.alike(found.type, field.type):
-            fitted = fit_schema.fitted(spark_schema.column(found.name), found.type, field.type)
-            new[field.name] = logical_columns.collated(fitted, field)
+        elif not fit_schema.is_same_type(found.type, field.type):
+            fitted = fit_schema.fit_column(spark_schema.column(found.name), found.type, field.type)
+            new[field.name] = logical_columns.with_collation(fitted, field)
     return rows.withColumns(new)
 
 
-def by_clause(
-    rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
+def columns_by_clause(
+    rows: DataFrame,
+    clauses: Sequence[MergeClause],
+    kinds: Collection[EditKind],
+    evolved: EvolvedSchema,
+    asked: MergeAliases,
 ) -> Mapping[str, Column]:
     """Each column of the table, as the clause that decides about a row of ``rows`` says."""
-    said = _said(clauses, kinds, evolved, asked)
-    fitted = _fitted(rows, said, evolved.schema, evolves=asked.evolves)
+    said = _assignments_by_clause(clauses, kinds, evolved, asked)
+    fitted = _cast_to_schema(rows, said, evolved.schema, evolves=asked.evolves)
     return {
-        field.name: case(
+        field.name: case_by_clause(
             F.col(evolved.own.clause),
             {n: some[field.name] for n, some in fitted.items() if field.name in some},
         )
@@ -155,41 +161,45 @@ def by_clause(
     }
 
 
-def followed(
-    rows: DataFrame, clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
+def with_generated_columns(
+    rows: DataFrame,
+    clauses: Sequence[MergeClause],
+    kinds: Collection[EditKind],
+    evolved: EvolvedSchema,
+    asked: MergeAliases,
 ) -> DataFrame:
     """Edited rows of these clauses with the generated columns that their clause does not set."""
     clause, kind = evolved.own.clause, F.col(evolved.own.kind)
-    if not generated_columns.are_in(evolved.schema):
+    if not generated_columns.has_generated_columns(evolved.schema):
         return rows.drop(clause)
-    said = _said(clauses, kinds, evolved, asked)
+    said = _assignments_by_clause(clauses, kinds, evolved, asked)
     givers = {
         field.name: [number for number, values in said.items() if field.name in values]
         for field in evolved.schema.fields
     }
     own = {name: F.col(clause).isin(numbers) for name, numbers in givers.items() if numbers}
-    return generated_columns.followed(rows, evolved.schema, own, kind).drop(clause)
+    return generated_columns.recompute_generated(rows, evolved.schema, own, kind).drop(clause)
 
 
-def _said(
-    clauses: Sequence[Clause], kinds: Collection[Kind], evolved: Evolved, asked: Named
+def _assignments_by_clause(
+    clauses: Sequence[MergeClause], kinds: Collection[EditKind], evolved: EvolvedSchema, asked: MergeAliases
 ) -> Mapping[int, Mapping[str, Column]]:
     """By the number of its clause, what each column becomes."""
     sides = Sides(evolved.schema, evolved.source, asked.target_alias, asked.source_alias, evolved.own.number)
     return {
-        number: merge_clauses.values(clause, sides, evolves=asked.evolves)
+        number: merge_clauses.clause_columns(clause, sides, evolves=asked.evolves)
         for number, clause in enumerate(clauses)
         if clause.kind in kinds
     }
 
 
-def of_new_row(values: Mapping[str, Column], evolved: Evolved) -> list[Column]:
+def insert_columns(values: Mapping[str, Column], evolved: EvolvedSchema) -> list[Column]:
     """The columns of an edit that inserts."""
-    kind = F.lit(int(Kind.INSERTED)).cast("int").alias(evolved.own.kind)
+    kind = F.lit(int(EditKind.INSERTED)).cast("int").alias(evolved.own.kind)
     return [kind, *(column.alias(name) for name, column in values.items())]
 
 
-def case(clause: Column, values: Mapping[int, Column]) -> Column:
+def case_by_clause(clause: Column, values: Mapping[int, Column]) -> Column:
     """One of several values, by the number of the clause; null for any other."""
     chosen: Column | None = None
     for number, value in values.items():
@@ -198,19 +208,19 @@ def case(clause: Column, values: Mapping[int, Column]) -> Column:
     return F.lit(None) if chosen is None else chosen
 
 
-def _fitted(
+def _cast_to_schema(
     rows: DataFrame, said: Mapping[int, Mapping[str, Column]], schema: Struct, *, evolves: bool
 ) -> Mapping[int, Mapping[str, Column]]:
     """The same values in the types of the table: a column cannot have one type here and another there."""
-    wanted = {field.name: field for field in spark_schema.nullable(schema).fields}
+    wanted = {field.name: field for field in spark_schema.as_nullable(schema).fields}
     fitted: dict[int, Mapping[str, Column]] = {}
     for number, values in said.items():
-        found = spark_schema.of_frame(rows.select(*(value.alias(name) for name, value in values.items())))
+        found = spark_schema.frame_schema(rows.select(*(value.alias(name) for name, value in values.items())))
         for field in found.fields:
-            enforcement.check_assigned(field.name, field.type, wanted[field.name].type, may_lack=evolves)
+            enforcement.check_assignable(field.name, field.type, wanted[field.name].type, may_lack=evolves)
         fitted[number] = {
-            name: logical_columns.collated(
-                fit_schema.fitted(value, field.type, wanted[name].type), wanted[name]
+            name: logical_columns.with_collation(
+                fit_schema.fit_column(value, field.type, wanted[name].type), wanted[name]
             )
             for (name, value), field in zip(values.items(), found.fields, strict=True)
         }

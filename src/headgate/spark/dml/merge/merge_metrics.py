@@ -1,9 +1,9 @@
 """What a MERGE counts, in Delta's names."""
 
 from headgate.spark.dml import dml_metrics
-from headgate.spark.dml.edits import DELETES, UPDATES, Edits, Kind
-from headgate.spark.dml.merge.merge_source import Source
-from headgate.spark.dml.rewrite import Done
+from headgate.spark.dml.edits import DELETES, UPDATES, EditKind, Edits
+from headgate.spark.dml.merge.merge_source import MergeSource
+from headgate.spark.dml.rewrite import RewriteOutput
 
 _OF_FILES = {
     "numAddedFiles": "numTargetFilesAdded",
@@ -18,18 +18,18 @@ _OF_FILES = {
 }
 
 
-def of(source: Source, found: Edits, done: Done) -> dict[str, int]:
+def operation_metrics(source: MergeSource, found: Edits, done: RewriteOutput) -> dict[str, int]:
     """The metrics of a MERGE."""
-    inserted, updated, deleted = (found.count(*kinds) for kinds in ((Kind.INSERTED,), UPDATES, DELETES))
+    inserted, updated, deleted = (found.count(*kinds) for kinds in ((EditKind.INSERTED,), UPDATES, DELETES))
     return {
         "numSourceRows": source.count,
         "numTargetRowsInserted": inserted,
         "numTargetRowsUpdated": updated,
         "numTargetRowsDeleted": deleted,
-        "numTargetRowsMatchedUpdated": found.count(Kind.UPDATED),
-        "numTargetRowsMatchedDeleted": found.count(Kind.DELETED),
-        "numTargetRowsNotMatchedBySourceUpdated": found.count(Kind.UPDATED_WITHOUT_SOURCE),
-        "numTargetRowsNotMatchedBySourceDeleted": found.count(Kind.DELETED_WITHOUT_SOURCE),
+        "numTargetRowsMatchedUpdated": found.count(EditKind.UPDATED),
+        "numTargetRowsMatchedDeleted": found.count(EditKind.DELETED),
+        "numTargetRowsNotMatchedBySourceUpdated": found.count(EditKind.UPDATED_WITHOUT_SOURCE),
+        "numTargetRowsNotMatchedBySourceDeleted": found.count(EditKind.DELETED_WITHOUT_SOURCE),
         "numOutputRows": inserted + updated + done.copied,
-        **{_OF_FILES[name]: value for name, value in dml_metrics.of_files(done).items()},
+        **{_OF_FILES[name]: value for name, value in dml_metrics.file_metrics(done).items()},
     }
