@@ -8,7 +8,7 @@ from typing import Any
 from tests.support.histories.model import Cells, Column, Condition, Row, State, condition, drawn, select
 from tests.support.histories.shapes import free_name
 from tests.support.histories.steps import Act, Now, Site, Step, sql
-from tests.support.histories.values import KINDS, NESTED, name, or_null
+from tests.support.histories.values import addable, name, or_null
 
 _DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
 
@@ -50,7 +50,7 @@ def append(random: Random, now: Now) -> Step:
 def append_with_a_new_column(random: Random, now: Now) -> Step:
     """Add rows that have a column more."""
     called = free_name(random, now.state.names, mapped=now.mapped)
-    new = Column(called, random.choice([*KINDS.values(), *NESTED]))
+    new = Column(called, random.choice(addable(now.features)))
     wider = _with_column(now.state, new)
     columns = _writable(wider)
     rows = drawn(random, columns, random.randint(1, 5))
@@ -227,7 +227,7 @@ def merge(random: Random, now: Now) -> Step:
     state = now.state
     evolves = random.random() < 0.3 and all(column.is_plain for column in state.columns)
     if evolves:
-        kind = random.choice([*KINDS.values(), *NESTED])
+        kind = random.choice(addable(now.features))
         state = _with_column(state, Column(free_name(random, state.names, mapped=now.mapped), kind))
     columns = _writable(state)
     source = list({row["id"]: row for row in drawn(random, columns, random.randint(1, 8))}.values())

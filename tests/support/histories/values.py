@@ -188,6 +188,14 @@ NESTED: tuple[Kind, ...] = (
     array(struct({"q": KINDS["DATE"], "r": KINDS["TIMESTAMP"]})),
     struct({"a": struct({"b": KINDS["TIMESTAMP_NTZ"]}), "c": array(KINDS["BINARY"])}),
 )
+
+
+def addable(features: frozenset[str]) -> list[Kind]:
+    """The types of columns that a table can be given: neither engine adds ``timestampNtz`` by itself."""
+    kinds = (*KINDS.values(), *NESTED)
+    return [kind for kind in kinds if "timestampNtz" in features or "TIMESTAMP_NTZ" not in kind.sql]
+
+
 _SAME: Callable[[Any], Any] = lambda value: value  # noqa: E731
 WIDER: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "TINYINT": {"SMALLINT": _SAME, "INT": _SAME, "DOUBLE": float, "DECIMAL(14,4)": Decimal},
