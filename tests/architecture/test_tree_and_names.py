@@ -2,6 +2,7 @@
 
 import ast
 import statistics
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,3 +65,17 @@ def test_a_function_is_called_by_more_than_a_preposition() -> None:
     ]
 
     assert vague == []
+
+
+def test_the_layers_inside_every_package_are_checked() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layered = {
+        module.rpartition(".")[0]
+        for contract in contracts
+        if contract["type"] == "layers"
+        for layer in contract["layers"]
+        for module in layer.split(" | ")
+    }
+    packages = {f"headgate.{path.parent.name}" for path in SOURCE.glob("*/__init__.py")}
+
+    assert {"headgate"} | packages <= layered
