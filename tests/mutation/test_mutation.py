@@ -11,12 +11,12 @@ from tests.mutation.modules import TESTS
 from tests.mutation.run import ROOT, Fate, judge, mutants_of, source
 from tests.mutation.survivors import Survivor, explained
 
-_RULES = "catalog.rules"
+_DECISION = "catalog.decision"
 
 
 def _mutant(text: str, change: str) -> Mutant:
     return next(
-        mutant for mutant in mutants_of(_RULES) if text in mutant.text and mutant.change.endswith(change)
+        mutant for mutant in mutants_of(_DECISION) if text in mutant.text and mutant.change.endswith(change)
     )
 
 
@@ -24,7 +24,7 @@ def fates(tests: str) -> list[str]:
     """What becomes of a mutant of a function, and of one of a module, under these tests."""
     boundary = _mutant("if target > head.latest + 1:", "`target >= head.latest + 1`")
     default = _mutant("any_version: bool = False", "`True`")
-    return [found.fate.name for found in judge([boundary, default], {_RULES: (tests,)})]
+    return [found.fate.name for found in judge([boundary, default], {_DECISION: (tests,)})]
 
 
 @pytest.mark.parametrize(

@@ -124,4 +124,4 @@ def test_all_filters_must_hold() -> None:
     assert asked() == Always()
     assert asked(lit("boolean", True), ["EqualTo", col("i"), lit("integer", None)]) == Never()
     found = asked(["IsNotNull", col("i")], ["GreaterThan", col("i"), ONE], ["ScalarSubquery"])
-    assert [type(part).__name__ for part in found.parts] == ["NotNull", "Compare", "Unknown"]  # type: ignore[union-attr]
+    assert [type(part).__name__ for part in found.parts] == ["NotNull", "Compare", "Opaque"]  # type: ignore[union-attr]
