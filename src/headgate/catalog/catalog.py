@@ -274,7 +274,7 @@ class Catalog:
         return loaded
 
     def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, TableHead]:
-        entry = self._directory.find(db, name)
+        entry = self._directory.find_table(db, name)
         head = transfer_store.require_live_table(db, entry.table_id).head
         told, known = loading.load_tail(db, entry.table_id, head), loading.load_log_hints(db, entry.table_id)
         return LoadedTable(entry, told, known, as_of), head

@@ -109,16 +109,16 @@ class DatabaseDirectory:
 
     def resolve(self, name: TableName) -> TableEntry:
         with self.database.reading() as db:
-            return self.find(db, name)
+            return self.find_table(db, name)
 
-    def find(self, db: Connection, name: TableName) -> TableEntry:
+    def find_table(self, db: Connection, name: TableName) -> TableEntry:
         """The table of that name, in the caller's transaction; or ``TableNotFound``."""
         return self._located(self._find_visible(db, normalize_name(name)))
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         """The tables of these names, found in one transaction."""
         with self.database.reading() as db:
-            return tuple(self.find(db, name) for name in names)
+            return tuple(self.find_table(db, name) for name in names)
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self.database.reading() as db:
@@ -140,7 +140,7 @@ class DatabaseDirectory:
             name_store.rename_table(db, entry.table_id, to)
             happened = NewEvent(EventKind.RENAME, entry.table_id, str(to), details={"from": str(name)})
             event_store.record_event(db, happened, now_ms=self.world.now_ms())
-            return self.find(db, to)
+            return self.find_table(db, to)
 
     def drop(self, name: TableName) -> TableEntry:
         name = normalize_name(name)
@@ -173,7 +173,7 @@ class DatabaseDirectory:
                     f"not all versions of {name} are published: table.publish(), and share its log then"
                 )
             name_store.make_log_shared(db, entry.table_id)
-            return self.find(db, name)
+            return self.find_table(db, name)
 
     def check_may_purge(self, table_id: TableId) -> None:
         """``NotAllowed`` to whoever may not drop the table."""
@@ -205,7 +205,7 @@ class DatabaseDirectory:
             name_store.undrop_table(db, entry.table_id, to)
             happened = NewEvent(EventKind.UNDROP, entry.table_id, str(to))
             event_store.record_event(db, happened, now_ms=self.world.now_ms())
-            return self.find(db, to)
+            return self.find_table(db, to)
 
     def drop_in(self, db: Connection, table_id: TableId) -> None:
         """Take a live table's name away in the caller's transaction, which holds the lock of names."""
