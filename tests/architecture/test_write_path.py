@@ -91,7 +91,8 @@ def _callers(frame: FrameType) -> list[Function]:
 
 
 def _page() -> tuple[Hop, ...]:
-    rows = ROW.findall((ROOT / "ARCHITECTURE.md").read_text())
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = ROW.findall(page.partition("## One append, file by file\n")[2].partition("\n## ")[0])
     return tuple(_hop(int(number), (file, function), said) for number, file, function, said in rows)
 
 
