@@ -80,7 +80,7 @@ def failure_of(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
 
 
 def error_of(status: int, message: str) -> HeadgateError:
-    """What the other methods of a ``CommitCoordinator`` raise if that was the answer: they can all be repeated."""
+    """What the other methods of a ``CommitCoordinator`` raise if that was the answer: all can be repeated."""
     row = _row(status)
     said = f"the commit owner says {row.meaning}: {message} (HTTP {status})"
     if row.retryable and not row.conflict:
