@@ -90,23 +90,3 @@ def _has_a_boolean_word(operands: list[ast.expr]) -> bool:
     return any(
         isinstance(operand, ast.Constant) and operand.value in ("true", "false") for operand in operands
     )
-
-
-def test_the_path_of_a_write_in_the_architecture_page_exists() -> None:
-    page = (ROOT / "ARCHITECTURE.md").read_text()
-    hops = re.findall(r"^\| \d+ \| `([\w/.]+\.py)` \| `([\w.]+)` \|", page, re.MULTILINE)
-
-    assert len(hops) >= 8
-    for file, function in hops:
-        tree = ast.parse((SOURCE / file).read_text())
-        assert function in _definitions(tree), f"{file} has no {function}"
-
-
-def _definitions(tree: ast.Module) -> set[str]:
-    found = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        if isinstance(node, ast.ClassDef):
-            found |= {f"{node.name}.{part.name}" for part in node.body if isinstance(part, ast.FunctionDef)}
-    return found

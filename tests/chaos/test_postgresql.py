@@ -172,7 +172,7 @@ def _propose_together(errand: Errand) -> None:
     catalog = errand.open()
     crashing = CrashingCatalog(catalog, Crash(errand.point))
     table_id = catalog.resolve(tables.NAME).table_id
-    grouping = catalog._proposals
+    grouping = catalog._ratifier._proposals
     work, gate = grouping._work, threading.Event()
     first: list[object] = []
 

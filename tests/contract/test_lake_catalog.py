@@ -68,7 +68,7 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
         yield Case(catalog, create_managed(catalog, ORDERS))
 
 
-# --- TableNames
+# --- TableRenaming
 
 
 def test_a_renamed_table_is_the_same_table(case: Case) -> None:
@@ -154,7 +154,7 @@ def test_files_that_stay_must_be_a_whole_table(case: Case) -> None:
     assert locate(case.staging.location).read(file_names.published_path(Version(1))) == content(1, "a")
 
 
-# --- TableServing
+# --- ReaderCatalog
 
 
 def test_a_table_is_loaded_with_all_that_belongs_to_it(case: Case) -> None:

@@ -141,7 +141,7 @@ BOOKS: dict[str, Call] = {
 }
 PARTS: dict[type, tuple[dict[str, Call], set[str]]] = {
     # What takes a connection, a lease that somebody holds, or the files of a place that only its maker knows.
-    Catalog: (CATALOG, {"acting_as", "close", "drop_in", "first_commit", "register", "register_in"}),
+    Catalog: (CATALOG, {"acting_as", "close", "register"}),
     Leases: (LEASES, {"check", "now_ms", "objection", "release", "renew", "sweep"}),
     DatabaseMaintenancePermissions: (PERMISSIONS, {"unasked"}),
     Disposal: (DISPOSAL, {"acting_as", "object_with"}),

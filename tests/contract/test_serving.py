@@ -115,7 +115,7 @@ def limited(catalog: Catalog, **limits: int) -> Catalog:
     """The same catalog, with less patience."""
     return Catalog(
         catalog._database,
-        warehouse=catalog._warehouse,
+        warehouse=catalog.warehouse,
         locate=locate,
         world=SystemWorld(),
         limits=UnpublishedLimits(**limits),

@@ -314,4 +314,4 @@ def test_in_a_bucket_what_was_published_before_the_first_commit_is_not_ratified_
 
 def through(catalog: Catalog, files) -> Catalog:  # type: ignore[no-untyped-def]
     """The same catalog, whose files are reached in another way."""
-    return Catalog(catalog._database, warehouse=catalog._warehouse, locate=files, world=SystemWorld())
+    return Catalog(catalog._database, warehouse=catalog.warehouse, locate=files, world=SystemWorld())

@@ -321,7 +321,7 @@ def _without_comparing() -> Iterator[None]:
 
 Guard = Callable[[], AbstractContextManager[Any]]
 _UNNAMED: Guard = lambda: patch.object(validation, "check_staged_name", lambda _: None)  # noqa: E731 — rows
-_LINKS: Guard = lambda: patch.object(staged_commits.nofollow, "read", _follow_links)  # noqa: E731
+_LINKS: Guard = lambda: patch.object(staged_commits.nofollow, "read_nofollow", _follow_links)  # noqa: E731
 
 THREATS: dict[Callable[[Scene], bool], Guard] = {
     t1_a_name_that_leads_elsewhere: _UNNAMED,

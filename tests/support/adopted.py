@@ -95,4 +95,6 @@ def later(catalog: Catalog, milliseconds: int = CLAIM_TTL_MS) -> Catalog:
         def now_ms(self) -> int:
             return super().now_ms() + milliseconds
 
-    return Catalog(catalog._database, warehouse=catalog._warehouse, locate=catalog._locate, world=Later())
+    return Catalog(
+        catalog._database, warehouse=catalog.warehouse, locate=catalog._directory.locate, world=Later()
+    )

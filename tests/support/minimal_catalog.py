@@ -354,7 +354,7 @@ class MinimalCatalog:
             self._tables.update(before)
             raise
 
-    # --- TableDirectory, TableNames
+    # --- TableDirectory, TableRenaming
 
     def create_schema(self, schema: str) -> bool:
         name = checked_name(schema)
@@ -506,7 +506,7 @@ class MinimalCatalog:
                 raise NotAllowed("not all of its versions are published: undrop it, and publish")
             del self._tables[table_id]
 
-    # --- TableServing
+    # --- ReaderCatalog
 
     @property
     def writes(self) -> int:

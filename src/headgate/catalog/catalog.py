@@ -1,17 +1,17 @@
-"""The catalog's use cases: each one a database transaction around one pure decision.
+"""The catalog of a lake over one database: what its ports ask, answered by the parts it is made of.
 
-Proposals that wait at the same moment share theirs (``grouping``, ``ratify``).
+Who proposes gets a decision of the ``Ratifier``; what tables there are the ``DatabaseDirectory`` knows. Of
+tables that change hands, or whose log others write too, only the log can tell how things stand, so the
+catalog has it looked at (``settle``, ``import_…``) before it answers.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sqlalchemy import Connection
-from typing_extensions import override
 
 from headgate.catalog import decision
-from headgate.catalog.access import commit_policies
 from headgate.catalog.access.commit_policies import Proposer
 from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.activity.leases import Leases
@@ -19,7 +19,7 @@ from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenanc
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.decision import DEFAULT_LIMITS, Decision, TableHead, UnpublishedLimits
-from headgate.catalog.directory.directory import Directory
+from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
 from headgate.catalog.directory.purge import Disposal
 from headgate.catalog.handover.adoption import Adoptions
@@ -27,45 +27,43 @@ from headgate.catalog.handover.context import HandoverContext
 from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
 from headgate.catalog.integrity import CatalogAuditor
-from headgate.catalog.ports.access import OWNER, Privilege, acting_principal
+from headgate.catalog.ports.access import OWNER, AccessControl, Privilege, acting_principal
+from headgate.catalog.ports.catalog import Policies
 from headgate.catalog.ports.commits import (
-    InlineCommit,
     Lost,
     Open,
     Outcome,
     Proposal,
     Ratified,
     RatifiedCommit,
-    StagedCommit,
     TableId,
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.directory import TableEntry, TableName, normalize_name
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, normalize_name
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import ReleaseStatus
+from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.policies import CommitPolicy
+from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
 from headgate.catalog.ratification.external_review import ExternalReview
-from headgate.catalog.ratification.group_commit import GroupCommit
+from headgate.catalog.ratification.proposal_reader import ProposalReader
 from headgate.catalog.ratification.publication import PublishedWatermarks
-from headgate.catalog.ratification.ratify import Answer, Candidate, RatificationTerms
+from headgate.catalog.ratification.published_probe import PublishedProbe
+from headgate.catalog.ratification.ratifier import Ratifier
+from headgate.catalog.ratification.ratify import Candidate, RatificationTerms
 from headgate.catalog.store import checksum_content, commit_store, grant_store, loading, transfer_store
-from headgate.catalog.store.commit_store import KnownTable
-from headgate.catalog.validation import staged_commits, validation
 from headgate.clock import World
-from headgate.errors import HeadgateError, NotAllowed, SharedLog, TableFrozen, TableNotFound, UserError
+from headgate.errors import NotAllowed, TableFrozen, TableNotFound, UserError
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage.locate import Locate
 
-_GROUP_LIMIT = 64
-_INTERRUPTED = Unknown("the thread that carried the proposal to the database was interrupted")
 
-
-class Catalog(Directory):
-    """Both ports of a catalog, ``CommitCatalog`` and ``TableDirectory``, over one database."""
+class Catalog:
+    """Every port of a catalog, ``LakeCatalog``, over one database."""
 
     def __init__(
         self,
@@ -76,48 +74,43 @@ class Catalog(Directory):
         world: World,
         limits: UnpublishedLimits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(database, warehouse=warehouse, locate=locate, world=world)
-        self._policies: Callable[[], Mapping[str, CommitPolicy]] = dict
+        self._database, self._world = database, world
+        self._principal, self._policies = OWNER, _no_policies
+        self._directory = directory = DatabaseDirectory(database, warehouse, locate, world)
         self.events = EventLog(database, world)
-        self.leases, self.permissions = (
-            Leases(database, world),
-            DatabaseMaintenancePermissions(database, world),
-        )
-        self.disposal = Disposal(database, self._absolute, world)
-        self.disposal.object_with(self.leases.objection)
+        self.leases = Leases(database, world)
+        self.permissions = DatabaseMaintenancePermissions(database, world)
         handover = HandoverContext(database, warehouse, locate, world)
         self.adoptions, self.releases = Adoptions(handover), Releases(handover)
+        self.disposal = Disposal(database, directory.absolute, world)
+        self.disposal.object_with(self.leases.objection)
         self.disposal.object_with(self.releases.objection)
-        self.publications = PublishedWatermarks(
-            database, self.events, lambda location: locate(self._absolute(location))
-        )
+        self.publications = PublishedWatermarks(database, self.events, directory.files)
         self._recoveries = RecoveryWriter(database, world)
         self.copies = DirectoryCopyWriter(database, lambda: locate(warehouse))
-        self._logs = ExternalCommitImporter(
-            database, lambda location: locate(self._absolute(location)), limits, world
+        self._terms = RatificationTerms(limits, now_ms=world.now_ms)
+        self._external_commits = ExternalCommitImporter(
+            database, world, PublishedProbe(directory.files), self._terms.partitionings
         )
-        self._proposals = GroupCommit[Candidate, Answer](
-            self._logs.ratify, limit=_GROUP_LIMIT, interrupted=_INTERRUPTED
-        )
+        self._proposals = ProposalReader(database, directory.files)
+        self._ratifier = Ratifier(database, self._terms, self._external_commits)
 
-    def acting_as(
-        self, principal: str, *, policies: Callable[[], Mapping[str, CommitPolicy]] | None = None
-    ) -> "Catalog":
+    def acting_as(self, principal: str, *, policies: Policies | None = None) -> "Catalog":
         """The same catalog on behalf of a principal, under more policies; closing one closes all."""
-        other = copy.copy(self)
-        other._principal = acting_principal(principal)
-        other.events = EventLog(self._database, self._world, other._principal)
-        other.permissions = DatabaseMaintenancePermissions(self._database, self._world, other._principal)
-        other.leases = replace(self.leases, principal=other._principal)
-        other.disposal = self.disposal.acting_as(other._principal)
-        other.publications = replace(self.publications, principal=other._principal)
-        other._policies = policies or self._policies
+        other, named = copy.copy(self), acting_principal(principal)
+        other._principal, other._policies = named, policies or self._policies
+        other._directory = replace(self._directory, principal=named)
+        other.events = EventLog(self._database, self._world, named)
+        other.permissions = DatabaseMaintenancePermissions(self._database, self._world, named)
+        other.leases = replace(self.leases, principal=named)
+        other.disposal = self.disposal.acting_as(named)
+        other.publications = replace(self.publications, principal=named)
         return other
 
     @property
     def warehouse(self) -> str:
         """Where its tables are, unless they were adopted from elsewhere."""
-        return self._warehouse
+        return self._directory.warehouse
 
     @property
     def principal(self) -> str:
@@ -125,33 +118,24 @@ class Catalog(Directory):
         return self._principal
 
     @property
-    def granting(self) -> GrantService:
+    def granting(self) -> AccessControl:
         """Deciding who may do what."""
         return GrantService(self._database, self._world, self._principal, self.resolve)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
-            return self._proposed(self._candidate(proposal))
+            candidate = self._proposals.read(proposal, Proposer(self._principal, self._policies()))
+            return self._ratifier.propose(candidate)
+        except TableFrozen:
+            self.releases.settle(proposal.table_id)
+            raise
         except UserError as exc:
             refusals.record_refusal(self.events, proposal, exc, self._principal)
             raise
 
-    def _proposed(self, candidate: Candidate) -> Ratified | Lost[RatifiedCommit] | Unknown:
-        proposal = candidate.proposal
-        # Only where all wait for all may tables share a transaction; elsewhere one would hold up the others.
-        lane = None if self._database.has_one_writer else proposal.table_id
-        answer = self._proposals.submit(lane, candidate)
-        if isinstance(answer, SharedLog):
-            return self._logs.propose(candidate)
-        if isinstance(answer, TableFrozen):
-            self.releases.settle(proposal.table_id)
-        if isinstance(answer, HeadgateError):
-            raise answer
-        return answer
-
     def propose_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
         try:
-            return self._proposed_group(group)
+            return self._ratify_group(group)
         except TableFrozen:
             for proposal in group.proposals:
                 self.releases.settle(proposal.table_id)
@@ -162,26 +146,25 @@ class Catalog(Directory):
                     refusals.record_refusal(self.events, proposal, exc, self._principal)
             raise
 
-    def _proposed_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
-        staged = (creation.staging.table_id for creation in group.creations)
-        new = {table_id: self._absolute(table_id) for table_id in staged}  # T3: not what a client says
+    def _ratify_group(self, group: GroupProposal) -> GroupRatified | GroupLost[RatifiedCommit] | Unknown:
+        new = {creation.staging.table_id for creation in group.creations}
+        standing, directory = Proposer(self._principal, self._policies()), self._directory
+
+        def read(proposal: Proposal) -> Candidate:
+            location = proposal.table_id if proposal.table_id in new else None  # T3: not what a client says
+            return self._proposals.read(proposal, standing, location=location)
+
         try:
-            prepared = multi_table.prepare_group(
-                group,
-                lambda proposal: self._candidate(proposal, new.get(proposal.table_id)),
-                self.first_commit,
-                RatificationTerms(
-                    self._logs.limits, partitionings=self._logs.partitionings, now_ms=self._world.now_ms
-                ),
-            )
+            prepared = multi_table.prepare_group(group, read, directory.first_commit, self._terms)
         except UserError:
             if known := multi_table.find_ratified_group(self._database, group):
                 return known
             raise
-        self._logs.look_in_folders([each.table_id for each in group.proposals], self._policies())
-        return multi_table.ratify_group(
-            self._database, prepared, multi_table.DirectoryChanges(self.register_in, self.drop_in)
+        self._external_commits.import_from_folders(
+            [each.table_id for each in group.proposals], standing.policies
         )
+        changes = multi_table.DirectoryChanges(directory.register_in, directory.drop_in)
+        return multi_table.ratify_group(self._database, prepared, changes)
 
     def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
         self._check_sees(
@@ -193,40 +176,61 @@ class Catalog(Directory):
         wanted = tuple(table_ids)
         self._check_sees(wanted)
         self.releases.settle_those_leaving(wanted)
-        self._logs.look_in_shared(wanted, self._policies())
+        self._external_commits.import_from_shared_logs(wanted, self._policies())
         return multi_table.load_tails(self._database, wanted)
 
+    def create_schema(self, schema: str) -> bool:
+        return self._directory.create_schema(schema)
+
+    def stage(self, name: TableName) -> StagingTable:
+        return self._directory.stage(name)
+
+    def register(self, staging: StagingTable, name: TableName) -> TableEntry:
+        return self._directory.register(staging, name)
+
+    def resolve(self, name: TableName) -> TableEntry:
+        self.adoptions.settle_name(name)
+        return self._directory.resolve(name)
+
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
-        """The tables of these names, found in one transaction."""
-        wanted = tuple(map(normalize_name, names))
+        wanted = tuple(names)
         try:
-            with self._database.reading() as db:
-                return tuple(self._resolved(self._found(db, name)) for name in wanted)
+            return self._directory.resolve_all(wanted)
         except TableNotFound:  # unless one is on its way into the catalog
             return tuple(self.resolve(name) for name in wanted)
 
-    @override
-    def resolve(self, name: TableName) -> TableEntry:
-        self.adoptions.settle_name(name)
-        return super().resolve(name)
+    def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        return self._directory.tables(schema)
 
-    @override
+    def rename(self, name: TableName, to: TableName) -> TableEntry:
+        return self._directory.rename(self.resolve(name).name, to)
+
     def drop(self, name: TableName) -> TableEntry:
         self.releases.settle(self.resolve(name).table_id)  # one that has left is not this catalog's to drop
-        return super().drop(name)
+        return self._directory.drop(name)
 
-    @override
+    def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
+        return self._directory.dropped(schema)
+
+    def undrop(
+        self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
+    ) -> TableEntry:
+        return self._directory.undrop(name, table_id=table_id, to=to)
+
     def check_may_purge(self, table_id: TableId) -> None:
         self.releases.settle(table_id)
-        super().check_may_purge(table_id)
+        self._directory.check_may_purge(table_id)
+
+    def share_log(self, name: TableName) -> TableEntry:
+        return self._directory.share_log(self.resolve(name).name)
 
     def outcome_of(
         self, table_id: TableId, txn_id: TxnId, target: Version, *, any_version: bool = False
     ) -> Outcome[RatifiedCommit]:
         self._check_sees((table_id,))
-        self._logs.look_in_shared((table_id,), self._policies())
+        self._external_commits.import_from_shared_logs((table_id,), self._policies())
         with self._database.reading() as db:
-            known = _require_known_table(db, table_id, txn_id)
+            known = transfer_store.require_live_table(db, table_id, txn_id)
             head, first = known.head, known.first_ratified_as
             match decision.decide(head, target, first, any_version=any_version):
                 case Decision.REPLAY:
@@ -239,9 +243,9 @@ class Catalog(Directory):
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
             grant_store.require_visible(db, self._principal, table_id)
-            head = _require_known_table(db, table_id).head
+            head = transfer_store.require_live_table(db, table_id).head
             found = loading.load_tail(db, table_id, head)
-        if head.shares_log and self._logs.look(table_id, self._policies()):
+        if head.shares_log and self._external_commits.import_versions(table_id, self._policies()):
             return self.tail(table_id)
         # Of a table that is leaving only the log can tell whether it has left.
         if head.frozen and self.releases.settle(table_id) is not ReleaseStatus.OPEN:
@@ -270,8 +274,8 @@ class Catalog(Directory):
         return loaded
 
     def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, TableHead]:
-        entry = self._resolved(self._found(db, normalize_name(name)))
-        head = _require_known_table(db, entry.table_id).head
+        entry = self._directory.find_table(db, name)
+        head = transfer_store.require_live_table(db, entry.table_id).head
         told, known = loading.load_tail(db, entry.table_id, head), loading.load_log_hints(db, entry.table_id)
         return LoadedTable(entry, told, known, as_of), head
 
@@ -279,7 +283,7 @@ class Catalog(Directory):
         with self._database.writing() as db:
             commit_store.lock_table(db, table_id)
             grant_store.require_visible(db, self._principal, table_id)
-            head, content = _require_known_table(db, table_id).head, known.content
+            head, content = transfer_store.require_live_table(db, table_id).head, known.content
             may_write = grant_store.table_privileges(db, self._principal, table_id) - {Privilege.READ}
             if content and not (
                 may_write and checksum_content.agrees_with_catalog(db, table_id, head, content)
@@ -290,7 +294,9 @@ class Catalog(Directory):
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
         with self._database.reading() as db:
             grant_store.require_visible(db, self._principal, table_id)
-            return loading.version_at(db, table_id, _require_known_table(db, table_id).head, moment)
+            return loading.version_at(
+                db, table_id, transfer_store.require_live_table(db, table_id).head, moment
+            )
 
     def commits(
         self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
@@ -301,12 +307,12 @@ class Catalog(Directory):
 
     def take_in(self, table_id: TableId) -> Version:
         self._check_sees((table_id,))
-        self._logs.look(table_id, self._policies())
+        self._external_commits.import_versions(table_id, self._policies())
         with self._database.reading() as db:
-            return _require_known_table(db, table_id).head.latest
+            return transfer_store.require_live_table(db, table_id).head.latest
 
     @property
-    def recoveries(self) -> RecoveryWriter:
+    def recoveries(self) -> CatalogRecovery:
         """Writes down what logs prove, whoever it belonged to: for the owner of the lake alone."""
         if self._principal != OWNER:
             raise NotAllowed(
@@ -321,23 +327,25 @@ class Catalog(Directory):
 
         Told to the owner of the lake alone.
         """
-        return self._logs.ahead() if self._principal == OWNER else ()
+        return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
         """Take in what others published up to this version on one's own behalf; the latest version then."""
         standing = Proposer(self._principal, self._policies())
-        return self._logs.accept(self.resolve(name).table_id, version, standing)
+        return self._external_commits.accept(self.resolve(name).table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
         """Move a file away that is in the place of a version, and is none; its path from then on."""
         entry = self.resolve(name)
-        externals = ExternalReview(self._database, self._world, self._logs.partitionings)
-        return externals.set_aside(entry.table_id, self._locate(entry.location), version, self._principal)
+        externals = ExternalReview(self._database, self._world, self._terms.partitionings)
+        return externals.set_aside(
+            entry.table_id, self._directory.locate(entry.location), version, self._principal
+        )
 
     def mark_published(self, table_id: TableId, version: Version) -> None:
         self.publications.mark(table_id, version)
 
-    def books(self, table_id: TableId) -> CatalogAuditor:
+    def books(self, table_id: TableId) -> TableBooks:
         """What is written down of one table, for whoever checks it."""
         return CatalogAuditor(self._database, table_id, self.mark_published, self._principal)
 
@@ -352,42 +360,6 @@ class Catalog(Directory):
             for table_id in table_ids:
                 grant_store.require_visible(db, self._principal, table_id)
 
-    def _candidate(self, proposal: Proposal, location: str | None = None) -> Candidate:
-        """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
-        validation.check_staged_name(proposal)
-        if location is None:
-            self._check_may_write(proposal)
-        content = self._content(proposal, location)
-        standing = Proposer(self._principal, self._policies())
-        return Candidate(proposal, content, validation.check_content(proposal, content), standing)
 
-    def _check_may_write(self, proposal: Proposal) -> None:
-        """Refuse somebody who may not write to the table at all, before anything of theirs is read.
-
-        Who repeats what was ratified is told so, whatever may be allowed since.
-        """
-        if self._principal == OWNER:
-            return
-        with self._database.reading() as db:
-            if _require_known_table(db, proposal.table_id, proposal.txn_id).first_ratified_as is not None:
-                return
-            if not grant_store.table_privileges(db, self._principal, proposal.table_id) - {Privilege.READ}:
-                raise commit_policies.cannot_write_error(self._principal)
-
-    def _content(self, proposal: Proposal, location: str | None) -> bytes:
-        match proposal.content:
-            case InlineCommit(content):
-                return content
-            case StagedCommit(file_name):
-                if location is None:
-                    with self._database.reading() as db:
-                        grant_store.require_visible(db, self._principal, proposal.table_id)
-                        location = self._absolute(_require_known_table(db, proposal.table_id).location)
-                return staged_commits.read_staged_commit(self._locate(location), file_name)
-
-
-def _require_known_table(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
-    found = commit_store.find_head(db, table_id, txn_id)
-    if found is None:
-        raise transfer_store.not_live_error(db, table_id)
-    return found
+def _no_policies() -> Mapping[str, CommitPolicy]:
+    return {}

@@ -64,7 +64,7 @@ class LocalStore:
             raise
 
     def put_in_order(self, objects: Sequence[tuple[str, Buffer]]) -> None:
-        """See ``together.PutsInOrder``: the contents are synced side by side, and each folder once."""
+        """See ``parallel_reads.OrderedPuts``: the contents are synced side by side, and each folder once."""
         places = {path: self._full(path) for path, _ in objects}
         hidden = {path: _temporary_name(full) for path, full in places.items() if not os.path.lexists(full)}
         with ThreadPoolExecutor(_SYNCS_AT_ONCE) as pool:
@@ -86,7 +86,7 @@ class LocalStore:
             self._sync_name(f"{folder}/")
 
     def put_parts(self, path: str, parts: Iterable[bytes]) -> None:
-        """See ``copying.TakesParts``."""
+        """See ``copy.MultipartPut``."""
         self._place(path, lambda hidden: _write_parts(hidden, parts), os.replace)
 
     def list_from(self, prefix: str, *, after: str | None = None) -> Iterator[ObjectMeta]:

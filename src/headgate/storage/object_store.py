@@ -83,7 +83,7 @@ class ObjectStore:
             raise _translate(exc, path, "put") from exc
 
     def put_parts(self, path: str, parts: Iterable[bytes]) -> None:
-        """See ``copying.TakesParts``."""
+        """See ``copy.MultipartPut``."""
         try:
             # Not put with an iterator, which must not ask obstore for anything, as reading from a store does.
             with obstore.open_writer(self._client, path) as file:  # gives up what an error breaks off
@@ -93,7 +93,7 @@ class ObjectStore:
             raise _translate(exc, path, "put") from exc
 
     def copy_from(self, source: Store, path: str, to: str, size: int) -> bool:
-        """See ``copying.Copies``: within a bucket the store itself copies."""
+        """See ``copy.ServerSideCopy``: within a bucket the store itself copies."""
         if not isinstance(source, ObjectStore) or size > _MOST_COPIED_BYTES:
             return False
         try:

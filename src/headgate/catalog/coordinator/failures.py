@@ -72,7 +72,7 @@ def failed(reason: str, *, retryable: bool, conflict: bool) -> Lost[RatifiedComm
 
 
 def failure_of(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
-    """What ``CommitOwner.commit`` gives back, or raises, if that was the answer to a commit."""
+    """What ``CommitCoordinator.commit`` gives back, or raises, if that was the answer to a commit."""
     row, reason = _row(status), f"{message} (HTTP {status})"
     if row.error is not None:
         raise row.error(f"the commit owner says {row.meaning}: {reason}; nothing was committed")
@@ -80,7 +80,7 @@ def failure_of(status: int, message: str) -> Lost[RatifiedCommit] | Unknown:
 
 
 def error_of(status: int, message: str) -> HeadgateError:
-    """What the other methods of a ``CommitOwner`` raise if that was the answer: they can all be repeated."""
+    """What the other methods of a ``CommitCoordinator`` raise if that was the answer: all can be repeated."""
     row = _row(status)
     said = f"the commit owner says {row.meaning}: {message} (HTTP {status})"
     if row.retryable and not row.conflict:

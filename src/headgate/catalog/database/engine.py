@@ -1,8 +1,8 @@
 """A database as the catalog's memory: transactions that say what became of them, and its schema.
 
 On SQLite, a file shared by threads and processes, there is one writer at a time, and what a transaction
-wrote or saw is durable when it has ended (``syncs.py``), so nobody is told of what a power cut could
-undo. For that reason nothing is sent, published or deleted inside of one. On PostgreSQL
+wrote or saw is durable when it has ended (``sqlite_group_fsync.py``), so nobody is told of what a power
+cut could undo. For that reason nothing is sent, published or deleted inside of one. On PostgreSQL
 (``postgresql.py``) a writer holds the rows it locks.
 """
 

@@ -1,6 +1,7 @@
 """Which tables are there, and by which names? The directory's use cases, a database transaction each."""
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -30,59 +31,59 @@ from headgate.protocol.log import codec, file_names
 from headgate.spelling import did_you_mean
 from headgate.storage import conditional_put_probe, locations
 from headgate.storage.locate import Locate
+from headgate.storage.store import Store
 
 STAGING_TTL_MS = 24 * 60 * 60 * 1000
 """For how long a place stays reserved for a table that is being made."""
 
 
-class Directory:
-    """The port ``TableDirectory`` over one database."""
+@dataclass(frozen=True, slots=True)
+class DatabaseDirectory:
+    """The ports ``TableDirectory`` and ``TableRenaming`` over one database."""
 
-    _principal: Principal = OWNER
+    database: Database
+    warehouse: str
+    locate: Locate
+    world: World
+    principal: Principal = OWNER
     """On whose behalf everything is done."""
-
-    def __init__(self, database: Database, *, warehouse: str, locate: Locate, world: World) -> None:
-        self._database = database
-        self._warehouse = warehouse
-        self._locate = locate
-        self._world = world
 
     def create_schema(self, schema: str) -> bool:
         name = checked_name(schema)
-        with self._database.writing() as db:
+        with self.database.writing() as db:
             commit_store.lock_names(db)
             if name_store.schema_exists(db, name):
                 return False
             self._require(db, Privilege.CREATE, LAKE, f"make the schema {name}")
-            name_store.insert_schema(db, name, self._world.now_ms())
+            name_store.insert_schema(db, name, self.world.now_ms())
         return True
 
     def stage(self, name: TableName) -> StagingTable:
         name = normalize_name(name)
-        table_id = TableId(self._world.uuid())
-        with self._database.writing() as db:
+        table_id = TableId(self.world.uuid())
+        with self.database.writing() as db:
             commit_store.lock_names(db)
             self._check_schema(db, name.schema)
             self._check_may_create(db, name)
             self._check_free(db, name)
             # The place is named by the id alone: a name in a path would have to be escaped and renamed.
-            staging, now = StagingTable(table_id, table_id), self._world.now_ms()
+            staging, now = StagingTable(table_id, table_id), self.world.now_ms()
             name_store.insert_staging(db, staging, name, now, expires_ms=now + STAGING_TTL_MS)
-        return StagingTable(table_id, self._absolute(table_id))
+        return StagingTable(table_id, self.absolute(table_id))
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         name = normalize_name(name)
         first = self.first_commit(staging)
-        with self._database.writing() as db:
+        with self.database.writing() as db:
             commit_store.lock_names(db)
             existing = name_store.find_table(db, name)
             if existing is not None and existing.table_id == staging.table_id:
-                return self._resolved(existing)
+                return self._located(existing)
             self.register_in(db, staging, name, first)
             entry = name_store.find_table(db, name)
         if entry is None:
             raise table_not_found.no_table(staging.table_id)
-        return self._resolved(entry)
+        return self._located(entry)
 
     def register_in(
         self, db: Connection, staging: StagingTable, name: TableName, first: tuple[StoredCommit, Commit]
@@ -90,57 +91,65 @@ class Directory:
         """Name the staged table in the caller's transaction, which holds the lock of names."""
         record, says = first
         stamp = record.commit.in_commit_timestamp
-        timestamp_rules.check_timestamp(ProposedTimestamp(stamp, EpochMillis(-1), self._world.now_ms()))
+        timestamp_rules.check_timestamp(ProposedTimestamp(stamp, EpochMillis(-1), self.world.now_ms()))
         name = normalize_name(name)
         self._check_may_create(db, name)
         self._check_free(db, name)
-        if not name_store.make_live(db, staging.table_id, name, self._world.now_ms()):
+        if not name_store.make_live(db, staging.table_id, name, self.world.now_ms()):
             raise TableNotFound(
                 f"nothing is staged as {staging.table_id}, or its time is over and its files may be gone: "
                 "make the table anew",
                 name=str(name),
             )
-        grant_store.set_table_owner(db, staging.table_id, self._principal)
+        grant_store.set_table_owner(db, staging.table_id, self.principal)
         commit_store.insert_commits(db, staging.table_id, [record], latest_change=Version(0))
         table_state.save_table_state(db, staging.table_id, says, before=Version(0))
         created = NewEvent(EventKind.CREATE, staging.table_id, str(name), Version(0), record.commit.txn_id)
-        event_store.record_event(db, created, now_ms=self._world.now_ms())
+        event_store.record_event(db, created, now_ms=self.world.now_ms())
 
     def resolve(self, name: TableName) -> TableEntry:
-        name = normalize_name(name)
-        with self._database.reading() as db:
-            return self._resolved(self._found(db, name))
+        with self.database.reading() as db:
+            return self.find_table(db, name)
+
+    def find_table(self, db: Connection, name: TableName) -> TableEntry:
+        """The table of that name, in the caller's transaction; or ``TableNotFound``."""
+        return self._located(self._find_visible(db, normalize_name(name)))
+
+    def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
+        """The tables of these names, found in one transaction."""
+        with self.database.reading() as db:
+            return tuple(self.find_table(db, name) for name in names)
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
-        with self._database.reading() as db:
+        with self.database.reading() as db:
             found = name_store.live_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
-        return tuple(self._resolved(entry) for entry in found)
+        return tuple(self._located(entry) for entry in found)
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:
-        name, to = self.resolve(name).name, normalize_name(to)
-        with self._database.writing() as db:
+        name, to = normalize_name(name), normalize_name(to)
+        with self.database.writing() as db:
             commit_store.lock_names(db)
-            entry = self._found(db, name)
+            entry = self._find_visible(db, name)
             if to == name:
-                return self._resolved(entry)
+                return self._located(entry)
             self._check_schema(db, to.schema)
             self._check_may_drop(db, entry.table_id)
             self._check_may_create(db, to)
             self._check_free(db, to)
             name_store.rename_table(db, entry.table_id, to)
             happened = NewEvent(EventKind.RENAME, entry.table_id, str(to), details={"from": str(name)})
-            event_store.record_event(db, happened, now_ms=self._world.now_ms())
-            return self._resolved(self._found(db, to))
+            event_store.record_event(db, happened, now_ms=self.world.now_ms())
+            return self.find_table(db, to)
 
     def drop(self, name: TableName) -> TableEntry:
-        name = self.resolve(name).name
-        with self._database.writing() as db:
+        name = normalize_name(name)
+        with self.database.writing() as db:
             commit_store.lock_names(db)
-            entry = self._found(db, name)
+            entry = self._find_visible(db, name)
             commit_store.lock_table(db, entry.table_id)
             self.drop_in(db, entry.table_id)
-        return self._resolved(entry)
+        return self._located(entry)
 
     def share_log(self, name: TableName) -> TableEntry:
         """Let others publish versions of the table themselves; for good.
@@ -150,11 +159,11 @@ class Directory:
         found = self.resolve(name)
         name = found.name
         conditional_put_probe.require_conditional_puts(
-            self._locate(found.location), file_names.PROBE_FOLDER
+            self.locate(found.location), file_names.PROBE_FOLDER
         )  # else both could win
-        with self._database.writing() as db:
+        with self.database.writing() as db:
             commit_store.lock_names(db)
-            entry = self._found(db, name)
+            entry = self._find_visible(db, name)
             commit_store.lock_table(db, entry.table_id)
             what = f"let others write the log of {name}"
             self._require(db, Privilege.ALTER_PROTOCOL, Securable(Scope.TABLE, entry.table_id), what)
@@ -164,24 +173,24 @@ class Directory:
                     f"not all versions of {name} are published: table.publish(), and share its log then"
                 )
             name_store.make_log_shared(db, entry.table_id)
-            return self._resolved(self._found(db, name))
+            return self.find_table(db, name)
 
     def check_may_purge(self, table_id: TableId) -> None:
         """``NotAllowed`` to whoever may not drop the table."""
-        with self._database.reading() as db:
+        with self.database.reading() as db:
             self._check_may_drop(db, table_id)
 
     def dropped(self, schema: str | None = None) -> tuple[TableEntry, ...]:
-        with self._database.reading() as db:
+        with self.database.reading() as db:
             found = name_store.dropped_tables(db, checked_name(schema) if schema is not None else None)
             found = self._visible(db, found)
-        return tuple(self._resolved(entry) for entry in found)
+        return tuple(self._located(entry) for entry in found)
 
     def undrop(
         self, name: TableName, *, table_id: TableId | None = None, to: TableName | None = None
     ) -> TableEntry:
         name, to = normalize_name(name), normalize_name(to or name)
-        with self._database.writing() as db:
+        with self.database.writing() as db:
             commit_store.lock_names(db)
             entry = name_store.find_dropped(db, name, table_id)
             if entry is None:
@@ -195,24 +204,24 @@ class Directory:
             self._check_free(db, to)
             name_store.undrop_table(db, entry.table_id, to)
             happened = NewEvent(EventKind.UNDROP, entry.table_id, str(to))
-            event_store.record_event(db, happened, now_ms=self._world.now_ms())
-            return self._resolved(self._found(db, to))
+            event_store.record_event(db, happened, now_ms=self.world.now_ms())
+            return self.find_table(db, to)
 
     def drop_in(self, db: Connection, table_id: TableId) -> None:
         """Take a live table's name away in the caller's transaction, which holds the lock of names."""
         self._check_may_drop(db, table_id)
-        name_store.make_dropped(db, table_id, self._world.now_ms())
-        event_store.record_event(db, NewEvent(EventKind.DROP, table_id), now_ms=self._world.now_ms())
+        name_store.make_dropped(db, table_id, self.world.now_ms())
+        event_store.record_event(db, NewEvent(EventKind.DROP, table_id), now_ms=self.world.now_ms())
 
     def first_commit(self, staging: StagingTable) -> tuple[StoredCommit, Commit]:
         """Version 0 of a staged table, as it is written down and as what it says."""
         zero = Version(0)
-        with self._database.reading() as db:
+        with self.database.reading() as db:
             if not name_store.table_id_exists(db, staging.table_id):
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=staging.table_id)
         try:
             # Where it is, the catalog knows from the id, whatever the client says (T3).
-            content = self._locate(self._absolute(staging.table_id)).read(file_names.published_path(zero))
+            content = self.files(staging.table_id).read(file_names.published_path(zero))
         except ObjectNotFound as exc:
             raise InvalidRequest("a table is registered after its version 0 is written, not before") from exc
         first = codec.decode(zero, content)
@@ -221,13 +230,13 @@ class Directory:
         txn_id, timestamp = first.info.txn_id, first.info.in_commit_timestamp
         if txn_id is None or timestamp is None:
             raise InvalidRequest("version 0 must have a commitInfo with a txnId and an inCommitTimestamp")
-        with self._database.reading() as db:
+        with self.database.reading() as db:
             validation.check_first_commit(content, commit_rules.load_file_sources(db, staging.table_id))
         ratified = RatifiedCommit(zero, txn_id, timestamp, None)
         said = operation_name(first.info)
         return StoredCommit(ratified, len(content), fingerprint(content), said), first
 
-    def _found(self, db: Connection, name: TableName) -> TableEntry:
+    def _find_visible(self, db: Connection, name: TableName) -> TableEntry:
         found = name_store.find_table(db, name)
         if found is None or not self._visible(db, (found,)):
             raise self._not_found(db, name)
@@ -245,9 +254,9 @@ class Directory:
         )
 
     def _visible(self, db: Connection, found: tuple[TableEntry, ...]) -> tuple[TableEntry, ...]:
-        if self._principal == OWNER:
+        if self.principal == OWNER:
             return found
-        seen = grant_store.visible_tables(db, self._principal, (entry.table_id for entry in found))
+        seen = grant_store.visible_tables(db, self.principal, (entry.table_id for entry in found))
         return tuple(entry for entry in found if entry.table_id in seen)
 
     def _check_may_create(self, db: Connection, name: TableName) -> None:
@@ -262,7 +271,7 @@ class Directory:
         )
 
     def _require(self, db: Connection, privilege: Privilege, on: Securable, what: str) -> None:
-        grant_store.require_privilege(db, self._principal, privilege, on, what)
+        grant_store.require_privilege(db, self.principal, privilege, on, what)
 
     def _check_schema(self, db: Connection, schema: str) -> None:
         if not name_store.schema_exists(db, schema):
@@ -272,14 +281,19 @@ class Directory:
 
     def _check_free(self, db: Connection, name: TableName) -> None:
         taken = name_store.find_table(db, name) is not None
-        if taken or transfer_store.is_name_reserved(db, name, self._world.now_ms()):
+        if taken or transfer_store.is_name_reserved(db, name, self.world.now_ms()):
             raise _name_taken_error(name)
 
-    def _absolute(self, location: str) -> str:
-        return locations.absolute_location(location, self._warehouse)
+    def absolute(self, location: str) -> str:
+        """Where that is, which the catalog has written down."""
+        return locations.absolute_location(location, self.warehouse)
 
-    def _resolved(self, entry: TableEntry) -> TableEntry:
-        return replace(entry, location=self._absolute(entry.location))
+    def files(self, location: str) -> Store:
+        """The files of a table, by its location as the database has it."""
+        return self.locate(self.absolute(location))
+
+    def _located(self, entry: TableEntry) -> TableEntry:
+        return replace(entry, location=self.absolute(entry.location))
 
 
 def _shown_name(db: Connection, table_id: TableId) -> str:

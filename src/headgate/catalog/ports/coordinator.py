@@ -113,13 +113,13 @@ class CommitCoordinator(Protocol):
 class WritesCommits(Protocol):
     """A commit owner that is handed the actions themselves, and writes the commit file of its choice.
 
-    Clients ask it so, and stage nothing; all that ``CommitOwner`` says holds.
+    Clients ask it so, and stage nothing; all that ``CommitCoordinator`` says holds.
     """
 
     def commit_actions(
         self, table: CoordinatedTable, proposal: CoordinatedActions
     ) -> RatifiedCommit | Lost[RatifiedCommit] | Unknown:
-        """Ratify the next version, at most once, as ``CommitOwner.commit`` does.
+        """Ratify the next version, at most once, as ``CommitCoordinator.commit`` does.
 
         Either the content becomes an un-backfilled file, and the owner records in one step that it is the
         version; or, if the previous version is published, a published one that is created only if there is

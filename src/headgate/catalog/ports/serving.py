@@ -37,7 +37,7 @@ class LoadedTable:
     tail: Tail
     known: LogHints
     as_of: int = field(default=0, compare=False)
-    """How often the catalog had been written through when it was asked, as ``TableServing.writes`` counts."""
+    """How often the catalog had been written through when asked, as ``ReaderCatalog.writes`` counts."""
 
 
 @dataclass(frozen=True, slots=True)

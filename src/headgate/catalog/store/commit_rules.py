@@ -1,7 +1,7 @@
 """What was agreed about commits beyond who may make them: limits, foreign keys, files from elsewhere.
 
-Kept in the catalog's database; ``policy`` holds commits to it. Rules of the lake hold in every schema,
-those of a schema in every table; where a rule stands twice, the one closer to the table counts.
+Kept in the catalog's database; ``commit_policies`` holds commits to it. Rules of the lake hold in every
+schema, those of a schema in every table; where a rule stands twice, the one closer to the table counts.
 """
 
 from collections.abc import Callable, Mapping

@@ -27,6 +27,7 @@ from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.directory_copy import LIVE
 from headgate.catalog.ports.handover import Transfer, TransferPhase
 from headgate.catalog.store import commit_store, name_store, table_not_found
+from headgate.catalog.store.commit_store import KnownTable
 from headgate.errors import TableFrozen, TableNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.storage import locations
@@ -186,6 +187,14 @@ def mark_released(db: Connection, transfer: Transfer, place: str) -> None:
         .where(transfers.c.table_id == table_id)
         .values(phase=TransferPhase.GONE.value, location=place)
     )
+
+
+def require_live_table(db: Connection, table_id: TableId, txn_id: TxnId | None = None) -> KnownTable:
+    """What is written down of a live table, and of a transaction of it; or ``TableNotFound``."""
+    found = commit_store.find_head(db, table_id, txn_id)
+    if found is None:
+        raise not_live_error(db, table_id)
+    return found
 
 
 def not_live_error(db: Connection, table_id: TableId) -> TableNotFound:

@@ -1,7 +1,8 @@
 """Two commits upgraded the protocol at once: do both upgrades stand?
 
-They do if each only adds features from ``INDEPENDENT``, as two writers do who set the first metadata domains
-of a table. The later one then upgrades the protocol that the winner left, or has nothing to upgrade any more:
+They do if each only adds features from ``INDEPENDENT_FEATURES``, as two writers do who set the first metadata
+domains of a table. The later one then upgrades the protocol that the winner left, or has nothing
+to upgrade any more:
 
     before   appendOnly, invariants
     winner   appendOnly, invariants, domainMetadata

@@ -1,6 +1,6 @@
 """May a transaction still commit after a concurrent one won? The rules, as rows.
 
-These rows are about all but files, which ``file_conflicts`` has; ``rebase`` has the order of both and of
+These rows are about all but files, which ``file_rules`` has; ``rebase`` has the order of both and of
 what is mended in between. The first row that objects decides.
 """
 

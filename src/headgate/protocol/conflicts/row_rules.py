@@ -1,7 +1,7 @@
 """May two commits that hide rows of one data file both stand? Row by row: if no row is hidden by both.
 
 The loser's deletion vector is then united with the winner's. Only changes that say which rows
-they are about, in ``RowWork``, are judged so; all others lose the whole file.
+they are about, in ``TouchedRows``, are judged so; all others lose the whole file.
 
 Two DELETEs of file ``a``, which has ten rows, began at version 7. The winner hid row 4, we hide row 1. Ours
 then removes the file as the winner left it, and adds it with both rows hidden:

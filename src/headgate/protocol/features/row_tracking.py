@@ -34,7 +34,7 @@ class _RowTrackingConfiguration(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def high_water_mark(state: State) -> int:
-    """The highest row id ever given; ``NO_MARK`` if none was."""
+    """The highest row id ever given; ``NO_HIGH_WATER_MARK`` if none was."""
     found = state.domains.get(ROW_TRACKING_DOMAIN)
     if found is None:
         return NO_HIGH_WATER_MARK
@@ -53,7 +53,7 @@ def parse_high_water_mark(action: DomainMetadata) -> int:
 
 
 def highest_row_id(adds: Iterable[AddFile]) -> int:
-    """The highest row id that these files have, as far as they say; ``NO_MARK`` if they have none."""
+    """The highest row id that these files have, as far as they say; or ``NO_HIGH_WATER_MARK``."""
     last = (first + _rows_or_one(add) - 1 for add in adds if (first := add.base_row_id) is not None)
     return max(last, default=NO_HIGH_WATER_MARK)
 

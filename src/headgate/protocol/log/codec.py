@@ -131,7 +131,7 @@ def decode(version: Version, content: bytes) -> Commit:
 def decode_without_files(version: Version, content: bytes) -> Commit:
     """The actions of one version without its files, which are not even parsed.
 
-    As in ``fold``, a damaged protocol or metaData is an action too.
+    As in ``decode_folded``, a damaged protocol or metaData is an action too.
     """
     return commit_from_actions(version, _parse(_NON_FILE_ACTIONS, version, content, damaged=True))
 

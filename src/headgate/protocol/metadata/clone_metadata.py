@@ -32,7 +32,7 @@ PROPERTIES_NOT_CLONED = (
         property_values.PROTECTED_BEFORE,
     }
 )
-"""What properties say of the source alone; that of coordinators is left by ``coordination.copied``.
+"""What properties say of the source alone; that of coordinators is left by ``properties_copied_by_clone``.
 
 The columns of row ids must have other names: what files have in them are ids of the source.
 """

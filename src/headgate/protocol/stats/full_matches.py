@@ -1,6 +1,6 @@
 """Which files have only rows that a predicate selects, so that none of them need be opened to know.
 
-The counterpart of ``skipping``: a file is named only if its partition values or its statistics
+The counterpart of ``data_skipping``: a file is named only if its partition values or its statistics
 prove that the predicate is true for every one of its rows. That as many values are null as there are
 rows proves nothing: other writers' statistics may count too few rows.
 """

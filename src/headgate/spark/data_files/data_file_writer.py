@@ -122,7 +122,7 @@ def write_files(
     types: a nested field or column that is absent is null, or its default, or computed if it is
     generated. ``metadata`` is that of the version to be: its schema, partition columns, column mapping,
     constraints and properties count. ``clustering`` is what the table is clustered by, as
-    ``domain_lifecycle.clustering_columns`` gives it. ``extra`` are columns of ``df`` that are stored
+    ``lifecycle.clustering_columns`` gives it. ``extra`` are columns of ``df`` that are stored
     beside those of the table under just their names, such as the materialized ids of rows.
 
     The files are in a folder of their own, which ``discard`` deletes. Raises ``ConstraintViolated`` if

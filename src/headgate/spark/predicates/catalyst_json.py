@@ -1,7 +1,7 @@
 """What a filter says, given as the JSON that Spark writes of an expression tree.
 
 The nodes of a tree stand one after the other, each before its children. They become nested lists,
-as ``pushed`` reads them: the name of an expression or a word (column, field, cast, literal), then
+as ``pushed_filters`` reads them: the name of an expression or a word (column, field, cast, literal), then
 its parts. What only Spark can judge is ``["?"]``, and so is a value that has no exact text.
 """
 

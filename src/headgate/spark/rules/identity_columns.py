@@ -2,7 +2,7 @@
 
 Spark numbers rows by partition and by place within it. That number is taken in the stage that also stores
 the rows: behind no shuffle, so a task that is run again gives the same values, and of a partition that
-ran twice only one result is kept. Two partitions never share a value (``identity.place``), whatever Spark
+ran twice only one result is kept. Two partitions never share a value (``unique_row_number``), whatever Spark
 makes of their number while the job runs. No Python sees a row, so it works on Spark Connect as well.
 """
 
@@ -64,7 +64,7 @@ def with_row_numbers(rows: DataFrame, own: InternalNames) -> DataFrame:
 
 
 def with_compact_numbers(rows: DataFrame, own: InternalNames) -> DataFrame:
-    """The rows whose numbers say partition and place within it, as ``identity.place`` numbers them."""
+    """The rows whose numbers say partition and place within it, as ``unique_row_number`` numbers them."""
     number, a, b = own.number, own.digits_a, own.digits_b
     partition = f"(shiftright({number}, {_PARTITION_BITS}) + 1L)"
     row = f"({number} & {(1 << _PARTITION_BITS) - 1}L)"

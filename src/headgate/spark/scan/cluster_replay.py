@@ -105,7 +105,7 @@ def is_needed(table: OpenedTable, snapshot: Snapshot) -> bool:
 def live_files(
     spark: SparkSession, table: OpenedTable, version: Version, *, parsed: StructType | None = None
 ) -> DataFrame:
-    """One row per live file, in the columns of ``files.SCHEMA``.
+    """One row per live file, in the columns of ``live_files.SCHEMA``.
 
     With ``parsed`` there is one more, STATS_PARSED: so much of the statistics that a checkpoint
     has as columns.

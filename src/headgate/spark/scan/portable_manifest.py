@@ -3,7 +3,7 @@
 It reads the list as the manifest that its own streaming sink leaves behind (``_spark_metadata``),
 so nothing is listed and no Python touches a row. A classic session reads it once, before ``scan``
 returns. A Spark Connect server reads it again whenever a query runs, so there it stays as long as
-any DataFrame made from the scan; ``scratch`` says where.
+any DataFrame made from the scan; ``connect_scratch`` says where.
 
 ``_spark_metadata/0`` for two files of a partitioned table:
 

@@ -137,7 +137,7 @@ class Lake:
     def catalog(self, wire: Wire | None = None, *, ahead_ms: int = 0) -> Catalog:
         database: Any = self.inner._database if wire is None else FaultyDatabase(self.inner._database, wire)
         files = locate if wire is None else (lambda place: FaultyStore(locate(place), wire))
-        return Catalog(database, warehouse=self.inner._warehouse, locate=files, world=Hurried(ahead_ms))
+        return Catalog(database, warehouse=self.inner.warehouse, locate=files, world=Hurried(ahead_ms))
 
     def opened(self, catalog: Catalog, entry: TableEntry, wire: Wire | None = None) -> OpenedTable:
         store = locate(entry.location)

@@ -1,0 +1,54 @@
+"""What does a proposal say? Its content is read and checked before any table is held for it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headgate.catalog.access import commit_policies
+from headgate.catalog.access.commit_policies import Proposer
+from headgate.catalog.database.engine import Database
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
+from headgate.catalog.ports.commits import InlineCommit, Proposal, StagedCommit
+from headgate.catalog.ratification.ratify import Candidate
+from headgate.catalog.store import grant_store, transfer_store
+from headgate.catalog.validation import staged_commits, validation
+from headgate.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalReader:
+    """Makes candidates of proposals."""
+
+    database: Database
+    files: Callable[[str], Store]
+    """The store of a table, by its location as the database has it."""
+
+    def read(self, proposal: Proposal, standing: Proposer, *, location: str | None = None) -> Candidate:
+        """The proposal with its content, checked; ``location`` is where a table is that is not live yet."""
+        validation.check_staged_name(proposal)
+        if location is None and standing.principal != OWNER:
+            self._check_may_write(proposal, standing.principal)
+        content = self._content(proposal, standing.principal, location)
+        return Candidate(proposal, content, validation.check_content(proposal, content), standing)
+
+    def _check_may_write(self, proposal: Proposal, principal: Principal) -> None:
+        """Refuse somebody who may not write to the table at all, before anything of theirs is read.
+
+        Who repeats what was ratified is told so, whatever may be allowed since.
+        """
+        with self.database.reading() as db:
+            known = transfer_store.require_live_table(db, proposal.table_id, proposal.txn_id)
+            if known.first_ratified_as is not None:
+                return
+            if not grant_store.table_privileges(db, principal, proposal.table_id) - {Privilege.READ}:
+                raise commit_policies.cannot_write_error(principal)
+
+    def _content(self, proposal: Proposal, principal: Principal, location: str | None) -> bytes:
+        match proposal.content:
+            case InlineCommit(content):
+                return content
+            case StagedCommit(file_name):
+                if location is None:
+                    with self.database.reading() as db:
+                        grant_store.require_visible(db, principal, proposal.table_id)
+                        location = transfer_store.require_live_table(db, proposal.table_id).location
+                return staged_commits.read_staged_commit(self.files(location), file_name)
