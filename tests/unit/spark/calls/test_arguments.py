@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from headgate.catalog.activity.lease_handle import Lease
 from pyspark.sql.types import LongType, StructType
 
 import headgate
@@ -17,6 +16,7 @@ from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.spark.calls.arguments import KINDS
 from headgate.spark.dml.merge.merge import Merge
 from headgate.spark.streaming.micro_batch import BatchWriter
+from headgate.table.maintenance.lease_handle import Lease
 from headgate.table.maintenance.worker import Worker
 
 IDS = StructType().add("id", LongType())
