@@ -11,7 +11,7 @@ from tests.mutation.modules import TESTS
 from tests.mutation.run import ROOT, Fate, judge, mutants_of, source
 from tests.mutation.survivors import Survivor, explained
 
-_RULES = "catalog.rules"
+_RULES = "catalog.decision"
 
 
 def _mutant(text: str, change: str) -> Mutant:
