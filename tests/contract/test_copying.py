@@ -147,7 +147,7 @@ def test_a_lake_in_a_bucket_clones_both_ways(makes: dict[str, Make], tmp_path: P
     catalog = Catalog(database, warehouse=f"{place}/ware%20house", locate=locate, world=SystemWorld())
     with Lake(catalog, settings=Settings(publish=Publish.NOW), world=SystemWorld()) as lake:
         lake.create_schema("s")
-        table = lake._create(TableName("s", "t"), TableDefinition(tables.SCHEMA))
+        table = lake._creation.create(TableName("s", "t"), TableDefinition(tables.SCHEMA))
         add = tables.parquet_file(str(tmp_path / "made"), "f1.parquet", [1])
         table.log.store.put("f1.parquet", (tmp_path / "made" / "f1.parquet").read_bytes())
         table.log.commit(tables.append_change(add), base=table.log.snapshot())

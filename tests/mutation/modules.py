@@ -247,6 +247,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/unit/protocol/metadata/test_replaced_tables.py",
     ),
     "protocol.features.coordinated_commits": ("tests/unit/protocol/features/test_coordinated_commits.py",),
+    "protocol.features.coordinator_properties": ("tests/unit/protocol/features/test_coordinated_commits.py",),
     "catalog.ratification.partitioning_cache": ("tests/unit/protocol/schema/test_partitioning.py",),
     "catalog.coordinator.rules": ("tests/unit/catalog/coordinator/test_rules.py",),
     "catalog.decision": ("tests/unit/catalog/test_decision.py",),

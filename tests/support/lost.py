@@ -113,7 +113,7 @@ def opened(lake: Lake, name: str, settings: Settings | None = None) -> OpenedTab
     catalog = lake._catalog
     entry = catalog.resolve(TableName(schema, table))
     if settings is None:
-        return lake._open_table(entry)
+        return lake._context.open_table(entry)
     return tables.open_managed(catalog, entry.table_id, entry.location, settings=settings)
 
 

@@ -1,46 +1,47 @@
 """Who may do what in a lake: the part of ``Lake`` that grants, revokes and sets rules."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.ports.access import ForeignKey, Grant, Privilege
-from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.access import AccessControl, ForeignKey, Grant, Privilege
 
 
+@dataclass(frozen=True, slots=True)
 class LakeAccess:
     """What a lake offers to who decides about others; a method takes MANAGE GRANTS on what it is about."""
 
-    _catalog: LakeCatalog
+    access_control: AccessControl
 
     def grant(self, privilege: Privilege | str, *, on: str | None = None, to: str) -> None:
         """Let a principal do something: ``on`` a table, on all tables of a schema, or without it in the lake.
 
         Nothing happens if it was granted already.
         """
-        self._catalog.granting.grant(privilege, on, to)
+        self.access_control.grant(privilege, on, to)
 
     def revoke(self, privilege: Privilege | str, *, on: str | None = None, from_: str) -> bool:
         """Take back what was granted in the same words; whether it was."""
-        return self._catalog.granting.revoke(privilege, on, from_)
+        return self.access_control.revoke(privilege, on, from_)
 
     def grants(self) -> tuple[Grant, ...]:
         """What was granted to whom; to who may not manage the grants of the lake, their own."""
-        return self._catalog.granting.grants()
+        return self.access_control.grants()
 
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
         """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
-        self._catalog.granting.limit_unpublished(principal, limit)
+        self.access_control.limit_unpublished(principal, limit)
 
     def set_rule(self, rule: str, value: str | int | None, *, on: str | None = None) -> None:
         """Let a rule of commits hold for a table, a schema or the lake; with None it no longer does.
 
         The rules are ``max_commit_bytes``, ``max_commit_files``, ``column_names`` and ``freeze_metadata``.
         """
-        self._catalog.granting.set_rule(rule, value, on)
+        self.access_control.set_rule(rule, value, on)
 
     def allow_files(self, table: str, location: str | Path) -> None:
         """Let a table name files below another place, as a shallow clone of what is there does."""
-        self._catalog.granting.allow_files(table, str(location))
+        self.access_control.allow_files(table, str(location))
 
     def add_foreign_key(
         self, child: str, columns: Sequence[str], parent: str, parent_columns: Sequence[str]
@@ -50,12 +51,12 @@ class LakeAccess:
         From then on no commit drops or renames one of them, nor makes one nullable that is referred to.
         Rows are not checked.
         """
-        self._catalog.granting.add_foreign_key(child, columns, parent, parent_columns)
+        self.access_control.add_foreign_key(child, columns, parent, parent_columns)
 
     def drop_foreign_key(self, child: str, columns: Sequence[str], parent: str) -> bool:
         """Forget a foreign key; whether there was one."""
-        return self._catalog.granting.drop_foreign_key(child, columns, parent)
+        return self.access_control.drop_foreign_key(child, columns, parent)
 
     def foreign_keys(self, table: str) -> tuple[ForeignKey, ...]:
         """The foreign keys to a table and from it."""
-        return self._catalog.granting.foreign_keys(table)
+        return self.access_control.foreign_keys(table)

@@ -10,12 +10,13 @@ from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.events import ALL_EVENT_KINDS, Event, EventKind
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.lake.listener import Listener
+from headgate.lake.names import parse_name
 from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds
@@ -32,11 +33,11 @@ class LakeActivity:
     """The part of a lake that is about what happens in it."""
 
     def __init__(
-        self, catalog: LakeCatalog, world: World, opened: Callable[[TableEntry], OpenedTable]
+        self, catalog: LakeCatalog, world: World, open_table: Callable[[TableEntry], OpenedTable]
     ) -> None:
         self._catalog = catalog
         self._world = world
-        self._open_table = opened
+        self._open_table = open_table
         self._listeners: list[Listener] = []
 
     def events(self, *, after: int = 0, limit: int = 1_000) -> tuple[Event, ...]:
@@ -111,11 +112,11 @@ class LakeActivity:
         is committed until this is done, or they are set aside. They are reviewed as if you proposed them.
         The latest version then.
         """
-        return self._catalog.accept_version(_name(table), Version(version))
+        return self._catalog.accept_version(parse_name(table), Version(version))
 
     def set_aside_version(self, table: str, version: int) -> str:
         """Move a file away that is in the place of a version and is none; its path from then on."""
-        return self._catalog.set_aside_version(_name(table), Version(version))
+        return self._catalog.set_aside_version(parse_name(table), Version(version))
 
     def worker(
         self,
@@ -137,19 +138,13 @@ class LakeActivity:
             self._catalog, self._open_table, self._world, holder, policy or WorkerPolicy(), rearranger
         )
 
-    def _stop_listening(self) -> None:
+    def stop_listening(self) -> None:
+        """Close every listener."""
         while self._listeners:
             self._listeners.pop().close()
 
     def _table_id(self, table: str) -> TableId:
-        return self._catalog.resolve(_name(table)).table_id
-
-
-def _name(table: str) -> TableName:
-    schema, dot, name = table.partition(".")
-    if not dot:
-        raise InvalidRequest(f"{table!r} is not a table's name: write it as schema.table")
-    return TableName(schema, name)
+        return self._catalog.resolve(parse_name(table)).table_id
 
 
 def _kind(kind: str | EventKind) -> EventKind:

@@ -10,8 +10,10 @@ from pathlib import Path
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.errors import TableNotFound, VersionNotFound
-from headgate.lake.create import TableCreation
-from headgate.lake.directory import parse_name
+from headgate.lake.activity import LakeActivity
+from headgate.lake.context import LakeContext
+from headgate.lake.names import parse_name
+from headgate.lake.path_table import open_path
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.calls import moments
@@ -34,8 +36,13 @@ class _CloneSource:
     name: TableName | None = None
 
 
-class TableCloning(TableCreation):
+@dataclass(frozen=True, slots=True)
+class TableCloning:
     """The part of a lake that clones tables."""
+
+    context: LakeContext
+    activity: LakeActivity
+    """Who leases what is copied."""
 
     def clone(  # noqa: PLR0913 — those of Delta's statement
         self,
@@ -72,23 +79,23 @@ class TableCloning(TableCreation):
             )
 
     def _make(self, found: _CloneSource, source: CloneSource, target: TableName, wish: CloneOptions) -> Table:
-        staging = self._reserve(target)
+        staging = self.context.reserve(target)
         self._let_name(staging.table_id, found, source, wish)
-        site = NewTableLocation(staging.location, locate(staging.location), self._world)
+        site = NewTableLocation(staging.location, locate(staging.location), self.context.world)
         wish = replaced(wish, required=alter_properties.catalog_identity(staging.table_id, str(target)))
-        return self._handle(
-            cloned.create_clone(site, source, wish, lambda: self._catalog.register(staging, target))
+        return self.context.handle(
+            cloned.create_clone(site, source, wish, lambda: self.context.catalog.register(staging, target))
         )
 
     def _over(self, found: _CloneSource, source: CloneSource, entry: TableEntry, wish: CloneOptions) -> Table:
-        handle = self._handle(entry)
+        handle = self.context.handle(entry)
         self._let_name(entry.table_id, found, source, wish)
         cloned.replace_with_clone(handle.log, source, wish)
         return handle
 
     def _present(self, name: TableName) -> TableEntry | None:
         try:
-            return self._catalog.resolve(name)
+            return self.context.catalog.resolve(name)
         except TableNotFound:
             return None
 
@@ -99,7 +106,7 @@ class TableCloning(TableCreation):
         if wish.shallow or found.name is None:
             return nullcontext()
         try:
-            return self.lease(str(found.name), version=version)
+            return self.activity.lease(str(found.name), version=version)
         except VersionNotFound:  # some of it may be gone, or not: who copies will see
             return nullcontext()
 
@@ -112,7 +119,7 @@ class TableCloning(TableCreation):
         """
         if not wish.shallow:
             return
-        granting = self._catalog.granting
+        granting = self.context.catalog.granting
         if found.name is None:
             granting.let_clone_places(table_id, cloned.source_locations(source))
         else:
@@ -125,9 +132,9 @@ class TableCloning(TableCreation):
         if text.startswith(_DELTA) and text.endswith("`"):
             text = text.removeprefix(_DELTA).removesuffix("`")
         elif not isinstance(source, Path) and "/" not in text:
-            entry = self._catalog.resolve(parse_name(text))
-            return _CloneSource(str(entry.name), self._open_table(entry), entry.name)
-        opened = self._opened_at(text)
+            entry = self.context.resolve(text)
+            return _CloneSource(str(entry.name), self.context.open_table(entry), entry.name)
+        opened = open_path(text, self.context.settings)
         if not opened.exists():
             raise table_not_found.no_table_at(opened.location)
         return _CloneSource(f"delta.`{opened.location}`", opened)
@@ -137,8 +144,4 @@ class TableCloning(TableCreation):
         entry = None if table.name.startswith(_DELTA) else self._present(parse_name(table.name))
         if entry is None or not file_paths.is_same_location(entry.location, table.location):
             return None
-        return _CloneSource(str(entry.name), self._open_table(entry), entry.name)
-
-    def _opened_at(self, location: str) -> OpenedTable:
-        """The ordinary Delta table at a path."""
-        raise NotImplementedError
+        return _CloneSource(str(entry.name), self.context.open_table(entry), entry.name)

@@ -1,18 +1,18 @@
 """What a lake offers to those who make tables: empty ones, ones with rows, and others in their place."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
-from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
-from headgate.lake.directory import LakeDirectory, parse_name
+from headgate.lake.context import LakeContext
+from headgate.lake.names import parse_name
 from headgate.lake.table import Table
-from headgate.protocol.log import file_names
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
 from headgate.spark.data_files.write_options import WriteKwargs, WriteOptions
@@ -24,7 +24,6 @@ from headgate.spark.streaming.stream_options import StreamKwargs, StreamMode
 from headgate.spark.write import replace_table as replacing
 from headgate.spark.write.replace_table import TableReplacement
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
-from headgate.storage import make_folder
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
@@ -32,8 +31,11 @@ from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
 
 
-class TableCreation(LakeDirectory):
+@dataclass(frozen=True, slots=True)
+class TableCreation:
     """The part of a lake that makes tables."""
+
+    context: LakeContext
 
     def create_table(  # noqa: PLR0913 — what a new table is, each by its name
         self,
@@ -63,7 +65,7 @@ class TableCreation(LakeDirectory):
             cluster_by=cluster_by,
             domains=domains,
         )
-        return self._create(table_name, definition)
+        return self.create(table_name, definition)
 
     def write(
         self,
@@ -84,10 +86,10 @@ class TableCreation(LakeDirectory):
         asked = SaveRequest(df, name, mode, write_options.from_kwargs(options), properties or {})
         save(
             asked,
-            lambda: self._open_table(self._catalog.resolve(parse_name(name))),
-            lambda definition: self._create_as(parse_name(name), definition, df, asked.first).log,
+            lambda: self.context.open_table(self.context.resolve(name)),
+            lambda definition: self._create_with_rows(parse_name(name), definition, df, asked.first).log,
         )
-        return self._handle(self._catalog.resolve(parse_name(name)))
+        return self.context.handle(self.context.resolve(name))
 
     def write_stream(
         self,
@@ -105,7 +107,7 @@ class TableCreation(LakeDirectory):
         one commit with its rows.
         """
         asked = stream_options.from_kwargs(mode, options, checkpoint)
-        return sink.start(df, self._destination(name, properties or {}), asked)
+        return sink.start(df, self.destination(name, properties or {}), asked)
 
     def replace_table(
         self,
@@ -138,79 +140,66 @@ class TableCreation(LakeDirectory):
         )
         wanted = parse_name(name)
         try:
-            found = self._handle(self._catalog.resolve(wanted))
+            found = self.context.handle(self.context.catalog.resolve(wanted))
         except TableNotFound:
             if not or_create:
                 raise
             try:
                 if rows is None:
-                    return self._create(wanted, definition)
-                return self._create_as(wanted, definition, rows, asked)
+                    return self.create(wanted, definition)
+                return self._create_with_rows(wanted, definition, rows, asked)
             except TableExists:  # somebody made it meanwhile
-                found = self._handle(self._catalog.resolve(wanted))
+                found = self.context.handle(self.context.catalog.resolve(wanted))
         new = TableReplacement(definition, rows, or_create=or_create, options=asked)
         replacing.replace_table(found.log, new)
         return found
 
-    def _create(self, name: TableName, definition: TableDefinition) -> Table:
-        return self._handle(self._catalog.register(self._stage(name, definition), name))
+    def create(self, name: TableName, definition: TableDefinition) -> Table:
+        """Make an empty table of this definition."""
+        context = self.context
+        return context.handle(context.catalog.register(self.stage(name, definition), name))
 
-    def _stage(self, name: TableName, definition: TableDefinition) -> StagingTable:
+    def stage(self, name: TableName, definition: TableDefinition) -> StagingTable:
+        """Reserve a place for a table and write its version 0 there."""
         create.initial_state(
-            definition, managed=True, world=self._world
+            definition, managed=True, world=self.context.world
         )  # refused before a place is reserved
-        staging = self._reserve(name)
+        staging = self.context.reserve(name)
         content = create.version_0(
-            _with_catalog_properties(definition, staging, name), managed=True, world=self._world
+            _with_catalog_properties(definition, staging, name), managed=True, world=self.context.world
         )
         create.write_first_commit(locate(staging.location), content, managed=True)
         return staging
 
-    def _create_as(
+    def _create_with_rows(
         self, name: TableName, definition: TableDefinition, df: DataFrame, asked: WriteOptions
     ) -> Table:
-        staging = self._reserve(name)
+        staging = self.context.reserve(name)
         store = locate(staging.location)
-        site = NewTableLocation(staging.location, store, self._world)
+        site = NewTableLocation(staging.location, store, self.context.world)
         entry = create_with_rows(
             site,
             _with_catalog_properties(definition, staging, name),
             df,
             asked,
-            register=lambda: self._catalog.register(staging, name),
+            register=lambda: self.context.catalog.register(staging, name),
         )
-        return self._handle(self._catalog.resolve(name) if entry is None else entry)
+        return self.context.handle(self.context.catalog.resolve(name) if entry is None else entry)
 
-    def _reserve(self, name: TableName) -> StagingTable:
-        """A place for a table to be, with the folder where other clients put what they stage (S124)."""
-        staging = self._catalog.stage(name)
-        make_folder.make_folder(staging.location, file_names.STAGED_FOLDER)
-        return staging
-
-    def _destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:
+    def destination(self, name: str, properties: Mapping[str, str] | None) -> Destination:
         """Where streams go to by this name; the table is made if there are properties for it."""
         wanted = parse_name(name)
 
         def make(definition: TableDefinition, df: DataFrame, asked: WriteOptions) -> OpenedTable:
-            return self._create_as(wanted, definition, df, asked).log
+            return self._create_with_rows(wanted, definition, df, asked).log
 
         return Destination(
             name,
-            lambda: self._open_table(self._catalog.resolve(wanted)),
+            lambda: self.context.open_table(self.context.catalog.resolve(wanted)),
             None if properties is None else make,
             properties or {},
-            self._again(name, properties),
+            self.context.destination_again(name, properties),
         )
-
-    def _again(self, name: str, properties: Mapping[str, str] | None) -> Callable[[], Destination] | None:  # noqa: ARG002
-        """What finds the destination from another process."""
-        return None
-
-    def _handle(self, entry: TableEntry) -> Table:
-        return self._table(str(entry.name), self._open_table(entry))
-
-    def _table(self, name: str, opened: OpenedTable) -> Table:
-        return Table(name, opened, Destination(name, lambda: opened, again=self._again(name, None)))
 
 
 def _with_catalog_properties(

@@ -1,6 +1,7 @@
 """What a table is, as its user asks for it and changes it: columns, properties, features, domains, owner."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
@@ -19,15 +20,15 @@ from headgate.table.alter.forced_release import ForcedRelease
 from headgate.table.opened_table import OpenedTable
 
 
-class AlterableTable:
+@dataclass(frozen=True, slots=True)
+class TableAlteration:
     """Each method that changes something is one commit, and gives its version; no row is touched."""
 
-    def __init__(self, opened: OpenedTable) -> None:
-        self._opened = opened
+    opened: OpenedTable
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The table's metadata domains and their configurations, now or at a version."""
-        return self._opened.domains(version=version)
+        return self.opened.domains(version=version)
 
     def domain(self, name: str, *, version: int | None = None) -> str | None:
         """The configuration of one metadata domain, None if there is no such domain."""
@@ -50,7 +51,7 @@ class AlterableTable:
     ) -> int:
         """Set and remove several metadata domains in one commit; its version."""
         sets = [SetDomain(name, configuration) for name, configuration in configurations.items()]
-        return self._opened.change_domains((*sets, *map(RemoveDomain, remove)), since=since)
+        return self.opened.change_domains((*sets, *map(RemoveDomain, remove)), since=since)
 
     def add_columns(
         self, columns: SchemaLike, *, into: str | None = None, first: bool = False, after: str | None = None
@@ -63,7 +64,7 @@ class AlterableTable:
         added = schema.table_schema(columns).fields
         parent = () if into is None else column_path.parse_path(into)
         return alter_columns.add_columns(
-            self._opened, added, parent=parent, place=_column_position(first=first, after=after)
+            self.opened, added, parent=parent, place=_column_position(first=first, after=after)
         )
 
     def rename_column(self, column: str, to: str) -> int:
@@ -71,18 +72,18 @@ class AlterableTable:
 
         Takes column mapping: ``set_properties({"delta.columnMapping.mode": "name"})`` rewrites nothing.
         """
-        return alter_columns.rename_column(self._opened, column_path.parse_path(column), to)
+        return alter_columns.rename_column(self.opened, column_path.parse_path(column), to)
 
     def drop_columns(self, *columns: str) -> int:
         """Take columns away; what the files have of them is no longer read. Takes column mapping."""
-        return alter_columns.drop_columns(self._opened, map(column_path.parse_path, columns))
+        return alter_columns.drop_columns(self.opened, map(column_path.parse_path, columns))
 
     def move_column(self, column: str, *, first: bool = False, after: str | None = None) -> int:
         """Put a column ``first`` in its struct, or ``after`` another one."""
         place = _column_position(first=first, after=after)
         if place is None:
             raise InvalidRequest(f"say where column {column} goes: first=True, or after='another'")
-        return alter_columns.move_column(self._opened, column_path.parse_path(column), place)
+        return alter_columns.move_column(self.opened, column_path.parse_path(column), place)
 
     def widen_column(self, column: str, to: str) -> int:
         """Give a column a wider type, ``widen_column("id", "BIGINT")``; the files stay as they are.
@@ -92,15 +93,15 @@ class AlterableTable:
         floats and integers, decimals with more digits on both sides, a timestamp without zone for a date.
         """
         wanted = schema.table_schema(f"`c` {to}").fields[0].type
-        return alter_columns.change_column_type(self._opened, column_path.parse_path(column), wanted)
+        return alter_columns.change_column_type(self.opened, column_path.parse_path(column), wanted)
 
     def set_column_comment(self, column: str, comment: str | None) -> int:
         """Describe a column in words, or with None no longer."""
-        return alter_columns.set_column_comment(self._opened, column_path.parse_path(column), comment)
+        return alter_columns.set_column_comment(self.opened, column_path.parse_path(column), comment)
 
     def drop_not_null(self, column: str) -> int:
         """Let a column be null from now on."""
-        return alter_columns.drop_not_null(self._opened, column_path.parse_path(column))
+        return alter_columns.drop_not_null(self.opened, column_path.parse_path(column))
 
     def sync_identity(
         self, column: str, *, may_lower: bool = False, spark: SparkSession | None = None
@@ -111,7 +112,7 @@ class AlterableTable:
         values may come again of rows that were deleted.
         """
         return identity_high_water.sync(
-            spark or kind.active_session(), self._opened, column, may_lower=may_lower
+            spark or kind.active_session(), self.opened, column, may_lower=may_lower
         )
 
     def cluster_by(self, *columns: str) -> int:
@@ -119,22 +120,22 @@ class AlterableTable:
 
         New files are not laid out by it at once: ``optimize`` does that, as far as it is not done.
         """
-        return alter_clustering.cluster_by(self._opened, columns)
+        return alter_clustering.cluster_by(self.opened, columns)
 
     def add_constraint(self, name: str, expression: str, *, spark: SparkSession | None = None) -> int:
         """Demand of every row that a condition is true, ``add_constraint("positive", "amount > 0")``.
 
         The rows that are there are looked at first; if some break it, it is refused.
         """
-        return check_constraints.add(spark or kind.active_session(), self._opened, name, expression)
+        return check_constraints.add(spark or kind.active_session(), self.opened, name, expression)
 
     def drop_constraint(self, name: str, *, if_exists: bool = False) -> int:
         """Demand it no longer."""
-        return check_constraints.drop(self._opened, name, if_exists=if_exists)
+        return check_constraints.drop(self.opened, name, if_exists=if_exists)
 
     def properties(self) -> Mapping[str, str]:
         """The table's properties."""
-        return dict(self._opened.describe().metadata.configuration)
+        return dict(self.opened.describe().metadata.configuration)
 
     def set_properties(self, properties: Mapping[str, str]) -> int:
         """Give properties these values, in one commit; the version that has them.
@@ -146,24 +147,24 @@ class AlterableTable:
         """
         if CURRENT.owner in properties:
             return coordination.coordinate_by_properties(
-                self._opened, coordinators.find_coordinator, properties
+                self.opened, coordinators.find_coordinator, properties
             )
-        return set_properties.set_properties(self._opened, properties)
+        return set_properties.set_properties(self.opened, properties)
 
     def unset_properties(self, names: Iterable[str], *, if_exists: bool = False) -> int:
         """Take properties away; the version without them. Each must be there, unless ``if_exists``."""
-        return set_properties.unset_properties(self._opened, tuple(names), if_exists=if_exists)
+        return set_properties.unset_properties(self.opened, tuple(names), if_exists=if_exists)
 
     def set_comment(self, comment: str | None) -> int:
         """Describe the table in words, or with None no longer; the version that says so."""
-        return set_properties.set_comment(self._opened, comment)
+        return set_properties.set_comment(self.opened, comment)
 
     def add_feature(self, name: str) -> int:
         """Have the table's protocol name a feature, and those it requires; the version from which it does.
 
         Clients that do not know it can then no longer write the table, or not even read it.
         """
-        return set_properties.add_feature(self._opened, name)
+        return set_properties.add_feature(self.opened, name)
 
     def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
         """Switch a feature off and have the protocol no longer name it; the version from which it does not.
@@ -173,7 +174,7 @@ class AlterableTable:
         those versions, once they are old enough. That of a commit owner, ``coordinatedCommits-preview``, goes
         by ``uncoordinate``.
         """
-        return set_properties.drop_feature(self._opened, name, truncate_history=truncate_history)
+        return set_properties.drop_feature(self.opened, name, truncate_history=truncate_history)
 
     def coordinate(self, owner: str, conf: Mapping[str, str]) -> int:
         """Give an ordinary table to a commit owner, by its name and conf; the version that says so.
@@ -181,7 +182,7 @@ class AlterableTable:
         From then on the owner decides every commit, and the file system need guarantee nothing. If
         somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened.
         """
-        return coordination.coordinate(self._opened, coordinators.find_coordinator, owner, conf)
+        return coordination.coordinate(self.opened, coordinators.find_coordinator, owner, conf)
 
     def uncoordinate(self, *, keep_timestamps: bool = True) -> int:
         """Take the table back from its commit owner; the version from which it is an ordinary one.
@@ -190,7 +191,7 @@ class AlterableTable:
         stay on, which some clients cannot write (deltalake is one): with ``keep_timestamps=False`` they go
         too, in a commit of their own.
         """
-        return coordination.uncoordinate(self._opened, keep_timestamps=keep_timestamps)
+        return coordination.uncoordinate(self.opened, keep_timestamps=keep_timestamps)
 
     def force_uncoordinate(self, owner: str) -> ForcedRelease:
         """Take the table back from a commit owner that is lost for good; name it, so that it is no accident.
@@ -200,7 +201,7 @@ class AlterableTable:
         Refused while the owner answers. First make sure that nobody reaches it from elsewhere: its commits
         would be lost.
         """
-        return forced_release.force_release(self._opened, owner)
+        return forced_release.force_release(self.opened, owner)
 
 
 def _column_position(*, first: bool, after: str | None) -> ColumnPosition:

@@ -1,44 +1,50 @@
 """What a lake offers to those who name its tables: other names, drops that can be undone, purges."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
+from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.serving import CommitRecord
-from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
-from headgate.lake.activity import LakeActivity
+from headgate.lake.names import parse_name
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
 from headgate.table.maintenance.recovery import RecoveryReport
+from headgate.table.opened_table import OpenedTable
 
 
-class LakeDirectory(LakeActivity):
+@dataclass(frozen=True, slots=True)
+class LakeDirectory:
     """The part of a lake that is about which tables there are."""
+
+    catalog: LakeCatalog
+    open_table: Callable[[TableEntry], OpenedTable]
 
     def create_schema(self, name: str) -> None:
         """Make a schema to put tables in; nothing happens if it exists."""
-        self._catalog.create_schema(name)
+        self.catalog.create_schema(name)
 
     def tables(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
         """What tables there are, in the lake or in one schema."""
-        return self._catalog.tables(schema_name)
+        return self.catalog.tables(schema_name)
 
     def drop_table(self, name: str) -> None:
         """Take the table's name away; its log and its data stay, and ``undrop`` brings it back."""
-        self._catalog.drop(parse_name(name))
-        self._catalog.copies.now()
+        self.catalog.drop(parse_name(name))
+        self.catalog.copies.now()
 
     def rename(self, name: str, to: str) -> None:
         """Give the table another name, in another schema if need be; who has it open goes on."""
-        self._catalog.rename(parse_name(name), parse_name(to))
-        self._catalog.copies.now()
+        self.catalog.rename(parse_name(name), parse_name(to))
+        self.catalog.copies.now()
 
     def dropped(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
         """What was dropped and not purged, the latest first."""
-        return self._catalog.dropped(schema_name)
+        return self.catalog.dropped(schema_name)
 
     def undrop(self, name: str, *, table_id: str | None = None, to: str | None = None) -> None:
         """Have back the table of that name that was dropped last, or the one with that id.
@@ -47,16 +53,16 @@ class LakeDirectory(LakeActivity):
         """
         target = None if to is None else parse_name(to)
         wanted = None if table_id is None else TableId(table_id)
-        self._catalog.undrop(parse_name(name), table_id=wanted, to=target)
-        self._catalog.copies.now()
+        self.catalog.undrop(parse_name(name), table_id=wanted, to=target)
+        self.catalog.copies.now()
 
     def purge(self, name: str, *, table_id: str | None = None, files: bool = False) -> None:
         """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
 
         Without ``files`` all its versions must be published, because what stays shall be a whole table.
         """
-        gone = purge.purge(self._catalog, parse_name(name), table_id, files=locate if files else None)
-        self._catalog.copies.now(forgotten=(gone,))
+        gone = purge.purge(self.catalog, parse_name(name), table_id, files=locate if files else None)
+        self.catalog.copies.now(forgotten=(gone,))
 
     def share_log(self, name: str) -> None:
         """From now on let others publish versions of the table themselves, by creating ``<v>.json``.
@@ -64,9 +70,9 @@ class LakeDirectory(LakeActivity):
         Every commit then takes a conditional write to the log, and whoever asks for the latest version
         has the catalog look there. This cannot be taken back.
         """
-        self._open_table(self._catalog.resolve(parse_name(name))).publish()
-        self._catalog.share_log(parse_name(name))
-        self._catalog.copies.now()
+        self.open_table(self.catalog.resolve(parse_name(name))).publish()
+        self.catalog.share_log(parse_name(name))
+        self.catalog.copies.now()
 
     def recover(self, *, tables: Iterable[str | Path] = (), dry_run: bool = False) -> RecoveryReport:
         """Take in what the logs of tables prove and the catalog does not know; see ``headgate.recover``.
@@ -74,20 +80,12 @@ class LakeDirectory(LakeActivity):
         A lake whose database is lost, or was restored from a backup, cannot be connected to before
         ``headgate.recover`` was called.
         """
-        return lake_recovery.recover_catalog(self._catalog, tables, dry_run=dry_run)
+        return lake_recovery.recover_catalog(self.catalog, tables, dry_run=dry_run)
 
     def commits(
         self, name: str, *, before: int | None = None, limit: int = 1_000
     ) -> tuple[CommitRecord, ...]:
         """What the catalog remembers of the table's commits, the latest first; its log is not read."""
-        entry = self._catalog.resolve(parse_name(name))
+        entry = self.catalog.resolve(parse_name(name))
         bound = None if before is None else Version(before)
-        return self._catalog.commits(entry.table_id, before=bound, limit=limit)
-
-
-def parse_name(name: str) -> TableName:
-    """``schema.table`` as its two parts."""
-    parts = name.split(".")
-    if len(parts) != 2 or not all(parts):
-        raise InvalidRequest(f"{name!r} is not a table's name: write it as schema.table")
-    return TableName(parts[0], parts[1])
+        return self.catalog.commits(entry.table_id, before=bound, limit=limit)

@@ -1,45 +1,40 @@
-"""The entry: a lake of tables behind one catalog."""
+"""The entry: a lake of tables behind one catalog.
 
-from collections.abc import Callable, Iterable, Mapping
+A ``Lake`` is made of parts, each in a module of its own, and offers their calls as its own. What is here
+opens tables, one or several at one moment, and the lake itself.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
-from typing_extensions import override
-
+from headgate.calls.delegation import delegate
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.directory import TableEntry
-from headgate.catalog.ports.serving import LoadedTable
 from headgate.catalog.targets import CatalogTarget
 from headgate.clock import SystemWorld, World
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
+from headgate.lake.activity import LakeActivity
+from headgate.lake.adopt import TableAdoption
 from headgate.lake.clone import TableCloning
-from headgate.lake.directory import parse_name
-from headgate.lake.path_table import at_path, open_path
+from headgate.lake.context import LakeContext
+from headgate.lake.create import TableCreation
+from headgate.lake.directory import LakeDirectory
+from headgate.lake.names import parse_name
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
-from headgate.plugins import catalogs, domain_handlers, policies
+from headgate.plugins import catalogs, policies
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
-from headgate.spark.commands import convert as converting
-from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming.micro_batch import Destination
-from headgate.storage import locations
-from headgate.storage.locate import is_local, local_path, locate
-from headgate.table.alter import adoption
-from headgate.table.alter.adoption import TransferServices
+from headgate.storage.locate import is_local, local_path
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.commit.catalog_hints import CatalogHints
-from headgate.table.commit.catalog_managed import ManagedCommitter
 from headgate.table.integrity.check import IntegrityReport
-from headgate.table.location import CatalogIdentity
-from headgate.table.opened_table import OpenedTable
-from headgate.table.upkeep.permissions import CatalogGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +46,54 @@ class LakeAddress:
     principal: str
 
 
+def _creation(lake: "Lake") -> TableCreation:
+    return lake._creation
+
+
+def _cloning(lake: "Lake") -> TableCloning:
+    return lake._cloning
+
+
+def _adoption(lake: "Lake") -> TableAdoption:
+    return lake._adoption
+
+
+def _directory(lake: "Lake") -> LakeDirectory:
+    return lake._directory
+
+
+def _activity(lake: "Lake") -> LakeActivity:
+    return lake._activity
+
+
+def _access(lake: "Lake") -> LakeAccess:
+    return lake._access
+
+
 @user_calls
-class Lake(TableCloning, LakeAccess):
+class Lake:
     """Tables by name, owned by a catalog that ratifies their commits; safe to share between threads."""
 
     def __init__(
         self, catalog: LakeCatalog, *, settings: Settings, world: World, address: LakeAddress | None = None
     ) -> None:
-        super().__init__(catalog, world, lambda entry: self._opened(entry)[1])
-        self._settings = settings
+        again = None if address is None else partial(_destination, address)
+        after_commit = PostCommitScheduler(settings, catalog.copies.soon)
+        context = LakeContext(catalog, settings, world, after_commit, again)
+        self._catalog = catalog
         self._address = address
-        self._after_commit = PostCommitScheduler(settings, catalog.copies.soon)
+        self._context = context
+        self._access = LakeAccess(catalog.granting)
+        self._activity = LakeActivity(catalog, world, context.open_table)
+        self._directory = LakeDirectory(catalog, context.open_table)
+        self._creation = TableCreation(context)
+        self._cloning = TableCloning(context, self._activity)
+        self._adoption = TableAdoption(context)
 
     def table(self, name: str) -> Table:
         """The table of that name, ``schema.table``."""
         loaded = self._catalog.load(parse_name(name))
-        return self._open(loaded.entry, loaded)
+        return self._context.handle(loaded.entry, loaded)
 
     def transaction(self, tables: Iterable[str] = (), *, isolation: str = "serializable") -> LakeTransaction:
         """Begin a transaction over any tables of the lake: ``with lake.transaction() as tx:``.
@@ -76,11 +103,11 @@ class Lake(TableCloning, LakeAccess):
         they are when they are first asked for. It commits only if what was read is still true by then;
         with ``isolation="snapshot"`` that is not asked of tables which are only read.
         """
-        return LakeTransaction(self._access, tables, isolation)
+        return LakeTransaction(self._transaction_access, tables, isolation)
 
     def snapshot(self, tables: Iterable[str]) -> LakeSnapshot:
         """Several tables as they are at this one moment, for reading: of each transaction all or nothing."""
-        return LakeSnapshot(self._access, tables)
+        return LakeSnapshot(self._transaction_access, tables)
 
     def check(
         self, table: str | None = None, *, repair: bool = False, data: bool = True
@@ -90,66 +117,62 @@ class Lake(TableCloning, LakeAccess):
         Looks at the log, the catalog's rows, checkpoints, checksums and, unless told not to, at data
         files. With ``repair`` what can be derived from the rest is written anew; nothing else changes.
         """
-        entries = self._catalog.tables() if table is None else (self._catalog.resolve(parse_name(table)),)
+        entries = self._catalog.tables() if table is None else (self._context.resolve(table),)
         return tuple(
-            self._open(entry).log.check(
+            self._context.open_table(entry).check(
                 str(entry.name), keeper=self._catalog.books(entry.table_id), data=data, repair=repair
             )
             for entry in entries
         )
 
-    def adopt(
-        self,
-        location: str | Path,
-        name: str,
-        *,
-        convert: bool = False,
-        partition_schema: SchemaLike | None = None,
-    ) -> Table:
-        """Take an existing Delta table, wherever it is, into the lake by this name; its files stay there.
+    create_table = delegate(_creation, TableCreation.create_table)
+    write = delegate(_creation, TableCreation.write)
+    write_stream = delegate(_creation, TableCreation.write_stream)
+    replace_table = delegate(_creation, TableCreation.replace_table)
 
-        From then on the catalog ratifies its commits, and clients that commit by creating files are refused.
-        If somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened. After a crash the same
-        call again, or any use of the name, finishes it if the table has changed hands.
-        With ``convert`` a folder of parquet files becomes a Delta table first, as ``headgate.convert`` does.
-        """
-        place, wanted = locations.canonical(str(location)), parse_name(name)
-        if convert:
-            adoption.check_claimable(self._registry(), locate(place), place, wanted)
-            converting.convert(place, locate(place), partition_schema, world=self._world)
-        adopted = adoption.adopt(self._registry(), locate(place), place, wanted)
-        self._catalog.copies.now()  # which knows where it is, should the database be lost
-        return self._open(self._catalog.resolve(adopted.name))
+    clone = delegate(_cloning, TableCloning.clone)
 
-    def convert(
-        self, location: str | Path, name: str, *, partition_schema: SchemaLike | None = None
-    ) -> Table:
-        """Make a folder of parquet files a table of the lake, without writing any file anew."""
-        return self.adopt(location, name, convert=True, partition_schema=partition_schema)
+    adopt = delegate(_adoption, TableAdoption.adopt)
+    convert = delegate(_adoption, TableAdoption.convert)
+    release = delegate(_adoption, TableAdoption.release)
+    resume_adoptions = delegate(_adoption, TableAdoption.resume_adoptions)
 
-    def release(self, name: str, *, keep_timestamps: bool = True) -> Table:
-        """Give a table back: an ordinary Delta table again, at the same place; the table opened by its path.
+    create_schema = delegate(_directory, LakeDirectory.create_schema)
+    tables = delegate(_directory, LakeDirectory.tables)
+    drop_table = delegate(_directory, LakeDirectory.drop_table)
+    rename = delegate(_directory, LakeDirectory.rename)
+    dropped = delegate(_directory, LakeDirectory.dropped)
+    undrop = delegate(_directory, LakeDirectory.undrop)
+    purge = delegate(_directory, LakeDirectory.purge)
+    share_log = delegate(_directory, LakeDirectory.share_log)
+    recover = delegate(_directory, LakeDirectory.recover)
+    commits = delegate(_directory, LakeDirectory.commits)
 
-        Everything is published, and the name is free. Whoever has it open is told where it is now. Its
-        in-commit timestamps stay on, which some clients cannot write (deltalake is one): with
-        ``keep_timestamps=False`` they go too, and the time of a version is that of its file.
-        """
-        entry = self._catalog.resolve(parse_name(name))
-        opened = self._open(entry).log
-        adoption.release(self._registry(), opened, entry.table_id, keep_timestamps=keep_timestamps)
-        return at_path(entry.location, settings=self._settings)
+    events = delegate(_activity, LakeActivity.events)
+    listen = delegate(_activity, LakeActivity.listen)
+    lease = delegate(_activity, LakeActivity.lease)
+    permit = delegate(_activity, LakeActivity.permit)
+    forbid = delegate(_activity, LakeActivity.forbid)
+    permissions = delegate(_activity, LakeActivity.permissions)
+    thresholds = delegate(_activity, LakeActivity.thresholds)
+    accept_version = delegate(_activity, LakeActivity.accept_version)
+    set_aside_version = delegate(_activity, LakeActivity.set_aside_version)
+    worker = delegate(_activity, LakeActivity.worker)
 
-    def resume_adoptions(self) -> Mapping[str, str]:
-        """Finish or forget what a crash left of adoptions and releases; what became of each, by name.
-
-        Nobody has to call this: whoever uses the name does the same for that table.
-        """
-        return adoption.resume_transfers(self._registry())
+    grant = delegate(_access, LakeAccess.grant)
+    revoke = delegate(_access, LakeAccess.revoke)
+    grants = delegate(_access, LakeAccess.grants)
+    limit_unpublished = delegate(_access, LakeAccess.limit_unpublished)
+    set_rule = delegate(_access, LakeAccess.set_rule)
+    allow_files = delegate(_access, LakeAccess.allow_files)
+    add_foreign_key = delegate(_access, LakeAccess.add_foreign_key)
+    drop_foreign_key = delegate(_access, LakeAccess.drop_foreign_key)
+    foreign_keys = delegate(_access, LakeAccess.foreign_keys)
 
     def close(self) -> None:
         """Publish what still waits and let go of the catalog."""
-        self._stop_listening()
-        self._after_commit.close()
+        self._activity.stop_listening()
+        self._context.after_commit.close()
         self._catalog.copies.at_the_end()
         self._catalog.close()
 
@@ -161,55 +184,13 @@ class Lake(TableCloning, LakeAccess):
     ) -> None:
         self.close()
 
-    @override
-    def _opened_at(self, location: str) -> OpenedTable:
-        return open_path(location, self._settings)
-
-    def _registry(self) -> TransferServices:
-        catalog = self._catalog
-        return TransferServices(catalog.adoptions, catalog.releases, catalog.principal, self._world)
-
     @cached_property
-    def _access(self) -> TransactionAccess:
-        catalog, opened = self._catalog, OpenTableCache(self._opened)
+    def _transaction_access(self) -> TransactionAccess:
+        catalog, context = self._catalog, self._context
         return TransactionAccess(
-            catalog, catalog.resolve_all, parse_name, opened, self._stage, self._settings, self._world,
-            catalog.granting.let_clone,
+            catalog, catalog.resolve_all, parse_name, OpenTableCache(context.open), self._creation.stage,
+            context.settings, context.world, catalog.granting.let_clone,
         )  # fmt: skip
-
-    def _open(self, entry: TableEntry, loaded: LoadedTable | None = None) -> Table:
-        _, opened = self._opened(entry, loaded)
-        return self._table(str(entry.name), opened)
-
-    @override
-    def _again(self, name: str, properties: Mapping[str, str] | None) -> Callable[[], Destination] | None:
-        return None if self._address is None else partial(_destination, self._address, name, properties)
-
-    def _opened(
-        self, entry: TableEntry, loaded: LoadedTable | None = None
-    ) -> tuple[ManagedCommitter, OpenedTable]:
-        store = locate(entry.location)
-        fresh = self._settings.opening_seconds
-        committer = ManagedCommitter(
-            store,
-            self._catalog,
-            entry.table_id,
-            world=self._world,
-            inline_limit_bytes=self._settings.inline_limit_bytes,
-            served=CatalogHints(self._catalog, entry.table_id, loaded=loaded, fresh_seconds=fresh),
-        )
-        opened = OpenedTable(
-            entry.location,
-            store,
-            committer,
-            after_commit=self._after_commit,
-            settings=self._settings,
-            world=self._world,
-            handlers=domain_handlers.registered,
-            guard=CatalogGuard(self._catalog.permissions, self._catalog.leases, entry.table_id),
-            member=CatalogIdentity(entry.table_id),
-        )
-        return committer, opened
 
 
 @user_call
@@ -254,4 +235,4 @@ def _lake_at(address: LakeAddress) -> Lake:
 
 
 def _destination(address: LakeAddress, name: str, properties: Mapping[str, str] | None) -> Destination:
-    return _lake_at(address)._destination(name, properties)
+    return _lake_at(address)._creation.destination(name, properties)

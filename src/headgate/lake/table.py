@@ -8,8 +8,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
+from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
-from headgate.lake.definition import AlterableTable
+from headgate.lake.definition import TableAlteration
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
 from headgate.spark.calls.user_calls import CallSubject, user_calls
@@ -36,13 +37,18 @@ from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import AtTimestamp, VersionRange
 
 
+def _alteration(table: "Table") -> TableAlteration:
+    return table._alteration
+
+
 @user_calls
-class Table(AlterableTable):
+class Table:
     """Read it, write to it, look at its past."""
 
     def __init__(self, name: str, opened: OpenedTable, destination: Destination | None = None) -> None:
-        super().__init__(opened)
         self.name = name
+        self._opened = opened
+        self._alteration = TableAlteration(opened)
         self._destination = destination
 
     @property
@@ -346,6 +352,32 @@ class Table(AlterableTable):
         you own the table.
         """
         return self._opened.cleanup_log()
+
+    domains = delegate(_alteration, TableAlteration.domains)
+    domain = delegate(_alteration, TableAlteration.domain)
+    set_domain = delegate(_alteration, TableAlteration.set_domain)
+    remove_domain = delegate(_alteration, TableAlteration.remove_domain)
+    change_domains = delegate(_alteration, TableAlteration.change_domains)
+    add_columns = delegate(_alteration, TableAlteration.add_columns)
+    rename_column = delegate(_alteration, TableAlteration.rename_column)
+    drop_columns = delegate(_alteration, TableAlteration.drop_columns)
+    move_column = delegate(_alteration, TableAlteration.move_column)
+    widen_column = delegate(_alteration, TableAlteration.widen_column)
+    set_column_comment = delegate(_alteration, TableAlteration.set_column_comment)
+    drop_not_null = delegate(_alteration, TableAlteration.drop_not_null)
+    sync_identity = delegate(_alteration, TableAlteration.sync_identity)
+    cluster_by = delegate(_alteration, TableAlteration.cluster_by)
+    add_constraint = delegate(_alteration, TableAlteration.add_constraint)
+    drop_constraint = delegate(_alteration, TableAlteration.drop_constraint)
+    properties = delegate(_alteration, TableAlteration.properties)
+    set_properties = delegate(_alteration, TableAlteration.set_properties)
+    unset_properties = delegate(_alteration, TableAlteration.unset_properties)
+    set_comment = delegate(_alteration, TableAlteration.set_comment)
+    add_feature = delegate(_alteration, TableAlteration.add_feature)
+    drop_feature = delegate(_alteration, TableAlteration.drop_feature)
+    coordinate = delegate(_alteration, TableAlteration.coordinate)
+    uncoordinate = delegate(_alteration, TableAlteration.uncoordinate)
+    force_uncoordinate = delegate(_alteration, TableAlteration.force_uncoordinate)
 
     def _subject(self) -> CallSubject:
         member = self._opened.member

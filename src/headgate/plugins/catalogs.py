@@ -8,15 +8,14 @@ point of the group ``headgate.catalogs``, named after the scheme, is a function 
 only when a lake is so addressed; what the program registers itself comes first.
 """
 
-import pkgutil
-import threading
-from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import EntryPoint
 from urllib.parse import urlsplit
 
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.targets import CatalogTarget
 from headgate.errors import InvalidRequest
+from headgate.plugins.registry import PluginKind, Registry
 from headgate.storage.locate import is_local
 
 __all__ = ["GROUP", "CatalogTarget", "LakeCatalog", "Opener", "open_catalog", "register", "unregister"]
@@ -34,53 +33,61 @@ _BUILT_IN: Mapping[str, str] = {
 }
 """By name, because what opens them imports a database engine, which who reads by path does not need."""
 
-_lock = threading.Lock()
-_chosen: dict[str, Opener] = {}
 
-
-def register(scheme: str, opener: Opener) -> None:
-    """Let ``opener`` open lakes whose address has this scheme, which has one opener; another is refused."""
+def _check(scheme: str, opener: Opener) -> None:
     if not callable(opener):
         raise InvalidRequest(
             f"catalogs of {scheme}:// must be opened by a function, and a {type(opener).__name__} is none"
         )
-    with _lock:
-        if scheme in _chosen or scheme in _BUILT_IN:
-            raise InvalidRequest(f"something opens {scheme}:// already: unregister it first")
-        _chosen[scheme] = opener
+
+
+def _from_offers(scheme: str, offers: Sequence[EntryPoint]) -> Opener:
+    """What imports the opener when a lake is so addressed."""
+    distinct = {offer.value for offer in offers}
+
+    def open_installed(target: CatalogTarget) -> LakeCatalog:
+        if len(distinct) > 1:
+            named = ", ".join(sorted(distinct))
+            raise InvalidRequest(
+                f"more than one installed package opens {scheme}://: uninstall all but one of {named}"
+            )
+        opener: Opener = offers[0].load()
+        return opener(target)
+
+    return open_installed
+
+
+KIND: PluginKind[Opener] = PluginKind(
+    GROUP,
+    check=_check,
+    from_offers=_from_offers,
+    taken="something opens {name}:// already: unregister it first",
+    absent="nothing is registered that opens {name}://",
+    built_in={
+        scheme: _from_offers(scheme, (EntryPoint(scheme, opener, GROUP),))
+        for scheme, opener in _BUILT_IN.items()
+    },
+)
+_OPENERS: Registry[Opener] = Registry(KIND)
+
+
+def register(scheme: str, opener: Opener) -> None:
+    """Let ``opener`` open lakes whose address has this scheme, which has one opener; another is refused."""
+    _OPENERS.register(scheme, opener)
 
 
 def unregister(scheme: str) -> None:
     """Forget the opener that was registered for this scheme."""
-    with _lock:
-        if _chosen.pop(scheme, None) is None:
-            raise InvalidRequest(f"nothing is registered that opens {scheme}://")
+    _OPENERS.unregister(scheme)
 
 
 def open_catalog(target: CatalogTarget) -> LakeCatalog:
     """The catalog of a lake, on behalf of its owner."""
-    return _opener(target.place)(target)
-
-
-def _opener(place: str) -> Opener:
-    scheme = _FOLDER if is_local(place) else urlsplit(place).scheme
-    with _lock:
-        chosen = _chosen.get(scheme)
-    if chosen is not None:
-        return chosen
-    if scheme in _BUILT_IN:
-        built_in: Opener = pkgutil.resolve_name(_BUILT_IN[scheme])
-        return built_in
-    offers = {offer.value: offer for offer in entry_points(group=GROUP, name=scheme)}
-    if len(offers) > 1:
-        named = ", ".join(sorted(offers))
+    scheme = _FOLDER if is_local(target.place) else urlsplit(target.place).scheme
+    opener = _OPENERS.find(scheme)
+    if opener is None:
         raise InvalidRequest(
-            f"more than one installed package opens {scheme}://: uninstall all but one of {named}"
+            f"a lake is a folder or a PostgreSQL database, not {scheme}://…: connect to a "
+            "folder or to postgresql://…, whose warehouse may be in a bucket"
         )
-    for offer in offers.values():
-        installed: Opener = offer.load()
-        return installed
-    raise InvalidRequest(
-        f"a lake is a folder or a PostgreSQL database, not {scheme}://…: connect to a "
-        "folder or to postgresql://…, whose warehouse may be in a bucket"
-    )
+    return opener(target)

@@ -78,8 +78,9 @@ class Registry(Generic[Plugin]):
             return self._all
 
     def find(self, name: str) -> Plugin | None:
-        """The plugin of this name, None if there is none."""
-        return self.registered().get(name)
+        """The plugin of this name, None if there is none; packages are looked for if nothing else has it."""
+        known = self._kind.built_in.get(name, self._chosen.get(name))
+        return self.registered().get(name) if known is None else known
 
     def _choose(self, chosen: Mapping[str, Plugin]) -> None:
         self._chosen, self._all = chosen, None

@@ -33,11 +33,10 @@ from headgate.table.integrity.check import IntegrityReport, IntegritySubject
 from headgate.table.location import CatalogIdentity, NewFolder
 from headgate.table.read import change_files, checksum_files, history, log_reader, snapshot
 from headgate.table.read.change_files import VersionChanges, VersionRange
-from headgate.table.read.description import TableDescription
 from headgate.table.read.file_schema_cache import FileSchemaCache
 from headgate.table.read.history import HistoryEntry
 from headgate.table.read.live_files import LiveFiles
-from headgate.table.read.snapshot import Snapshot
+from headgate.table.read.snapshot import Snapshot, TableDescription
 from headgate.table.transaction import Change, Transaction
 from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
 from headgate.table.upkeep.permissions import MaintenanceGuard, PathGuard, PermittedSnapshot

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import metadata
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import pytest
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.targets import CatalogTarget
 from headgate.errors import InvalidRequest
-from headgate.plugins import catalogs
+from headgate.plugins import catalogs, registry
+from headgate.plugins.registry import Registry
 from headgate.settings import Settings
 from tests.support.minimal_catalog import MinimalCatalog
 
@@ -49,8 +50,8 @@ def test_a_folder_is_opened_without_being_told_how(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["there", "postgresql", "file"])
 def test_a_scheme_has_one_opener(scheme: str) -> None:
-    with registered("there", minimal), pytest.raises(InvalidRequest, match="already"):
-        catalogs.register(scheme, minimal)
+    with registered("there", minimal), pytest.raises(InvalidRequest, match=f"opens {scheme}:// already"):
+        catalogs.register(scheme, partial(minimal))
 
 
 def test_only_a_function_opens_anything() -> None:
@@ -68,10 +69,12 @@ def test_what_was_not_registered_is_not_unregistered(scheme: str) -> None:
 
 def test_an_installed_package_may_open_more(monkeypatch: pytest.MonkeyPatch) -> None:
     offers = [EntryPoint("far", f"{__name__}:minimal", catalogs.GROUP)]
-    monkeypatch.setattr(catalogs, "entry_points", lambda **_: metadata.EntryPoints(offers))
+    monkeypatch.setattr(registry, "entry_points", lambda group: tuple(offers))
+    monkeypatch.setattr(catalogs, "_OPENERS", Registry(catalogs.KIND))
 
     assert catalogs.open_catalog(CatalogTarget("far://x")).warehouse == "far://x"
 
     offers.append(EntryPoint("far", f"{__name__}:registered", catalogs.GROUP))
+    monkeypatch.setattr(catalogs, "_OPENERS", Registry(catalogs.KIND))
     with pytest.raises(InvalidRequest, match="more than one"):
         catalogs.open_catalog(CatalogTarget("far://x"))

@@ -14,8 +14,8 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import DomainMetadata, EpochMillis, Metadata, Protocol
 from headgate.protocol.domains import lifecycle
-from headgate.protocol.features import clustering, coordinated_commits, row_tracking
-from headgate.protocol.features.coordinated_commits import PropertyCommand
+from headgate.protocol.features import clustering, coordinated_commits, coordinator_properties, row_tracking
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log import log_retention
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, table_properties
@@ -73,7 +73,7 @@ def new_clone(
     now: EpochMillis,
 ) -> CloneMetadata:
     """A new catalog-managed table that is a clone of ``source``, with these properties over its own."""
-    coordinated_commits.check_set_properties(None, stated, PropertyCommand.CLONE)
+    coordinator_properties.check_set_properties(None, stated, PropertyCommand.CLONE)
     asked = alter_properties.parse(stated)
     alter_properties.properties_of_new_managed_table(asked.configuration, required)
     configuration = {
@@ -104,7 +104,7 @@ def replace_with_clone(
 ) -> CloneMetadata:
     """The table ``now`` once it is a clone of ``source``: its id and what its catalog depends on stay."""
     before = now.metadata
-    coordinated_commits.check_set_properties(before.configuration, stated, PropertyCommand.CLONE)
+    coordinator_properties.check_set_properties(before.configuration, stated, PropertyCommand.CLONE)
     asked = alter_properties.parse(stated)
     _check_properties_kept(before, asked)
     metadata = msgspec.structs.replace(
@@ -132,7 +132,7 @@ def replace_with_clone(
 
 
 def _cloned_properties(source: State) -> dict[str, str]:
-    taken = coordinated_commits.properties_copied_by_clone(source.metadata.configuration)
+    taken = coordinator_properties.properties_copied_by_clone(source.metadata.configuration)
     return {name: value for name, value in taken.items() if name not in PROPERTIES_NOT_CLONED}
 
 

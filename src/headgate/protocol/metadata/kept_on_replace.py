@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headgate.protocol import property_values
-from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features import coordinator_properties
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import table_properties
 from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES
@@ -12,7 +12,7 @@ from headgate.protocol.metadata.alter_properties import CATALOG_PROPERTIES
 def kept_properties(state: State) -> Mapping[str, str]:
     """The properties that stay whatever the new table says."""
     present = state.metadata.configuration
-    found = dict(coordinated_commits.properties_kept_on_replace(present))
+    found = dict(coordinator_properties.properties_kept_on_replace(present))
     # Ids are never given twice, and versions before the change stay as protected as they were.
     found |= {
         name: present[name]

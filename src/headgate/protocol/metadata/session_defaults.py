@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from headgate.errors import InvalidRequest
 from headgate.protocol import table_features
-from headgate.protocol.features import coordinated_commits
+from headgate.protocol.features import coordinated_commits, coordinator_properties
 from headgate.protocol.features.coordinated_commits import (
     CURRENT,
     SESSION_DEFAULT_PREFIX,
     CoordinatorReference,
-    PropertyCommand,
 )
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.metadata import alter_properties, table_properties
 from headgate.protocol.metadata.alter_properties import PropertyChanges
 
@@ -58,7 +58,7 @@ def default_coordinator(
     stated: Mapping[str, str], defaults: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]] | None:
     """The commit owner, and its conf, that defaults name for a new table which names none itself."""
-    coordinated_commits.check_set_properties(None, stated, PropertyCommand.CREATE, defaults=defaults)
+    coordinator_properties.check_set_properties(None, stated, PropertyCommand.CREATE, defaults=defaults)
     if coordinated_commits.PROPERTIES & stated.keys() or CURRENT.owner not in defaults:
         return None
     found = CoordinatorReference(CURRENT, defaults[CURRENT.owner], defaults[CURRENT.conf], None)

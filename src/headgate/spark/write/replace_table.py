@@ -14,8 +14,14 @@ from headgate.errors import InvalidRequest
 from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import EpochMillis, Metadata, Protocol, Version
 from headgate.protocol.domains import lifecycle
-from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
-from headgate.protocol.features.coordinated_commits import PropertyCommand
+from headgate.protocol.features import (
+    clustering,
+    coordinated_commits,
+    coordinator_properties,
+    identity_columns,
+    row_tracking,
+)
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
 from headgate.protocol.metadata.alter_properties import PropertyChanges
@@ -103,7 +109,7 @@ def plan_replacement(
 ) -> tuple[Metadata, Protocol]:
     """Metadata and protocol of the table once it is replaced; refused if it cannot be."""
     before = state.metadata
-    coordinated_commits.check_set_properties(
+    coordinator_properties.check_set_properties(
         before.configuration, definition.properties, PropertyCommand.REPLACE
     )
     _check_identity(state, alter_properties.parse(definition.properties), definition.properties)

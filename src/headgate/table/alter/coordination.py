@@ -24,8 +24,9 @@ from headgate.clock import World
 from headgate.errors import ConcurrentWrite, ConflictError, InvalidRequest, TableExists, UnsafeStore
 from headgate.protocol import table_features
 from headgate.protocol.actions import Action, EpochMillis, Version
-from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import CURRENT, CoordinatorReference, PropertyCommand
+from headgate.protocol.features import coordinated_commits, coordinator_properties
+from headgate.protocol.features.coordinated_commits import CURRENT, CoordinatorReference
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log import file_names
 from headgate.protocol.metadata import drop_feature, session_defaults
 from headgate.storage.store import Store
@@ -53,7 +54,7 @@ def coordinate(table: OpenedTable, find: FindCoordinator, name: str, conf: Mappi
             code="DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_OPERATION",
         )
     asked = {CURRENT.owner: name, CURRENT.conf: msgspec.json.encode(dict(conf)).decode()}
-    coordinated_commits.check_set_properties(metadata.configuration, asked, PropertyCommand.ALTER)
+    coordinator_properties.check_set_properties(metadata.configuration, asked, PropertyCommand.ALTER)
     owner = _require_coordinator(find, name, conf)
     table_conf = owner.register(table.location, base.version, TableState(protocol, metadata))
     coordinated.make_staging_folder(table.store, CURRENT.staged)
@@ -99,7 +100,7 @@ def coordinate_by_properties(
 ) -> Version:
     """Give the table to the owner that properties name, as ALTER TABLE does in Delta Spark."""
     base = table.snapshot()
-    coordinated_commits.check_set_properties(
+    coordinator_properties.check_set_properties(
         base.state.metadata.configuration, properties, PropertyCommand.ALTER
     )
     if others := sorted(properties.keys() - {CURRENT.owner, CURRENT.conf}):

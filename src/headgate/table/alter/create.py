@@ -20,8 +20,14 @@ from headgate.protocol.actions import (
 )
 from headgate.protocol.domains import rules
 from headgate.protocol.domains.rules import DomainSettings
-from headgate.protocol.features import clustering, coordinated_commits, identity_columns, row_tracking
-from headgate.protocol.features.coordinated_commits import PropertyCommand
+from headgate.protocol.features import (
+    clustering,
+    coordinated_commits,
+    coordinator_properties,
+    identity_columns,
+    row_tracking,
+)
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log import codec, file_names, in_commit_timestamps
 from headgate.protocol.log.replay import State
 from headgate.protocol.metadata import alter_properties, session_defaults, stored_expressions
@@ -95,7 +101,7 @@ class InitialState:
 
 def initial_state(definition: TableDefinition, *, managed: bool, world: World) -> InitialState:
     """Protocol, metadata and domains of a new table, after checking that there can be such a one."""
-    coordinated_commits.check_set_properties(None, definition.properties, PropertyCommand.CREATE)
+    coordinator_properties.check_set_properties(None, definition.properties, PropertyCommand.CREATE)
     asked = session_defaults.with_session_defaults(definition.properties, definition.defaults, owned=managed)
     coordinated_commits.check_added_features(asked.features)
     schema = identity_columns.without_high_water_marks(enforcement.replace_char_varchar(definition.schema))

@@ -9,8 +9,8 @@ import msgspec
 from headgate.errors import HeadgateError, InvalidRequest, ProtocolChanged, UnsupportedFeature
 from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol, Version
-from headgate.protocol.features import coordinated_commits, row_tracking
-from headgate.protocol.features.coordinated_commits import PropertyCommand
+from headgate.protocol.features import coordinated_commits, coordinator_properties, row_tracking
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.metadata import alter_properties
 from headgate.protocol.metadata import drop_feature as metadata_drop_feature
 from headgate.protocol.metadata.alter_properties import COMMENT, PropertyChanges
@@ -35,7 +35,7 @@ def set_properties(table: OpenedTable, properties: Mapping[str, str]) -> Version
     commits of their own.
     """
     base = table.snapshot()
-    coordinated_commits.check_set_properties(
+    coordinator_properties.check_set_properties(
         base.state.metadata.configuration, properties, PropertyCommand.ALTER
     )
     asked = alter_properties.parse(properties)
@@ -56,7 +56,7 @@ def unset_properties(table: OpenedTable, names: Collection[str], *, if_exists: b
     base = table.snapshot()
     if base.state.protocol.is_catalog_managed:
         alter_properties.check_managed_change(base.state.metadata, names)
-    coordinated_commits.check_unset_properties(base.state.metadata.configuration, frozenset(names))
+    coordinator_properties.check_unset_properties(base.state.metadata.configuration, frozenset(names))
     metadata = alter_properties.unset_properties(base.state.metadata, names, if_exists=if_exists)
     operation = Operation(_UNSET, {"properties": _json(list(names)), "ifExists": _json(if_exists)})
     return _commit(table, base, operation, metadata, base.state.protocol)

@@ -15,7 +15,6 @@ from urllib.parse import unquote
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate.errors import CorruptLog, ObjectNotFound, StorageUnavailable
@@ -36,7 +35,8 @@ from headgate.protocol.stats.stats_json import StatsLeaf
 from headgate.storage.parallel_reads import map_in_order
 from headgate.storage.range_file import RangeFile
 from headgate.storage.store import Store
-from headgate.table.read import plain_types
+from headgate.table.read import add_columns, plain_types
+from headgate.table.read.add_columns import OTHER_FIELDS, STATISTICS_FIELDS
 from headgate.table.read.arrow_memory import prefer_jemalloc
 from headgate.table.read.checkpoint_stats import CHECKPOINT_ROW, CheckpointStatistics, row_numbers
 from headgate.table.read.live_files import SCHEMA, STATS_PARSED, LiveFiles, deduplicate, reconcile
@@ -54,22 +54,9 @@ _SMALL_ACTIONS: tuple[tuple[str, str, type[Action]], ...] = (  # with a field th
     ("domainMetadata", "domain", DomainMetadata),
     ("sidecar", "path", Sidecar),
 )
-_PLAIN = {
-    "path": "path",
-    "partitionValues": "partition_values",
-    "size": "size",
-    "modificationTime": "modified_ms",
-    "stats": "stats",
-    "baseRowId": "base_row_id",
-    "defaultRowCommitVersion": "default_row_commit_version",
-}
-_STATISTICS = ("stats", STATS_PARSED)
-_OTHERS = tuple(name for name in (*_PLAIN, "deletionVector") if name != "stats")
 _BATCH = 64 * 1024
 _BATCH_OF_STATISTICS = 8 * 1024
 _AHEAD = 4
-_OFFSET = "offset"
-"""Of a deletion vector, the one field that it may be without."""
 _DAMAGE = (
     pa.ArrowException,
     ObjectNotFound,
@@ -81,7 +68,6 @@ _DAMAGE = (
     MemoryError,
 )
 """What a library says of a file that is no parquet, or has other columns than a checkpoint."""
-_VECTOR_FIELDS = ("storageType", "pathOrInlineDv", _OFFSET, "sizeInBytes", "cardinality")
 
 
 def read_checkpoint(store: Store, parts: Sequence[LogFile]) -> tuple[State, LiveFiles]:
@@ -246,20 +232,20 @@ def _sidecar_path(sidecar: Sidecar) -> str:
 
 def _files(store: Store, pieces: Sequence[_CheckpointFile]) -> LiveFiles:
     def adds_of(some: Sequence[_CheckpointFile], wanted: Sequence[str]) -> pa.Table:
-        return _joined(map_in_order(store, lambda piece: _adds(piece, wanted, footers), some))
+        return add_columns.concat_adds(map_in_order(store, lambda piece: _adds(piece, wanted, footers), some))
 
     footers: dict[str, pq.FileMetaData] = {}
     size = sum(piece.size for piece in pieces)
     if not any(piece.is_large for piece in pieces):
         return LiveFiles(
-            lambda: deduplicate(adds_of(pieces, (*_OTHERS, *_STATISTICS))), checkpoint_bytes=size
+            lambda: deduplicate(adds_of(pieces, (*OTHER_FIELDS, *STATISTICS_FIELDS))), checkpoint_bytes=size
         )
     parquet = [piece for piece in pieces if not piece.is_json]
 
     def numbered() -> pa.Table:
-        adds = adds_of(parquet, _OTHERS)
+        adds = adds_of(parquet, OTHER_FIELDS)
         adds = adds.append_column(CHECKPOINT_ROW, row_numbers(adds.num_rows))
-        return _joined([adds, *(_adds(piece, ()) for piece in pieces if piece.is_json)])
+        return add_columns.concat_adds([adds, *(_adds(piece, ()) for piece in pieces if piece.is_json)])
 
     def statistics(
         leaves: Collection[StatsLeaf] | None, work: Callable[[Iterator[pa.Table]], Answer], /
@@ -267,10 +253,6 @@ def _files(store: Store, pieces: Sequence[_CheckpointFile]) -> LiveFiles:
         return map_in_order(store, lambda piece: work(_statistics(piece, leaves, footers)), parquet)
 
     return LiveFiles(numbered, CheckpointStatistics(statistics), checkpoint_bytes=size)
-
-
-def _joined(tables: Iterable[pa.Table]) -> pa.Table:
-    return pa.concat_tables([SCHEMA.empty_table(), *tables], promote_options="default")
 
 
 def _adds(
@@ -287,9 +269,13 @@ def _adds(
             return SCHEMA.empty_table()
         # In batches, because large buffers grow by copying.
         batches = file.iter_batches(_BATCH, row_groups=groups, columns=fields)
-        return _joined(
-            _flattened(_present(plain_types.action_column(batch, "add"), wanted[0])) for batch in batches
+        return add_columns.concat_adds(
+            add_columns.flatten_adds(_add_rows(batch, wanted[0])) for batch in batches
         )
+
+
+def _add_rows(batch: pa.RecordBatch, required: str) -> pa.StructArray:
+    return add_columns.present_adds(plain_types.action_column(batch, "add"), required)
 
 
 def _check_same(piece: _CheckpointFile, file: pq.ParquetFile, footers: dict[str, pq.FileMetaData]) -> None:
@@ -313,20 +299,13 @@ def _statistics(
         fields = [f"add.{name}" for name in (required, *_fields_of(file, leaves, adds))]
         batches = file.iter_batches(_BATCH_OF_STATISTICS, row_groups=groups, columns=fields) if groups else ()
         for batch in _decode_ahead(iter(batches)):
-            add = _present(plain_types.action_column(batch, "add"), required)
-            present = {field.name: pc.struct_field(add, field.name) for field in add.type}
-            texts = (
-                present["stats"].cast(pa.string()) if "stats" in present else pa.nulls(len(add), pa.string())
-            )
-            texts.validate(full=True)
-            parsed = {STATS_PARSED: present[STATS_PARSED]} if STATS_PARSED in present else {}
-            yield pa.table({"stats": texts, **parsed})
+            yield add_columns.statistics_table(_add_rows(batch, required))
 
 
 def _fields_of(file: pq.ParquetFile, leaves: Collection[StatsLeaf] | None, adds: int | None) -> Sequence[str]:
     """What to read for the leaves: no JSON, if all adds have all of them as columns."""
     if leaves is None or any("." in key for leaf in leaves for key in leaf.keys):
-        return _STATISTICS
+        return STATISTICS_FIELDS
     parsed = [".".join((STATS_PARSED, *leaf.keys)) for leaf in leaves]
     stored = {file.schema.column(at).path for at in range(len(file.schema))}
     present = [name for name in parsed if f"add.{name}" in stored]
@@ -361,44 +340,3 @@ def _decode_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
         while (batch := following.popleft().result()) is not None:
             following.append(pool.submit(next, batches, None))
             yield batch
-
-
-def _present(add: pa.StructArray, required: str) -> pa.StructArray:
-    """The rows that are adds; a slice if these are together, because that copies nothing."""
-    valid = pc.is_valid(pc.struct_field(add, required))
-    first = pc.index(valid, pa.scalar(value=True)).as_py()
-    together = add.slice(max(0, first), valid.true_count)
-    if pc.struct_field(together, required).null_count == 0:
-        return together
-    return add.filter(valid)
-
-
-def _flattened(add: pa.StructArray) -> pa.Table:
-    present = {field.name for field in add.type}
-    columns: dict[str, pa.Array] = {
-        ours: pc.struct_field(add, theirs) for theirs, ours in _PLAIN.items() if theirs in present
-    }
-    if "deletionVector" in present:
-        columns["deletion_vector"] = _vectors(pc.struct_field(add, "deletionVector"))
-    complete = [
-        columns[field.name].cast(field.type) if field.name in columns else pa.nulls(len(add), field.type)
-        for field in SCHEMA
-    ]
-    table = pa.table(complete, schema=SCHEMA)
-    table.validate(full=True)  # Arrow takes any bytes for text until somebody looks
-    if STATS_PARSED in present:
-        table = table.append_column(STATS_PARSED, pc.struct_field(add, STATS_PARSED))
-    return table
-
-
-def _vectors(vectors: pa.StructArray) -> pa.Array:
-    target = SCHEMA.field("deletion_vector").type
-    parts = [
-        pa.nulls(len(vectors), ours.type)
-        if theirs == _OFFSET and vectors.type.get_field_index(theirs) < 0
-        else pc.struct_field(vectors, theirs).cast(ours.type)
-        for theirs, ours in zip(_VECTOR_FIELDS, target, strict=True)
-    ]
-    # Some writers leave an empty struct where there is no vector.
-    absent = pc.is_null(parts[0])
-    return pa.StructArray.from_arrays(parts, fields=list(target), mask=absent)

@@ -9,12 +9,12 @@ would take a fifth of the time of opening 10,000 commits.
 """
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
-from headgate.protocol.actions import Commit, Version
+from headgate.protocol.actions import Commit, Metadata, Protocol, Version
 from headgate.protocol.log import log_segment, replay
 from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
@@ -47,6 +47,29 @@ class Snapshot:
         for commit in commits:
             state, files = replay.advance(state, commit), files.after(commit)
         return Snapshot(state, files)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    """What a table is at its latest version, as far as its catalog tells; the log is read for files only.
+
+    Version, protocol and metadata are there at once, the rest of the snapshot when asked for.
+    """
+
+    version: Version
+    protocol: Protocol
+    metadata: Metadata
+    load: Callable[[], Snapshot]
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The whole snapshot of this version."""
+        return self.load()
+
+    @property
+    def files(self) -> LiveFiles:
+        """The live files of this version."""
+        return self.load().files
 
 
 def load_snapshot(

@@ -8,8 +8,9 @@ import pytest
 from headgate.errors import InvalidRequest
 from headgate.protocol import protocol_upgrade
 from headgate.protocol.actions import Metadata
-from headgate.protocol.features import coordinated_commits
-from headgate.protocol.features.coordinated_commits import CURRENT, PropertyCommand
+from headgate.protocol.features import coordinated_commits, coordinator_properties
+from headgate.protocol.features.coordinated_commits import CURRENT
+from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log.timestamps import ENABLEMENT_TIMESTAMP, ENABLEMENT_VERSION
 from headgate.protocol.property_values import IN_COMMIT_TIMESTAMPS
 from headgate.table.alter import set_properties
@@ -51,7 +52,7 @@ def test_a_new_table_has_name_and_conf_or_neither(
     command: PropertyCommand, explicit: Mapping[str, str], code: str | None
 ) -> None:
     """S145"""
-    assert refusal(coordinated_commits.check_set_properties, None, explicit, command) == code
+    assert refusal(coordinator_properties.check_set_properties, None, explicit, command) == code
 
 
 @pytest.mark.parametrize(
@@ -67,18 +68,23 @@ def test_the_defaults_of_a_session_count_only_where_nothing_is_said(
     """S145, S146"""
     create, replace = PropertyCommand.CREATE, PropertyCommand.REPLACE
 
-    assert refusal(coordinated_commits.check_set_properties, None, {}, create, defaults=defaults) == code
-    assert refusal(coordinated_commits.check_set_properties, None, LEGAL, create, defaults=defaults) is None
+    assert refusal(coordinator_properties.check_set_properties, None, {}, create, defaults=defaults) == code
     assert (
-        refusal(coordinated_commits.check_set_properties, None, NAMED, create, defaults=defaults) == MISSING
+        refusal(coordinator_properties.check_set_properties, None, LEGAL, create, defaults=defaults) is None
     )
     assert (
-        refusal(coordinated_commits.check_set_properties, None, {}, PropertyCommand.CLONE, defaults=defaults)
+        refusal(coordinator_properties.check_set_properties, None, NAMED, create, defaults=defaults)
+        == MISSING
+    )
+    assert (
+        refusal(
+            coordinator_properties.check_set_properties, None, {}, PropertyCommand.CLONE, defaults=defaults
+        )
         == code
     )
     for existing in ({}, TAKEN):
         assert (
-            refusal(coordinated_commits.check_set_properties, existing, {}, replace, defaults=defaults)
+            refusal(coordinator_properties.check_set_properties, existing, {}, replace, defaults=defaults)
             is None
         )
 
@@ -90,11 +96,11 @@ def test_a_replacement_keeps_what_the_table_has(
 ) -> None:
     """S147"""
     for explicit in (LEGAL, NAMED, {**LEGAL, **TABLE}):
-        assert refusal(coordinated_commits.check_set_properties, existing, explicit, command) == OVERRIDE
-    assert refusal(coordinated_commits.check_set_properties, existing, STAMPED, command) is None
-    kept = coordinated_commits.properties_kept_on_replace(existing)
+        assert refusal(coordinator_properties.check_set_properties, existing, explicit, command) == OVERRIDE
+    assert refusal(coordinator_properties.check_set_properties, existing, STAMPED, command) is None
+    kept = coordinator_properties.properties_kept_on_replace(existing)
     assert kept == ({key: value for key, value in TAKEN.items() if key != "acme"} if existing else {})
-    assert coordinated_commits.properties_kept_on_replace(STAMPED) == {}
+    assert coordinator_properties.properties_kept_on_replace(STAMPED) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +115,9 @@ def test_alter_sets_a_coordinator_once(
     existing: Mapping[str, str], changes: Mapping[str, str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordinated_commits.check_set_properties, existing, changes, PropertyCommand.ALTER) == code
+    assert (
+        refusal(coordinator_properties.check_set_properties, existing, changes, PropertyCommand.ALTER) == code
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,12 +132,12 @@ def test_alter_does_not_unset_a_coordinator(
     existing: Mapping[str, str], keys: set[str], code: str | None
 ) -> None:
     """S148"""
-    assert refusal(coordinated_commits.check_unset_properties, existing, frozenset(keys)) == code
+    assert refusal(coordinator_properties.check_unset_properties, existing, frozenset(keys)) == code
 
 
 def test_a_copy_of_a_table_does_not_belong_to_the_owner_of_the_original() -> None:
     """C6"""
-    assert coordinated_commits.properties_copied_by_clone(TAKEN) == {**STAMPED, "acme": "x"}
+    assert coordinator_properties.properties_copied_by_clone(TAKEN) == {**STAMPED, "acme": "x"}
 
 
 def test_a_user_cannot_alter_a_coordinated_table_past_the_rules() -> None:
@@ -275,7 +283,7 @@ def test_who_writes_past_an_owner_is_told_which_one_is_missing() -> None:
 
 
 def test_the_rules_have_names_of_their_own() -> None:
-    rules = [*coordinated_commits.SET_RULES, *coordinated_commits.UNSET_RULES]
+    rules = [*coordinator_properties.SET_RULES, *coordinator_properties.UNSET_RULES]
 
     assert len({rule.name for rule in rules}) == len(rules)
     assert len({naming.feature for naming in coordinated_commits.FEATURE_NAMINGS}) == len(

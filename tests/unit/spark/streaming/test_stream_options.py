@@ -126,7 +126,9 @@ def test_a_writer_of_batches_can_be_sent_to_another_process(lake: Lake, tmp_path
 
 
 def test_so_can_one_whose_table_is_not_there_yet(lake: Lake) -> None:
-    sent: Destination = pickle.loads(pickle.dumps(lake._destination("s.new", {"delta.appendOnly": "true"})))
+    sent: Destination = pickle.loads(
+        pickle.dumps(lake._creation.destination("s.new", {"delta.appendOnly": "true"}))
+    )
 
     assert sent.make is not None and sent.properties == {"delta.appendOnly": "true"}
     with pytest.raises(TableNotFound):

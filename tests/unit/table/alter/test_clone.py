@@ -55,7 +55,7 @@ def prepare(lake: Lake) -> None:
     """``s.t`` with two files, and ``s.o`` with one."""
     lake.create_schema("s")
     for name, files in (("t", (1, 2)), ("o", (9,))):
-        table = lake._create(TableName("s", name), TableDefinition(SCHEMA))
+        table = lake._creation.create(TableName("s", name), TableDefinition(SCHEMA))
         for number in files:
             append(table, number)
 

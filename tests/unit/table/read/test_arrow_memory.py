@@ -9,7 +9,7 @@ import pytest
 
 _PROGRAM = """
 import pyarrow as pa
-from headgate.table.allocator import prefer_jemalloc
+from headgate.table.read.arrow_memory import prefer_jemalloc
 {before}
 prefer_jemalloc()
 print(pa.default_memory_pool().backend_name)

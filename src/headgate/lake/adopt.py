@@ -1,0 +1,75 @@
+"""What a lake offers to those who have Delta tables already: take them in, and give them back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate.lake.context import LakeContext
+from headgate.lake.names import parse_name
+from headgate.lake.path_table import at_path
+from headgate.lake.table import Table
+from headgate.spark.commands import convert as converting
+from headgate.spark.session.schema import SchemaLike
+from headgate.storage import locations
+from headgate.storage.locate import locate
+from headgate.table.alter import adoption
+from headgate.table.alter.adoption import TransferServices
+
+
+@dataclass(frozen=True, slots=True)
+class TableAdoption:
+    """The part of a lake that adopts and releases tables."""
+
+    context: LakeContext
+
+    def adopt(
+        self,
+        location: str | Path,
+        name: str,
+        *,
+        convert: bool = False,
+        partition_schema: SchemaLike | None = None,
+    ) -> Table:
+        """Take an existing Delta table, wherever it is, into the lake by this name; its files stay there.
+
+        From then on the catalog ratifies its commits, and clients that commit by creating files are refused.
+        If somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened. After a crash the same
+        call again, or any use of the name, finishes it if the table has changed hands.
+        With ``convert`` a folder of parquet files becomes a Delta table first, as ``headgate.convert`` does.
+        """
+        place, wanted = locations.canonical(str(location)), parse_name(name)
+        if convert:
+            adoption.check_claimable(self._services(), locate(place), place, wanted)
+            converting.convert(place, locate(place), partition_schema, world=self.context.world)
+        adopted = adoption.adopt(self._services(), locate(place), place, wanted)
+        self.context.catalog.copies.now()  # which knows where it is, should the database be lost
+        return self.context.handle(self.context.catalog.resolve(adopted.name))
+
+    def convert(
+        self, location: str | Path, name: str, *, partition_schema: SchemaLike | None = None
+    ) -> Table:
+        """Make a folder of parquet files a table of the lake, without writing any file anew."""
+        return self.adopt(location, name, convert=True, partition_schema=partition_schema)
+
+    def release(self, name: str, *, keep_timestamps: bool = True) -> Table:
+        """Give a table back: an ordinary Delta table again, at the same place; the table opened by its path.
+
+        Everything is published, and the name is free. Whoever has it open is told where it is now. Its
+        in-commit timestamps stay on, which some clients cannot write (deltalake is one): with
+        ``keep_timestamps=False`` they go too, and the time of a version is that of its file.
+        """
+        entry = self.context.resolve(name)
+        opened = self.context.open_table(entry)
+        adoption.release(self._services(), opened, entry.table_id, keep_timestamps=keep_timestamps)
+        return at_path(entry.location, settings=self.context.settings)
+
+    def resume_adoptions(self) -> Mapping[str, str]:
+        """Finish or forget what a crash left of adoptions and releases; what became of each, by name.
+
+        Nobody has to call this: whoever uses the name does the same for that table.
+        """
+        return adoption.resume_transfers(self._services())
+
+    def _services(self) -> TransferServices:
+        catalog = self.context.catalog
+        return TransferServices(catalog.adoptions, catalog.releases, catalog.principal, self.context.world)
