@@ -65,7 +65,7 @@ def test_every_public_name_is_found_where_type_checkers_see_it() -> None:
         for alias in node.names
     }
 
-    assert sorted(headgate.__all__) == sorted(seen) == sorted({**headgate._HOMES, **headgate._MODULES})
+    assert sorted(headgate.__all__) == sorted(seen) == sorted({*headgate._HOMES, *headgate._MODULES})
     for name, (module, there) in seen.items():
         home = importlib.import_module(str(module))
         assert getattr(headgate, name) is getattr(home, there), name
