@@ -13,7 +13,7 @@ from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.ports.serving import LogHints
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
-from headgate.lake import lake as lakes
+from headgate.lake import context
 from headgate.lake.lake import Lake
 from headgate.protocol.actions import (
     Action,
@@ -243,7 +243,7 @@ class Watched:
 @pytest.fixture
 def watched(catalog: Catalog, table: StagingTable, monkeypatch: pytest.MonkeyPatch) -> Watched:
     wire, counted = RecordingWire(), Counted(catalog)
-    monkeypatch.setattr(lakes, "locate", lambda location: FaultyStore(locate(location), wire))
+    monkeypatch.setattr(context, "locate", lambda location: FaultyStore(locate(location), wire))
     return Watched(Lake(counted, settings=ON_DEMAND, world=SystemWorld()), counted, wire)  # type: ignore[arg-type]
 
 
