@@ -26,7 +26,7 @@ def from_every_file(source: Table, location: Path) -> Table:
     gone = []
     for path in files:
         count = pq.read_metadata(path).num_rows
-        gone.append(DeletedRows.of(chosen.sample(range(count), int(count * _DELETED))))
+        gone.append(DeletedRows.from_rows(chosen.sample(range(count), int(count * _DELETED))))
     content, found = deletion_vectors.encode_file(gone, _VECTORS)
     location.mkdir()
     adds = [

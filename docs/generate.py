@@ -87,7 +87,7 @@ def _features() -> Iterator[str]:
     for feature in FEATURES:
         concerns = "readers and writers" if feature.reader else "writers"
         read = "yes" if feature.can_read else "refused when used"
-        read = "if named in `read_previews`" if feature.only_if_asked else read
+        read = "if named in `read_previews`" if feature.only_on_request else read
         write = "yes" if feature.can_write else "refused when used"
         requires = ", ".join(f"`{name}`" for name in feature.requires)
         dropped = drops.get(feature.name, "")

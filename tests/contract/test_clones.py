@@ -23,10 +23,10 @@ def test_a_clone_may_name_what_its_source_is_and_may_name_itself(catalog: Catalo
     target = catalog.stage(TARGET)
 
     for _ in range(2):  # a repeat changes nothing
-        catalog.granting.let_clone(target.table_id, SOURCE)
+        catalog.granting.allow_clone_of(target.table_id, SOURCE)
 
     assert places(catalog, target) == {source.location, "/original"}
-    catalog.granting.let_clone_places(target.table_id, ["s3://bucket/t", "/a b"])
+    catalog.granting.allow_clone_locations(target.table_id, ["s3://bucket/t", "/a b"])
     assert places(catalog, target) == {source.location, "/original", "s3://bucket/t", "/a b"}
 
 
@@ -53,12 +53,12 @@ def test_it_takes_reading_the_one_and_writing_the_other(
     ada = catalog.acting_as("ada").granting
 
     if refused is None:
-        ada.let_clone(target.table_id, SOURCE)
+        ada.allow_clone_of(target.table_id, SOURCE)
     else:
         with pytest.raises(refused):
-            ada.let_clone(target.table_id, SOURCE)
+            ada.allow_clone_of(target.table_id, SOURCE)
     with pytest.raises(NotAllowed):  # no table stands for what is there
-        ada.let_clone_places(target.table_id, ["/etc"])
+        ada.allow_clone_locations(target.table_id, ["/etc"])
 
     assert "/etc" not in places(catalog, target)
     assert bool(places(catalog, target)) == (refused is None)
@@ -87,7 +87,7 @@ def test_places_are_compared_however_they_are_spelled(path: str, source: str, gr
 def test_what_a_table_may_name_goes_with_the_table(catalog: Catalog) -> None:
     create_managed(catalog, SOURCE)
     target = create_managed(catalog, TARGET)
-    catalog.granting.let_clone(target.table_id, SOURCE)
+    catalog.granting.allow_clone_of(target.table_id, SOURCE)
     catalog.drop(TARGET)
 
     catalog.disposal.condemn(target.table_id)

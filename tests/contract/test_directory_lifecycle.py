@@ -193,12 +193,12 @@ def test_files_that_shall_stay_must_be_a_whole_table(catalog: Catalog) -> None:
     catalog.drop(NAME)
 
     with pytest.raises(NotAllowed, match="only in the catalog"):
-        catalog.disposal.strike_out(staging.table_id)
+        catalog.disposal.forget_keeping_files(staging.table_id)
     catalog.undrop(NAME)
     publish(locate(staging.location), 1, "a")
     catalog.mark_published(staging.table_id, Version(1))
     catalog.drop(NAME)
-    catalog.disposal.strike_out(staging.table_id)
+    catalog.disposal.forget_keeping_files(staging.table_id)
 
     assert _rows(catalog, staging.table_id) == 0
     assert len(list(locate(staging.location).list_from(file_names.LOG_FOLDER))) == 2
@@ -262,7 +262,7 @@ def test_a_purge_can_be_objected_to(catalog: Catalog) -> None:
     staging = create_managed(catalog, NAME)
     catalog.drop(NAME)
     reasons: list[str | None] = ["somebody reads it until noon"]
-    catalog.disposal.object_with(lambda _db, _table_id: reasons[0])
+    catalog.disposal.add_objection(lambda _db, _table_id: reasons[0])
 
     with pytest.raises(NotAllowed, match="until noon"):
         catalog.disposal.condemn(staging.table_id)

@@ -121,7 +121,7 @@ def test_an_incident_is_told_once(case: Case) -> None:
     incident = NewEvent(EventKind.INCIDENT, case.table_id)
 
     with ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(lambda _: case.log.tell_once("stray/t/1", incident), range(8)))
+        told = list(pool.map(lambda _: case.log.record_incident("stray/t/1", incident), range(8)))
 
     assert sorted(told) == [False] * 7 + [True]
     assert [event.kind for event in case.since()] == [EventKind.INCIDENT]

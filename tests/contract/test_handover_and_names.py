@@ -100,7 +100,7 @@ def leaving(catalog: Catalog, folder: Path) -> tuple[TableEntry, Transfer]:
     adopted.ordinary(folder)
     entry = adopted.adopt(catalog, folder)
     frozen = catalog.releases.freeze(entry.table_id, "ann")
-    catalog.releases.let_go(frozen)
+    catalog.releases.begin_release(frozen)
     return entry, frozen
 
 
@@ -136,7 +136,7 @@ def made_and_leaving(catalog: Catalog) -> tuple[TableEntry, Transfer]:
     tables.create_managed(catalog, NAME)
     entry = catalog.resolve(NAME)
     frozen = catalog.releases.freeze(entry.table_id, "ann")
-    catalog.releases.let_go(frozen)
+    catalog.releases.begin_release(frozen)
     return entry, frozen
 
 

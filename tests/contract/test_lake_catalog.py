@@ -211,7 +211,7 @@ def test_the_commits_of_a_table_are_told_from_the_latest_on(case: Case) -> None:
 def test_what_nobody_published_beside_it_changes_nothing(case: Case) -> None:
     case.ratify("a")
 
-    assert case.catalog.take_in(case.table_id) == 1
+    assert case.catalog.import_external_versions(case.table_id) == 1
     assert case.catalog.ahead() == ()
 
 
@@ -359,7 +359,7 @@ def test_the_books_of_a_whole_table_are_consistent(case: Case) -> None:
 
     assert (books.latest, books.published) == (2, 1)
     assert [row.version for row in books.rows] == [0, 1, 2]
-    assert books.by_version[Version(1)].is_of(content(1, "a"))
+    assert books.by_version[Version(1)].has_content(content(1, "a"))
     assert list(books.held) == [2]
     assert list(integrity.check_records(books)) == []
 

@@ -91,7 +91,7 @@ CATALOG: dict[str, Call] = {
     "tables": lambda s: s.nobody.tables(),
     "tail": lambda s: s.nobody.tail(s.id),
     "tails": lambda s: s.nobody.tails([s.id]),
-    "take_in": lambda s: s.nobody.take_in(s.id),
+    "import_external_versions": lambda s: s.nobody.import_external_versions(s.id),
     "undrop": lambda s: s.nobody.undrop(GONE),
     "version_at": lambda s: s.nobody.version_at(s.id, EpochMillis(0)),
 }
@@ -115,7 +115,7 @@ DISPOSAL: dict[str, Call] = {
     "condemn": lambda s: s.nobody.disposal.condemn(s.dropped.table_id),
     "condemned": lambda s: s.nobody.disposal.condemned(GONE),
     "forget": lambda s: s.nobody.disposal.forget(s.dropped.table_id),
-    "strike_out": lambda s: s.nobody.disposal.strike_out(s.dropped.table_id),
+    "forget_keeping_files": lambda s: s.nobody.disposal.forget_keeping_files(s.dropped.table_id),
 }
 GRANTING: dict[str, Call] = {
     "add_foreign_key": lambda s: s.nobody.granting.add_foreign_key("s.t", ["id"], "s.t", ["id"]),
@@ -124,8 +124,8 @@ GRANTING: dict[str, Call] = {
     "foreign_keys": lambda s: s.nobody.granting.foreign_keys("s.t"),
     "grant": lambda s: s.nobody.granting.grant("append", "s.t", "nobody"),
     "grants": lambda s: s.nobody.granting.grants(),
-    "let_clone": lambda s: s.nobody.granting.let_clone(s.id, NAME),
-    "let_clone_places": lambda s: s.nobody.granting.let_clone_places(s.id, ["/"]),
+    "allow_clone_of": lambda s: s.nobody.granting.allow_clone_of(s.id, NAME),
+    "allow_clone_locations": lambda s: s.nobody.granting.allow_clone_locations(s.id, ["/"]),
     "limit_unpublished": lambda s: s.nobody.granting.limit_unpublished("nobody", 1),
     "revoke": lambda s: s.nobody.granting.revoke("append", "s.t", "nobody"),
     "set_rule": lambda s: s.nobody.granting.set_rule("max_commit_files", 1, "s.t"),
@@ -144,7 +144,7 @@ PARTS: dict[type, tuple[dict[str, Call], set[str]]] = {
     Catalog: (CATALOG, {"acting_as", "close", "register"}),
     Leases: (LEASES, {"check", "now_ms", "objection", "release", "renew", "sweep"}),
     DatabaseMaintenancePermissions: (PERMISSIONS, {"unasked"}),
-    Disposal: (DISPOSAL, {"acting_as", "object_with"}),
+    Disposal: (DISPOSAL, {"acting_as", "add_objection"}),
     GrantService: (GRANTING, set()),
     PublishedWatermarks: (PUBLICATIONS, set()),
     CatalogAuditor: (BOOKS, set()),

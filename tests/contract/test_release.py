@@ -159,7 +159,7 @@ def test_who_freezes_a_table_and_dies_does_not_keep_it(catalog: Catalog, tmp_pat
 
     assert adopted.append(adopted.managed(adopted.later(catalog), entry), "after.parquet") == 4
     with pytest.raises(ConcurrentWrite, match="took too long"):
-        catalog.releases.let_go(frozen)
+        catalog.releases.begin_release(frozen)
     assert catalog.adoptions.under_way() == ()
 
 
@@ -170,7 +170,7 @@ def test_who_comes_back_late_cannot_take_the_table_away(catalog: Catalog, tmp_pa
     entry = adopted.adopt(catalog, folder)
     table = adopted.managed(catalog, entry)
     frozen = catalog.releases.freeze(entry.table_id, "ann")
-    catalog.releases.let_go(frozen)
+    catalog.releases.begin_release(frozen)
     state = table.snapshot().state
     last = adoption._release_commit(adopted.registry(catalog), state, frozen, keep_timestamps=True)
 
@@ -193,7 +193,7 @@ def test_who_dies_after_the_last_commit_has_given_the_table_back(
     entry = adopted.adopt(catalog, folder)
     table = adopted.managed(catalog, entry)
     frozen = catalog.releases.freeze(entry.table_id, "ann")
-    catalog.releases.let_go(frozen)
+    catalog.releases.begin_release(frozen)
     last = adoption._release_commit(
         adopted.registry(catalog), table.snapshot().state, frozen, keep_timestamps=False
     )

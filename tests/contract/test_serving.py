@@ -366,10 +366,10 @@ def test_an_opening_serves_once_and_for_a_moment(catalog: Catalog, table: Stagin
 
     first, second = opened(1.0), opened(1.0)
 
-    assert first.first_tail() is not None
-    assert first.first_tail() is None
+    assert first.take_opening_tail() is not None
+    assert first.take_opening_tail() is None
     now[0] = 1.5
-    assert second.first_tail() is None
+    assert second.take_opening_tail() is None
 
 
 def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, table: StagingTable) -> None:

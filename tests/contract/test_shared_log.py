@@ -107,7 +107,7 @@ def test_what_a_foreign_version_says_of_the_table_is_told(catalog: Catalog, tabl
     data = codec.encode((info, DOMAIN, AppTransaction(app_id="s", version=4)))
     locate(table.location).put_if_absent(file_names.published_path(Version(1)), data)
 
-    assert catalog.take_in(table.table_id) == 1
+    assert catalog.import_external_versions(table.table_id) == 1
 
     told = catalog.tail(table.table_id).told
     assert told is not None

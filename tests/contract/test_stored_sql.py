@@ -149,4 +149,4 @@ def test_a_planted_version_is_not_taken_in(place: Place, text: str, taken: int) 
     for privilege in ("alter protocol", "alter properties"):
         place.catalog.granting.grant(privilege, None, "external")
 
-    assert place.catalog.take_in(place.table_id) == latest + taken
+    assert place.catalog.import_external_versions(place.table_id) == latest + taken

@@ -189,7 +189,9 @@ def test_rows_come_back_to_a_file_of_which_nobody_said_how_many_it_has(
         data_change=True,
     )
     marked = msgspec.structs.replace(
-        bare, deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([1])), stats='{"numRecords":3}'
+        bare,
+        deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([1])),
+        stats='{"numRecords":3}',
     )
     gone = RemoveFile(path=part.name, data_change=True)
     for version, actions in enumerate([(bare,), (gone, marked)], 1):

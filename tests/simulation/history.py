@@ -192,11 +192,11 @@ def _tracked_tables_have_ids(step: Step) -> str | None:
 
 def _timestamps_increase(step: Step) -> str | None:
     was, is_now = step.before.timestamp, step.after.timestamp
-    if not step.after.is_stamped:
+    if not step.after.has_in_commit_timestamp:
         return None
     if is_now is None or "commitInfo" not in step.entry.actions[0]:
         return "it has no in-commit timestamp"
-    if step.before.is_stamped and was is not None:
+    if step.before.has_in_commit_timestamp and was is not None:
         return f"its timestamp {is_now} follows {was}" if is_now <= was else None
     if not step.entry.version:
         return None

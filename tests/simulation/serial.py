@@ -89,7 +89,7 @@ class Table:
         return OWNER in self.properties
 
     @property
-    def is_stamped(self) -> bool:
+    def has_in_commit_timestamp(self) -> bool:
         return self.properties.get(STAMPS) == "true"
 
     @property
@@ -129,7 +129,7 @@ class Table:
 def checksum_breach(said: Mapping[str, Any], table: Table) -> str | None:
     """In what a checksum file differs from the table it is of."""
     sizes = [add["size"] for add in table.files.values()]
-    stamp = table.timestamp if table.is_stamped else None
+    stamp = table.timestamp if table.has_in_commit_timestamp else None
     pairs = {
         "numFiles": (said["numFiles"], len(sizes)),
         "tableSizeBytes": (said["tableSizeBytes"], sum(sizes)),

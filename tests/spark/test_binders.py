@@ -109,7 +109,7 @@ def test_when_files_were_modified_tells_them_apart_and_stays_true(
     adds = [
         data_file(
             tmp_path, f"{n}.parquet", pa.table({"id": [2 * n, 2 * n + 1]}), partition_values={"n": str(n)},
-            modification_time=time, vector=deletion_vectors.encode_inline(DeletedRows.of([1])),
+            modification_time=time, vector=deletion_vectors.encode_inline(DeletedRows.from_rows([1])),
         )
         for n, time in enumerate(times)
     ]  # fmt: skip
@@ -131,7 +131,7 @@ def test_a_column_that_spark_takes_for_the_number_of_a_row_is_refused(
     name = classic_file_index.ROW_INDEX.name
     data = pa.table({"id": [0, 1], name: pa.array([7, 8], pa.int64())})
     columns = [column("id", "long"), column(name, "long")]
-    for folder, vector in (("a", None), ("b", deletion_vectors.encode_inline(DeletedRows.of([0])))):
+    for folder, vector in (("a", None), ("b", deletion_vectors.encode_inline(DeletedRows.from_rows([0])))):
         add = data_file(tmp_path / folder, "f.parquet", data, vector=vector)
         write_log(tmp_path / folder, columns, [add], features=["deletionVectors"])
 
@@ -198,7 +198,7 @@ def test_deleted_rows_are_found_in_every_part_of_a_file(
     adds = []
     for n in range(2):
         data = pa.table({"id": pa.array(range(1000 * n, 1000 * n + 1000), pa.int64())})
-        gone = deletion_vectors.encode_inline(DeletedRows.of(range(n, 900, 3)))
+        gone = deletion_vectors.encode_inline(DeletedRows.from_rows(range(n, 900, 3)))
         adds.append(data_file(tmp_path, f"{n}.parquet", data, group=90, vector=gone))
     write_log(tmp_path, [column("id", "long")], adds, features=["deletionVectors"])
     confs = {
@@ -236,8 +236,8 @@ def test_rows_without_deleted_ones_are_found_again_where_they_were_cached(
 
 def test_rows_beyond_what_an_int_can_count_are_none_of_those_with_bits(spark: SparkSession) -> None:
     """No file here has so many; what finds the bit of a row is asked about rows of one that has."""
-    far, gone = 2**33, DeletedRows.of([5, 67])
-    words = apply_deletion_vectors.concatenate_bitmaps([DeletedRows.of(range(64)), gone], at_most=3)
+    far, gone = 2**33, DeletedRows.from_rows([5, 67])
+    words = apply_deletion_vectors.concatenate_bitmaps([DeletedRows.from_rows(range(64)), gone], at_most=3)
     assert words is not None
     numbered = spark.range(70).union(spark.range(far, far + 70)).union(spark.range(2**31 - 70, 2**31))
     word_at, place = bitmap_literal.word_lookup(spark, words.packed), F.lit(words.places[1])

@@ -65,7 +65,7 @@ def test_rows_of_a_table_with_deletion_vectors_are_added_to_and_replaced(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     rows = pa.table({"id": pa.array(range(5), pa.int64())})
-    deleted = deletion_vectors.encode_inline(DeletedRows.of([1, 3]))
+    deleted = deletion_vectors.encode_inline(DeletedRows.from_rows([1, 3]))
     add = data_file(tmp_path, "a.parquet", rows, vector=deleted, stats='{"numRecords":5,"tightBounds":false}')
     write_log(tmp_path, [column("id", "long")], [add], features=["deletionVectors"],
               delta_enableDeletionVectors="true")  # fmt: skip

@@ -165,7 +165,7 @@ def test_columns_are_found_by_physical_name(spark: SparkSession, tmp_path: Path)
 def test_vectors_of_every_kind_delete_rows(spark: SparkSession, tmp_path: Path) -> None:
     location = tmp_path / "t"
     content, (first, second, third) = deletion_vectors.encode_file(
-        [DeletedRows.of(gone) for gone in ([0], range(5, 10), [])], _FILE_ID, prefix="ab"
+        [DeletedRows.from_rows(gone) for gone in ([0], range(5, 10), [])], _FILE_ID, prefix="ab"
     )
     place = deletion_vectors.vector_location(first)
     assert isinstance(place, deletion_vectors.StoredVector)
@@ -176,7 +176,7 @@ def test_vectors_of_every_kind_delete_rows(spark: SparkSession, tmp_path: Path) 
     outside = msgspec.structs.replace(
         second, storage_type="p", path_or_inline_dv=elsewhere.as_uri(), offset=second.offset
     )
-    kinds = [None, deletion_vectors.encode_inline(DeletedRows.of([1, 9])), first, outside, third]
+    kinds = [None, deletion_vectors.encode_inline(DeletedRows.from_rows([1, 9])), first, outside, third]
     adds = [
         data_file(location, f"{n}.parquet", ids(10 * n, 10 * n + 10), vector=vector)
         for n, vector in enumerate(kinds)
@@ -191,7 +191,7 @@ def test_vectors_of_every_kind_delete_rows(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_vector_holds_in_every_row_group_under_a_pushed_filter(spark: SparkSession, tmp_path: Path) -> None:
-    deleted = DeletedRows.of(range(0, 1000, 3))
+    deleted = DeletedRows.from_rows(range(0, 1000, 3))
     add = data_file(
         tmp_path, "a.parquet", ids(0, 1000), group=100, vector=deletion_vectors.encode_inline(deleted)
     )
@@ -205,7 +205,7 @@ def test_a_vector_holds_in_every_row_group_under_a_pushed_filter(spark: SparkSes
 
 
 def test_a_vector_that_is_damaged_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
-    content, (vector,) = deletion_vectors.encode_file([DeletedRows.of([1])], _FILE_ID)
+    content, (vector,) = deletion_vectors.encode_file([DeletedRows.from_rows([1])], _FILE_ID)
     place = deletion_vectors.vector_location(vector)
     assert isinstance(place, deletion_vectors.StoredVector)
     (tmp_path / place.path).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -304,7 +304,7 @@ def test_rows_are_tracked_across_files(spark: SparkSession, tmp_path: Path) -> N
     moved = pa.table({"id": [10, 11], "_mid": [4, None], "_mver": [1, None]})
     adds = [
         data_file(tmp_path, "a.parquet", ids(0, 3), base_row_id=0, default_row_commit_version=2,
-                  vector=deletion_vectors.encode_inline(DeletedRows.of([1]))),
+                  vector=deletion_vectors.encode_inline(DeletedRows.from_rows([1]))),
         data_file(tmp_path, "b.parquet", moved, base_row_id=100, default_row_commit_version=5),
     ]  # fmt: skip
     write_log(

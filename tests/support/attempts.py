@@ -114,7 +114,7 @@ class Side:
         """The commit in the log."""
         attempt = self.attempt
         info = CommitInfo(
-            in_commit_timestamp=EpochMillis(attempt.timestamp) if attempt.is_stamped else None,
+            in_commit_timestamp=EpochMillis(attempt.timestamp) if attempt.has_in_commit_timestamp else None,
             operation=attempt.operation,
             is_blind_append=attempt.is_blind_append if self.says_blind else None,
             isolation_level=attempt.isolation,
@@ -271,7 +271,7 @@ def _row_work(told: Told) -> TouchedRows | None:
 
 
 def _rows(text: str) -> DeletedRows:
-    return DeletedRows.of(int(number) for number in text.split(","))
+    return DeletedRows.from_rows(int(number) for number in text.split(","))
 
 
 def _partition(text: str) -> dict[str, str | None]:

@@ -108,8 +108,8 @@ class _Steps:
     def freeze(self, *asked: Any) -> Any:
         return self._step("freeze", "frozen", *asked)
 
-    def let_go(self, *asked: Any) -> Any:
-        return self._step("let_go", "let-go", *asked)
+    def begin_release(self, *asked: Any) -> Any:
+        return self._step("begin_release", "let-go", *asked)
 
     def settle(self, *asked: Any) -> Any:
         self._doing.append("enter" if hasattr(self._inner, "claim") else "leave")

@@ -497,7 +497,7 @@ class MinimalCatalog:
                 raise InvalidRequest(f"the table {table_id} is not condemned, so it is not forgotten")
             self._tables.pop(table_id, None)
 
-    def strike_out(self, table_id: TableId) -> None:
+    def forget_keeping_files(self, table_id: TableId) -> None:
         with self._writing():
             table = self._tables.get(table_id)
             if table is None or table.state != _DROPPED:
@@ -549,7 +549,7 @@ class MinimalCatalog:
         ]  # fmt: skip
         return tuple(records[:limit])
 
-    def take_in(self, table_id: TableId) -> Version:
+    def import_external_versions(self, table_id: TableId) -> Version:
         return self.tail(table_id).latest
 
     # --- what it offers no more than the words of

@@ -228,10 +228,10 @@ class OwnersOnly:
     def allow_files(self, table: str, location: str) -> None:
         """Every table may name any file."""
 
-    def let_clone(self, table_id: TableId, source: TableName) -> None:
+    def allow_clone_of(self, table_id: TableId, source: TableName) -> None:
         """Every table may name any file."""
 
-    def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
+    def allow_clone_locations(self, table_id: TableId, places: Collection[str]) -> None:
         """Every table may name any file."""
 
     def add_foreign_key(
@@ -249,9 +249,9 @@ class OwnersOnly:
 class NoCopies:
     """The port ``DirectoryCopying`` of a catalog that has no database to lose."""
 
-    def soon(self) -> None: ...
+    def write_if_due(self) -> None: ...
 
-    def at_the_end(self) -> None: ...
+    def write_if_changed(self) -> None: ...
 
     def now(self, *, forgotten: Iterable[TableId] = (), recovered: bool = False) -> None: ...
 

@@ -175,7 +175,7 @@ MISREAD: tuple[Case, ...] = (
 
 
 _BY_ID = altered(lambda old: msgspec.structs.replace(old, partition_columns=("id",)))
-_INLINE = deletion_vectors.encode_inline(deletion_vectors.DeletedRows.of([3]))
+_INLINE = deletion_vectors.encode_inline(deletion_vectors.DeletedRows.from_rows([3]))
 MISREAD += (
     # partition values, of files that are added and nothing else
     *(

@@ -73,7 +73,9 @@ def with_few_vectors(location: Path) -> Table:
 def _hiding(location: Path, deleted: Sequence[Iterable[int] | None]) -> Table:
     adds = [
         _ten(
-            location, n, vector=None if gone is None else deletion_vectors.encode_inline(DeletedRows.of(gone))
+            location,
+            n,
+            vector=None if gone is None else deletion_vectors.encode_inline(DeletedRows.from_rows(gone)),
         )
         for n, gone in enumerate(deleted)
     ]
@@ -109,7 +111,8 @@ def tracked(location: Path) -> Table:
     moved = pa.table({"id": tens(0), "_mid": [4, *[None] * 9], "_mver": [1, *[None] * 9]})
     adds = [
         data_file(location, "a.parquet", pa.table({"id": tens(10)}), base_row_id=0,
-                  default_row_commit_version=2, vector=deletion_vectors.encode_inline(DeletedRows.of([1]))),
+                  default_row_commit_version=2,
+                  vector=deletion_vectors.encode_inline(DeletedRows.from_rows([1]))),
         data_file(location, "b.parquet", moved, base_row_id=100, default_row_commit_version=5),
     ]  # fmt: skip
     write_log(

@@ -83,8 +83,8 @@ class Catalog:
         handover = HandoverContext(database, warehouse, locate, world)
         self.adoptions, self.releases = Adoptions(handover), Releases(handover)
         self.disposal = Disposal(database, directory.absolute, world)
-        self.disposal.object_with(self.leases.objection)
-        self.disposal.object_with(self.releases.objection)
+        self.disposal.add_objection(self.leases.objection)
+        self.disposal.add_objection(self.releases.objection)
         self.publications = PublishedWatermarks(database, self.events, directory.files)
         self._recoveries = RecoveryWriter(database, world)
         self.copies = DirectoryCopyWriter(database, lambda: locate(warehouse))
@@ -305,7 +305,7 @@ class Catalog:
             grant_store.require_visible(db, self._principal, table_id)
             return loading.load_commit_records(db, table_id, before=before, limit=limit)
 
-    def take_in(self, table_id: TableId) -> Version:
+    def import_external_versions(self, table_id: TableId) -> Version:
         self._check_sees((table_id,))
         self._external_commits.import_versions(table_id, self._policies())
         with self._database.reading() as db:

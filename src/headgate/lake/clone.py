@@ -121,9 +121,9 @@ class TableCloning:
             return
         granting = self.context.catalog.granting
         if found.name is None:
-            granting.let_clone_places(table_id, cloned.source_locations(source))
+            granting.allow_clone_locations(table_id, cloned.source_locations(source))
         else:
-            granting.let_clone(table_id, found.name)
+            granting.allow_clone_of(table_id, found.name)
 
     def _source(self, source: str | Path | Table) -> _CloneSource:
         if isinstance(source, Table):

@@ -78,7 +78,7 @@ class Lake:
         self, catalog: LakeCatalog, *, settings: Settings, world: World, address: LakeAddress | None = None
     ) -> None:
         again = None if address is None else partial(_destination, address)
-        after_commit = PostCommitScheduler(settings, catalog.copies.soon)
+        after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due)
         context = LakeContext(catalog, settings, world, after_commit, again)
         self._catalog = catalog
         self._address = address
@@ -173,7 +173,7 @@ class Lake:
         """Publish what still waits and let go of the catalog."""
         self._activity.stop_listening()
         self._context.after_commit.close()
-        self._catalog.copies.at_the_end()
+        self._catalog.copies.write_if_changed()
         self._catalog.close()
 
     def __enter__(self) -> "Lake":
@@ -189,7 +189,7 @@ class Lake:
         catalog, context = self._catalog, self._context
         return TransactionAccess(
             catalog, catalog.resolve_all, parse_name, OpenTableCache(context.open), self._creation.stage,
-            context.settings, context.world, catalog.granting.let_clone,
+            context.settings, context.world, catalog.granting.allow_clone_of,
         )  # fmt: skip
 
 

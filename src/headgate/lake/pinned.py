@@ -54,7 +54,7 @@ class TransactionAccess:
     """Reserve a place for a table and write its version 0 there."""
     settings: Settings
     world: World
-    let_clone: Callable[[TableId, TableName], None]
+    allow_clone_of: Callable[[TableId, TableName], None]
     """Allow a table, which may be one that is being made, to name the files of another."""
 
     def resolve(self, *names: str) -> Sequence[TableEntry]:
@@ -106,15 +106,15 @@ class Participant:
             world=self.world,
             handlers=domain_handlers.registered,
             observer=self.collector,
-            guard=TransactionGuard(self.opened.guard, self.collector.spoil),
+            guard=TransactionGuard(self.opened.guard, self.collector.poison),
             member=CatalogIdentity(entry.table_id, self.txn_id),
         )
         known = self.opened.known
         if known is not None and known.version <= frontier.latest:
-            self.inside.know(known)
+            self.inside.seed_snapshot(known)
         self.pinned = self._load()
 
-    def stand_at(self, frontier: Frontier) -> None:
+    def repin(self, frontier: Frontier) -> None:
         """Bring the table to the moment at which another one was opened."""
         if frontier.latest == self.collector.version:
             return
@@ -126,7 +126,7 @@ class Participant:
 
     def part(self, *, serializable: bool) -> Transaction | Attempt | None:
         """What is to be proposed for the table, or to be checked: what it writes, or what it only read."""
-        self.collector.check_whole()
+        self.collector.check_not_poisoned()
         written, reads = self.collector.collected, self.collector.reads
         if written:
             change = combine.combine_changes(self.pinned, written, reads)
@@ -136,7 +136,7 @@ class Participant:
             txn = transaction.begin(
                 self.pinned.state, change, world=self.world, handlers=domain_handlers.registered
             )
-            if not txn.may_be_left_out:
+            if not txn.is_no_op:
                 return txn
         if serializable and reads != BLIND:
             return read_validation.read_only_attempt(self.pinned.state, reads)
@@ -148,7 +148,7 @@ class Participant:
 
     def _load(self) -> Snapshot:
         found = self.inside.snapshot()
-        self.opened.know(found)  # for who opens it next
+        self.opened.seed_snapshot(found)  # for who opens it next
         return found
 
     def _since_pinned(self, frontier: Frontier) -> tuple[Commit, ...]:

@@ -184,7 +184,7 @@ class LakeTransaction:
             target = self._target(name, snapshot, replace=replace)
             entry = self._tables[name.lower()].entry
             if shallow:
-                self._access.let_clone(entry.table_id, self._access.parse(source))
+                self._access.allow_clone_of(entry.table_id, self._access.parse(source))
             wish = CloneOptions(shallow=shallow, properties=properties or {})
             clone.replace_with_clone(target.log, CloneSource(found.name, found.log, snapshot), wish)
         return target
@@ -307,7 +307,7 @@ class LakeTransaction:
         conflicts: dict[str, HeadgateError] = {}
         for table in standing:
             try:
-                table.stand_at(frontiers[table.entry.table_id])
+                table.repin(frontiers[table.entry.table_id])
             except ConflictError as exc:
                 conflicts[table.name] = exc
         if conflicts:

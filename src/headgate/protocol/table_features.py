@@ -86,7 +86,7 @@ class Feature:
     """Whether metadata that needs it adds it to an existing table, without being asked."""
     formerly: tuple[str, ...] = ()
     """The names of its previews, which will do in its place."""
-    only_if_asked: bool = False
+    only_on_request: bool = False
     """Whether reading takes the user's word that this preview will do: ``Settings.read_previews``."""
     retired: bool = False
     """Whether only older tables name it, which may lack what it requires."""
@@ -112,7 +112,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature(IN_COMMIT_TIMESTAMP, needed=_flag(property_values.IN_COMMIT_TIMESTAMPS)),
     Feature(VACUUM_PROTOCOL_CHECK, reader=True),
     Feature(CATALOG_MANAGED, reader=True, requires=_COORDINATION),
-    Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION, only_if_asked=True),
+    Feature("catalogOwned-preview", reader=True, can_write=False, requires=_COORDINATION,
+            only_on_request=True),
     Feature("coordinatedCommits-preview", needed=_coordinated, requires=_COORDINATION),
     Feature("coordinatedCommits", requires=_COORDINATION, retired=True),
     Feature("managedCommit-preview", requires=_COORDINATION, retired=True),
@@ -173,7 +174,7 @@ def check_readable(protocol: Protocol, metadata: Metadata, *, previews: Collecti
             f"the table needs {', '.join(refused)}, which this version of Headgate cannot read",
             features=refused, operation="read",
         )  # fmt: skip
-    unasked = tuple(name for name in listed if _BY_NAME[name].only_if_asked and name not in previews)
+    unasked = tuple(name for name in listed if _BY_NAME[name].only_on_request and name not in previews)
     if unasked:
         raise UnsupportedFeature(
             f"the table uses {', '.join(unasked)}, a preview that was never meant to last; to read it all "
@@ -203,7 +204,7 @@ def _undeclared(protocol: Protocol, metadata: Metadata) -> Iterator[str]:
     if protocol.writer_features is None:
         return
     listed = set(protocol.writer_features)
-    asking = (each for each in FEATURES if each.name in listed and not (each.only_if_asked or each.retired))
+    asking = (each for each in FEATURES if each.name in listed and not (each.only_on_request or each.retired))
     required = {name for each in asking for name in each.requires}
     for feature in FEATURES:
         if listed.isdisjoint({feature.name, *feature.formerly}) and (

@@ -141,7 +141,7 @@ class OpenedTable:
         """The newest snapshot seen, if any."""
         return self._newest
 
-    def know(self, found: Snapshot) -> None:
+    def seed_snapshot(self, found: Snapshot) -> None:
         """Begin with what somebody else has loaded of the same table."""
         self._advance(found)
 
@@ -167,7 +167,7 @@ class OpenedTable:
         """Commit what an operation decided from ``base``; the version it became."""
         if self.member is not None and self.member.txn_id is not None:
             change = replace(change, written_as=None)  # that is what all of them will be together
-        file_time = self._file_time(base.version) if change.enables_stamps(base.state) else None
+        file_time = self._file_time(base.version) if change.enables_in_commit_timestamps(base.state) else None
         txn = transaction.begin(
             base.state, change, world=self.world, handlers=self._handlers, file_time=file_time
         )

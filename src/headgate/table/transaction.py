@@ -66,7 +66,7 @@ class Change:
     is_strict: bool = False
     """Whether what was read must still be true when it is committed, whatever the table asks for."""
 
-    def enables_stamps(self, state: State) -> bool:
+    def enables_in_commit_timestamps(self, state: State) -> bool:
         """Whether it switches in-commit timestamps on."""
         return not state.has_in_commit_timestamps and any(
             isinstance(action, Metadata) and in_commit_timestamps.has_in_commit_timestamps(action)
@@ -112,7 +112,7 @@ class Transaction:
 
     @property
     def in_commit_timestamps(self) -> bool:
-        return self.attempt.is_stamped
+        return self.attempt.has_in_commit_timestamp
 
     @property
     def is_catalog_managed(self) -> frozenset[bool]:
@@ -121,9 +121,9 @@ class Transaction:
         return frozenset({attempt.follows.protocol.is_catalog_managed, attempt.protocol.is_catalog_managed})
 
     @property
-    def may_be_left_out(self) -> bool:
+    def is_no_op(self) -> bool:
         """Whether nothing would be lost by not committing it."""
-        return self.change.skip_if_empty and self.attempt.may_be_left_out
+        return self.change.skip_if_empty and self.attempt.is_no_op
 
     @property
     def leaves_version_open(self) -> bool:
@@ -162,7 +162,7 @@ class Transaction:
     def _info(self) -> CommitInfo:
         attempt = self.attempt
         return CommitInfo(
-            in_commit_timestamp=attempt.timestamp if attempt.is_stamped else None,
+            in_commit_timestamp=attempt.timestamp if attempt.has_in_commit_timestamp else None,
             timestamp=attempt.timestamp,
             operation=attempt.operation,
             operation_parameters=dict(self.change.operation.parameters),

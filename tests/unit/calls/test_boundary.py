@@ -32,7 +32,7 @@ class Door:
     def moment(self, timestamp: datetime | str) -> object:
         return timestamp
 
-    def lasts(self, ttl: timedelta) -> object:
+    def has_attempts_left(self, ttl: timedelta) -> object:
         return ttl
 
     def fails(self) -> None:

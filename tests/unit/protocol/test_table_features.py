@@ -230,7 +230,7 @@ def test_the_rows_say_whom_a_feature_concerns_and_what_it_takes() -> None:
     assert {name for name, row in rows.items() if row.reader} == READERS
     assert {name: set(row.requires) for name, row in rows.items() if row.requires} == REQUIRED
     assert {name for name, row in rows.items() if not row.automatic} == {"timestampNtz"}
-    assert {name for name, row in rows.items() if row.only_if_asked} == {"catalogOwned-preview"}
+    assert {name for name, row in rows.items() if row.only_on_request} == {"catalogOwned-preview"}
     assert {name: row.formerly for name, row in rows.items() if row.formerly} == {
         name: (f"{name}-preview",) for name in ("typeWidening", "variantType", "variantShredding")
     }

@@ -102,7 +102,7 @@ def test_only_an_append_that_read_nothing_takes_any_version(
 def test_a_change_says_whether_it_switches_timestamps_on(
     state: State, actions: tuple[Action, ...], enables: bool
 ) -> None:
-    assert Change(Operation("WRITE"), actions).enables_stamps(state) is enables
+    assert Change(Operation("WRITE"), actions).enables_in_commit_timestamps(state) is enables
 
 
 def test_a_table_is_managed_before_the_commit_after_it_or_both() -> None:
@@ -113,7 +113,7 @@ def test_a_table_is_managed_before_the_commit_after_it_or_both() -> None:
 
 
 def test_an_empty_commit_is_proposed_unless_it_is_said_to_be_needless() -> None:
-    assert not begun(STATE).may_be_left_out
+    assert not begun(STATE).is_no_op
 
 
 def test_a_transaction_says_whether_it_is_stamped() -> None:

@@ -92,7 +92,7 @@ class GrantService:
             )
             commit_rules.allow_files(db, TableId(place.object), location)
 
-    def let_clone(self, table_id: TableId, source: TableName) -> None:
+    def allow_clone_of(self, table_id: TableId, source: TableName) -> None:
         """Let a table, which may be one that is being made, name the files of another table of the catalog.
 
         And those that this one may name itself. Who may read the one and write the other may do this.
@@ -105,7 +105,7 @@ class GrantService:
             for place in (found.location, *commit_rules.load_file_sources(db, found.table_id)):
                 commit_rules.allow_files(db, table_id, place)
 
-    def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
+    def allow_clone_locations(self, table_id: TableId, places: Collection[str]) -> None:
         """Let a table name files of places for which no table of the catalog stands."""
         with self.database.writing() as db:
             self._check_writes(db, table_id)

@@ -25,7 +25,7 @@ class EventLog:
             for item in happened:
                 event_store.record_event(db, item, now_ms=self._world.now_ms())
 
-    def tell_once(self, incident: str, happened: NewEvent) -> bool:
+    def record_incident(self, incident: str, happened: NewEvent) -> bool:
         """Tell of an incident unless that was done before; whether it was told now."""
         with self._database.writing() as db:
             return event_store.record_incident(db, incident, happened, now_ms=self._world.now_ms())

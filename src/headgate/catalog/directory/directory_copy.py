@@ -63,13 +63,13 @@ class DirectoryCopyWriter:
         self._lock = threading.Lock()
         self._written = (0, 0.0)
 
-    def soon(self) -> None:
+    def write_if_due(self) -> None:
         """Write the copy if something was committed through this process, but not all the time."""
         writes, at = self._written
         if writes != self._database.writes and time.monotonic() - at >= _EVERY_SECONDS:
             self.now()
 
-    def at_the_end(self) -> None:
+    def write_if_changed(self) -> None:
         """Write the copy if something was committed through this process since it was."""
         if self._written[0] != self._database.writes:
             self.now()

@@ -41,7 +41,7 @@ class Disposal:
         other._principal = principal
         return other
 
-    def object_with(self, objection: PurgeObjection) -> None:
+    def add_objection(self, objection: PurgeObjection) -> None:
         """Ask this too before a dropped table is condemned."""
         self._objections.append(objection)
 
@@ -66,7 +66,7 @@ class Disposal:
                 name_store.make_condemned(db, table_id)
         return StagingTable(table_id, self._absolute(row.location))
 
-    def strike_out(self, table_id: TableId) -> None:
+    def forget_keeping_files(self, table_id: TableId) -> None:
         """Forget a dropped table and leave its files to whoever wants them; they are a whole table."""
         with self._database.writing() as db:
             row = self._held(db, table_id)

@@ -152,9 +152,9 @@ class Adoptions:
                     if transfer_store.find_live_table(db, table_id) is None
                     else AdoptionStatus.ADOPTED
                 )
-        content = self._handover.decisive(claim)
+        content = self._handover.read_deciding_version(claim)
         if content is None:
-            return self._abandon(claim) if self._handover.is_passed(claim) else AdoptionStatus.OPEN
+            return self._abandon(claim) if self._handover.has_log_moved_past(claim) else AdoptionStatus.OPEN
         commit = codec.decode(claim.target, content)
         if commit.metadata is None or commit.metadata.configuration.get(TABLE_ID) != claim.table_id:
             return self._abandon(claim)

@@ -76,14 +76,14 @@ class HandoverContext:
         """The table's files."""
         return self.locate(self.place(transfer.location))
 
-    def decisive(self, transfer: Transfer) -> bytes | None:
+    def read_deciding_version(self, transfer: Transfer) -> bytes | None:
         """The version of the log that decides, if it is there."""
         try:
             return self.files(transfer).read(file_names.published_path(transfer.target))
         except ObjectNotFound:
             return None
 
-    def is_passed(self, transfer: Transfer) -> bool:
+    def has_log_moved_past(self, transfer: Transfer) -> bool:
         """Whether the log goes on after the version that decides, which may no longer be there itself."""
         listed = self.files(transfer).list_from(
             file_names.LOG_FOLDER, after=file_names.published_path(transfer.target)

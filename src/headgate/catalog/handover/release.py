@@ -64,7 +64,7 @@ class Releases:
             transfer_store.set_frozen(db, table_id, self._handover.world.now_ms())
         return new
 
-    def let_go(self, transfer: Transfer) -> None:
+    def begin_release(self, transfer: Transfer) -> None:
         """Agree that the table leaves with version ``base + 1``; all before it must be published."""
         table_id = transfer.table_id
         with self._database.writing() as db:
@@ -139,12 +139,12 @@ class Releases:
 
     def _settle_leaving(self, leaving: Transfer) -> ReleaseStatus:
         for _ in range(_ATTEMPTS):
-            content = self._handover.decisive(leaving)
+            content = self._handover.read_deciding_version(leaving)
             if content is not None:
                 return self._settle_last(leaving, content)
             if not self._handover.is_expired(leaving):
                 return ReleaseStatus.OPEN
-            if self._handover.is_passed(leaving):
+            if self._handover.has_log_moved_past(leaving):
                 return self._leave(leaving)  # only a table that has left goes on; its version was cleaned up
             withdrawal = self._withdrawal(leaving)
             if withdrawal is None:

@@ -156,14 +156,14 @@ class CommitRules(Protocol):
         """Let a table name files of another place, as a shallow clone must."""
         ...
 
-    def let_clone(self, table_id: TableId, source: TableName) -> None:
+    def allow_clone_of(self, table_id: TableId, source: TableName) -> None:
         """Let a table, which may be one that is being made, name the files of another table of the catalog.
 
         And those that this one may name itself. Who may read the one and write the other may do this.
         """
         ...
 
-    def let_clone_places(self, table_id: TableId, places: Collection[str]) -> None:
+    def allow_clone_locations(self, table_id: TableId, places: Collection[str]) -> None:
         """Let a table name files of places for which no table of the catalog stands."""
         ...
 

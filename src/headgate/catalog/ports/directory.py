@@ -125,7 +125,7 @@ class TableDisposal(Protocol):
         """Delete every trace of a condemned table, once its files are gone."""
         ...
 
-    def strike_out(self, table_id: TableId) -> None:
+    def forget_keeping_files(self, table_id: TableId) -> None:
         """Forget a dropped table and leave its files where they are; all its versions must be published."""
         ...
 

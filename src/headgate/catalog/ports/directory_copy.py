@@ -77,11 +77,11 @@ def write_copy(files: Store, copy: DirectoryCopy) -> None:
 class DirectoryCopying(Protocol):
     """Keeps the copy of one catalog; safe to share between threads. To fail here is no failure."""
 
-    def soon(self) -> None:
+    def write_if_due(self) -> None:
         """Write the copy if something was committed through this process, but not all the time."""
         ...
 
-    def at_the_end(self) -> None:
+    def write_if_changed(self) -> None:
         """Write the copy if something was committed through this process since it was."""
         ...
 

@@ -113,7 +113,7 @@ class TableReleases(Protocol):
         """
         ...
 
-    def let_go(self, transfer: Transfer) -> None:
+    def begin_release(self, transfer: Transfer) -> None:
         """Agree that the table leaves with version ``base + 1``; all before it must be published."""
         ...
 

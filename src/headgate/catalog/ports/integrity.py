@@ -38,7 +38,7 @@ class AuditedCommit:
         )
         return RatifiedCommit(self.version, self.txn_id, self.in_commit_timestamp, where)
 
-    def is_of(self, content: bytes) -> bool:
+    def has_content(self, content: bytes) -> bool:
         """Whether this is what was ratified."""
         return len(content) == self.size and fingerprint(content) == self.sha256
 

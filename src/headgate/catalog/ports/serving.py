@@ -84,6 +84,6 @@ class ReaderCatalog(Protocol):
         """What was ratified, the latest first."""
         ...
 
-    def take_in(self, table_id: TableId) -> Version:
+    def import_external_versions(self, table_id: TableId) -> Version:
         """Look in the log for versions that others published themselves (K8); the latest version now."""
         ...

@@ -44,7 +44,7 @@ class Gate:
         self._db = db
         self._table_id = table_id
         self._elsewhere = frozenset(elsewhere)
-        self._terms: Mapping[str, str] | None = None if found.has_terms else {}
+        self._terms: Mapping[str, str] | None = None if found.has_commit_rules else {}
         self._changed: Version | None = found.head.latest_change
         self._partitionings = partitionings
         self._keys: tuple[ForeignKey, ...] | None = None

@@ -109,7 +109,7 @@ class PublishedWatermarks:
     def _tell(self, table_id: TableId, problem: CorruptLog) -> None:
         version, found = problem.fields["version"], problem.fields["found"]
         details = {"code": problem.code, "message": problem.message, "path": problem.fields["path"]}
-        self.events.tell_once(
+        self.events.record_incident(
             f"{STRAY_FILE_CODE}/{table_id}/{version}/{found}",
             NewEvent(EventKind.INCIDENT, table_id, version=Version(int(str(version))), details=details),
         )

@@ -106,7 +106,7 @@ class KnownTable:
     first_ratified_as: Version | None
     ratified_elsewhere: bool = False
     """Whether that transaction is a commit of another table."""
-    has_terms: bool = True
+    has_commit_rules: bool = True
     """Whether there are rules of commits that may concern the table."""
 
 
@@ -128,7 +128,7 @@ _HEAD_OF = select(
     .limit(1)
     .scalar_subquery()
     .label("elsewhere"),
-    literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_terms"),
+    literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_commit_rules"),
 ).where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE)
 
 _HEAD = PreparedStatement(_HEAD_OF)

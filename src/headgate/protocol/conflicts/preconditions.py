@@ -80,7 +80,7 @@ def _partition_values_of_other_columns(attempt: Attempt) -> str | None:
         return None
     expected = partitioning.partitioning_of(attempt.metadata)
     for add in attempt.writes.adds:
-        if expected.misnamed(add.partition_values):
+        if expected.has_wrong_columns(add.partition_values):
             return (
                 f"{add.path} has values for the partition columns {sorted(add.partition_values)}, and the "
                 f"table is partitioned by {sorted(expected.types)}"
@@ -93,7 +93,7 @@ def _partition_values_of_other_types(attempt: Attempt) -> str | None:
         return None
     expected = partitioning.partitioning_of(attempt.metadata)
     for add in attempt.writes.adds:
-        if wrong := expected.mistyped(add.partition_values):
+        if wrong := expected.unreadable_value(add.partition_values):
             return f"{add.path} has the partition value {wrong}, so no reader could tell what it is"
     return None
 

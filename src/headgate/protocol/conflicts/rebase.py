@@ -69,7 +69,7 @@ def prepare(attempt: Attempt, *, file_time: EpochMillis | None = None) -> Attemp
         attempt = attempt.with_actions(_without_repeated_txns(attempt.actions))
     _refuse_high_water_marks(attempt.writes.domains)
     attempt = _with_row_ids(attempt)
-    previous = file_time if attempt.enables_stamps else None
+    previous = file_time if attempt.enables_in_commit_timestamps else None
     if in_commit_timestamps.has_in_commit_timestamps(attempt.follows.metadata):
         previous = timestamps.required_in_commit_timestamp(attempt.follows.version, attempt.follows.info)
     attempt = _with_timestamp(attempt, previous, follows=attempt.follows)

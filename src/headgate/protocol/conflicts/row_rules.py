@@ -27,7 +27,7 @@ from headgate.protocol.stats import record_counts
 from headgate.protocol.transaction.attempt import Attempt
 from headgate.protocol.transaction.row_access import TouchedRows
 
-_NONE = DeletedRows.of(())
+_NONE = DeletedRows.from_rows(())
 
 
 def _both_hid_a_row(race: Race) -> str | None:
@@ -118,7 +118,7 @@ def _replace_file(
             # A file of which no row is left is removed, and not added again.
             # Statistics may be wrong, so the file itself has the last word.
             is_said = rows.cardinality == record_counts.counts_of_file(action).num_records
-            if not (is_said and rows.are_all(work.access.counted(action))):
+            if not (is_said and rows.covers_file(work.access.counted(action))):
                 vector = work.access.hide(rows)
                 kept.append(msgspec.structs.replace(theirs.after, deletion_vector=vector, data_change=True))
         else:

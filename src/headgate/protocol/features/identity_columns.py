@@ -80,9 +80,9 @@ class IdentitySpec:
         # Beyond the last value of the grid there is nothing that could be given once more.
         steps = min(steps, ((MAX_BIGINT if self.step > 0 else MIN_BIGINT) - self.start) // self.step)
         found = self.start + steps * self.step
-        return replace(self, mark=found) if steps >= 0 and self.goes_on(found) else self
+        return replace(self, mark=found) if steps >= 0 and self.is_beyond_mark(found) else self
 
-    def goes_on(self, mark: int) -> bool:
+    def is_beyond_mark(self, mark: int) -> bool:
         """Whether a mark is farther than the one there is."""
         return self.mark is None or (mark - self.mark) * self.step > 0
 
@@ -227,7 +227,7 @@ def advances_high_water_mark_only(before: Metadata, after: Metadata) -> bool:
         return False
     was, now = columns_of_table(before), columns_of_table(after)
     return all(
-        now[name] == identity or ((mark := now[name].mark) is not None and identity.goes_on(mark))
+        now[name] == identity or ((mark := now[name].mark) is not None and identity.is_beyond_mark(mark))
         for name, identity in was.items()
     )
 

@@ -72,7 +72,7 @@ class DeletedRows:
     rows: FrozenBitMap64
 
     @classmethod
-    def of(cls, rows: Iterable[int]) -> "DeletedRows":
+    def from_rows(cls, rows: Iterable[int]) -> "DeletedRows":
         """These rows."""
         return cls(FrozenBitMap64(rows))
 
@@ -80,7 +80,7 @@ class DeletedRows:
     def cardinality(self) -> int:
         return len(self.rows)
 
-    def are_all(self, count: int | None) -> bool:
+    def covers_file(self, count: int | None) -> bool:
         """Whether they are every row of a file of ``count`` rows; never, if nobody knows how many it has."""
         return self.cardinality == count and (count == 0 or self.rows.max() == count - 1)
 

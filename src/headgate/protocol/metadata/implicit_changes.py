@@ -55,7 +55,7 @@ class WriteIntent:
     """The option ``mergeSchema``."""
     can_overwrite_schema: bool = False
     """The option ``overwriteSchema``, which counts only where all rows are replaced."""
-    rearrange_only: bool = False
+    keeps_rows: bool = False
     """The option ``dataChange=false``."""
     casts: bool = False
     """Whether values are cast to the table's types, as streams and INSERT do."""
@@ -153,7 +153,7 @@ def plan_metadata(
     partition_by = normalize_partition_columns(wish.partition_by, data)
     facts = _facts(existing, wish, after, partition_by)
     decision = decide_outcome(facts)
-    if wish.rearrange_only and decision.rearranging:
+    if wish.keeps_rows and decision.rearranging:
         raise InvalidRequest(
             f"with dataChange=false a write only puts rows elsewhere, and this one would "
             f"{decision.rearranging}: leave dataChange out",

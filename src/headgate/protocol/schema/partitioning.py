@@ -20,11 +20,11 @@ class Partitioning:
 
     types: Mapping[str, DataType]
 
-    def misnamed(self, values: Values) -> bool:
+    def has_wrong_columns(self, values: Values) -> bool:
         """Whether these are values of other columns."""
         return values.keys() != self.types.keys()
 
-    def mistyped(self, values: Values) -> str | None:
+    def unreadable_value(self, values: Values) -> str | None:
         """Which of these values no reader could make sense of."""
         for name, data_type in self.types.items():
             if not _is_readable(text := values.get(name), data_type):
@@ -33,7 +33,7 @@ class Partitioning:
 
     def fits(self, values: Values) -> bool:
         """Whether a file of the table may have these values."""
-        return not self.misnamed(values) and self.mistyped(values) is None
+        return not self.has_wrong_columns(values) and self.unreadable_value(values) is None
 
 
 def partitioning_of(metadata: Metadata) -> Partitioning:

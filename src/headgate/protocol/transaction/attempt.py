@@ -48,7 +48,7 @@ class ReadSet:
     domains: bool = False
     """Whether it looked up metadata domains."""
 
-    def and_also(self, other: "ReadSet") -> "ReadSet":
+    def union(self, other: "ReadSet") -> "ReadSet":
         """Both together."""
         return ReadSet(
             (*self.predicates, *other.predicates),
@@ -128,17 +128,17 @@ class Attempt:
         return isolation.choose_level(self.metadata, self.actions, changes_data=self.changes_data)
 
     @property
-    def is_stamped(self) -> bool:
+    def has_in_commit_timestamp(self) -> bool:
         """Whether it has an in-commit timestamp."""
         return has_in_commit_timestamps(self.metadata)
 
     @property
-    def enables_stamps(self) -> bool:
+    def enables_in_commit_timestamps(self) -> bool:
         """Whether it is the commit that switches in-commit timestamps on."""
-        return self.is_stamped and not has_in_commit_timestamps(self.follows.metadata)
+        return self.has_in_commit_timestamp and not has_in_commit_timestamps(self.follows.metadata)
 
     @property
-    def may_be_left_out(self) -> bool:
+    def is_no_op(self) -> bool:
         """Whether committing it would tell nobody anything."""
         return not self.actions and self.isolation is not IsolationLevel.WRITE_SERIALIZABLE
 

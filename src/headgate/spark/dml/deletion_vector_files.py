@@ -19,7 +19,7 @@ from headgate.protocol.stats import record_counts
 from headgate.spark.scan import apply_deletion_vectors
 from headgate.table.opened_table import OpenedTable
 
-_NONE = DeletedRows.of(())
+_NONE = DeletedRows.from_rows(())
 
 
 class DeletionVectorWriter:

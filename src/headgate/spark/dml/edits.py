@@ -61,7 +61,11 @@ class Edits:
 
     def changed(self, position: int) -> DeletedRows:
         """The rows of a file that do not stay as they are."""
-        return DeletedRows.of(()) if not self.found else _united(self.of(kind, position) for kind in CHANGES)
+        return (
+            DeletedRows.from_rows(())
+            if not self.found
+            else _united(self.of(kind, position) for kind in CHANGES)
+        )
 
     def of(self, kind: EditKind, position: int) -> DeletedRows:
         """The rows of a file of one kind."""
@@ -76,7 +80,7 @@ class Edits:
 def collect_edits(target: DmlTarget, rows: DataFrame, *, keep: bool) -> Edits:
     """The edits of ``rows``, some of the target's, which are computed once; ``keep`` them if their values
     will be needed."""
-    most = target.most_rows()
+    most = target.max_row_count()
     if not keep:
         return Edits(matched_rows.collect(rows, target.own, at_most=most))
     # Without its lineage: were rows computed again, they might be others than those that were counted.
@@ -121,7 +125,7 @@ def _qualified_column(alias: str, name: str) -> Column:
 
 
 def _united(parts: Iterable[DeletedRows]) -> DeletedRows:
-    rows = DeletedRows.of(()).rows
+    rows = DeletedRows.from_rows(()).rows
     for part in parts:
         rows = rows | part.rows
     return DeletedRows(rows)

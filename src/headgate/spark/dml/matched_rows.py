@@ -33,7 +33,7 @@ _INDEX_BITS = 40
 """A place is the position of a file and, in so many bits, the index of a row."""
 _MOST_PLACES = 16_000_000
 _NOWHERE = -1
-_NONE = DeletedRows.of(())
+_NONE = DeletedRows.from_rows(())
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -107,7 +107,7 @@ class RowConflictAccess:
 
     def selects(self, adds: Sequence[AddFile]) -> bool:
         """Whether the statement would have been about a row of these files; Spark looks, if need be."""
-        some = self._target.may_select(adds)
+        some = self._target.files_maybe_selected(adds)
         if not some:
             return False
         rows = self._target.rows_of(adds_as_table(some), wanted=self._target.predicate)
@@ -157,7 +157,7 @@ def _fully_deleted(
     said = [file for file, rows, _ in files if target_scan.live_row_count(file) == rows.cardinality]
     found = row_counts.row_counts(target.table, said)
     lost = {file.path: DeletedRows(rows.rows | before.rows) for file, rows, before in files}
-    return frozenset(path for path, count in found.items() if lost[path].are_all(count))
+    return frozenset(path for path, count in found.items() if lost[path].covers_file(count))
 
 
 def _are_few(rows: DeletedRows, of: int) -> bool:
@@ -215,7 +215,7 @@ def commit(
     change = Change(
         operation,
         (*more, *done.actions),
-        reads=reads.and_also(target.reads),
+        reads=reads.union(target.reads),
         rows=TouchedRows(
             RowConflictAccess(target, matching, done.vectors), done.plan.changed, done.plan.seen
         ),

@@ -91,7 +91,7 @@ class DmlTarget:
         """
         return self.rows_of(self.files, located=True, wanted=self.predicate if selected else Always())
 
-    def most_rows(self) -> int | None:
+    def max_row_count(self) -> int | None:
         """How many rows the files have together, if that is known and does not take long to find out."""
         if self.files.num_rows > _COUNTED_FILES or cluster_replay.is_needed(self.table, self.base):
             return None
@@ -106,7 +106,7 @@ class DmlTarget:
         columns = replace(self.columns, located=located)
         return scan.rows(self.spark, self.table, columns, files, wanted=wanted)
 
-    def may_select(self, adds: Sequence[AddFile]) -> list[AddFile]:
+    def files_maybe_selected(self, adds: Sequence[AddFile]) -> list[AddFile]:
         """Those of some files that may have a row which the predicate selects."""
         physical = column_mapping.physical_paths(self.columns.schema, self.columns.mode)
         partitioned = self.metadata.partition_columns

@@ -65,7 +65,7 @@ class ScanColumns:
         )
 
     @property
-    def must_ask_files(self) -> bool:
+    def needs_footers(self) -> bool:
         """Whether names or types differ between files in a way that Spark cannot cope with."""
         # Spark reads most types of older files as wider ones, but not every integer as a decimal.
         return self.mode is ColumnMappingMode.ID or any(

@@ -49,7 +49,7 @@ def fetch_deleted_rows(
 
     def rows(vector: DeletionVector | None, place: InlineVector | StoredVector | None) -> DeletedRows:
         if vector is None or place is None:
-            return DeletedRows.of(())
+            return DeletedRows.from_rows(())
         if isinstance(place, InlineVector):
             return deletion_vectors.parse_inline(vector)
         return deletion_vectors.parse_stored(vector, contents[place.path, place.absolute])

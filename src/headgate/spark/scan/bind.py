@@ -45,7 +45,7 @@ def bind(
     shown, pieces = logical_columns.visible_schema(schema), list(pieces)
     for piece, _ in pieces:
         _check_names(piece)
-    own_metadata = len(pieces) > 1 or any(piece.needs_rows for piece, _ in pieces)
+    own_metadata = len(pieces) > 1 or any(piece.needs_row_index for piece, _ in pieces)
     own_metadata = own_metadata and not any(_has_row_index(piece) for piece, _ in pieces)
     asked = [ScanRequest(piece, gone, own_metadata) for piece, gone in pieces]
     scans = [binders.scan(spark, _read_schema(shown, part.piece), part, skip) for part in asked]
@@ -71,7 +71,7 @@ def _with_hidden_metadata(rows: DataFrame, own: InternalNames) -> DataFrame:
 
 def _check_names(piece: Piece) -> None:
     """That rows are not numbered by a column of the table: Spark would take its values for their places."""
-    if piece.needs_rows and _has_row_index(piece):
+    if piece.needs_row_index and _has_row_index(piece):
         raise UnsupportedFeature(
             f"the table has a column {ROW_INDEX.name!r}, by which name Spark numbers the rows of a file, and "
             "these rows must be numbered: write them to a table whose column has another name",

@@ -177,7 +177,7 @@ def _classic(
         numbers += [(own.ordinal, pa.array(np.arange(len(piece.uris), dtype=np.int64)))]
     if asked.own_metadata:
         numbers += [(own.size, piece.sizes), (own.modified_ms, piece.modified_ms)]
-    if asked.own_metadata or piece.needs_rows:
+    if asked.own_metadata or piece.needs_row_index:
         wanted = StructType([*wanted.fields, ROW_INDEX])
     spelled = (own.path, own.uri) if asked.own_metadata else None
     listing = FileListing(

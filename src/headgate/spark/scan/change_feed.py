@@ -108,7 +108,7 @@ def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Itera
 
 def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
     if vector is None:
-        return DeletedRows.of(())
+        return DeletedRows.from_rows(())
     return apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, [vector])[0]
 
 
@@ -123,7 +123,9 @@ def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVe
                 code="DELTA_STATE_RECOVER_ERROR",
             )
         count = footer.num_rows
-    return deletion_vectors.encode_inline(DeletedRows.of(row for row in range(count) if row not in rows.rows))
+    return deletion_vectors.encode_inline(
+        DeletedRows.from_rows(row for row in range(count) if row not in rows.rows)
+    )
 
 
 def _with_vector(file: AddFile, vector: DeletionVector) -> AddFile:

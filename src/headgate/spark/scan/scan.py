@@ -133,7 +133,7 @@ def _cached_plan(
     """
     make = partial(plan_scan, spark, table, columns, files)
     some = cluster_replay.is_needed(table, snapshot) or files.num_rows < snapshot.files.without_stats.num_rows
-    if some or columns.must_ask_files:
+    if some or columns.needs_footers:
         return make()
     key = (table.location, columns.tracked, binders.may_be_classic(spark))
     return scan_cache.cached_plan(snapshot.files, key, lambda: scan_plan.reusable_plan(make()))
@@ -167,7 +167,7 @@ def scan_columns(metadata: Metadata, *, row_ids: bool = False) -> ScanColumns:
 
 def plan_scan(spark: SparkSession, table: OpenedTable, columns: ScanColumns, files: pa.Table) -> ScanPlan:
     """What reading ``files`` of a table takes."""
-    found = file_layouts.read_layouts(table, files, columns) if columns.must_ask_files else None
+    found = file_layouts.read_layouts(table, files, columns) if columns.needs_footers else None
     # Only the classic binder finds deleted rows without a join, which all rows would go through.
     together = binders.may_be_classic(spark)
     return scan_plan.build(table.location, columns, files, found, together=together)

@@ -67,7 +67,7 @@ class Piece:
         return bool(self.constants or self.vectors or self.tracking or self.located)
 
     @property
-    def needs_rows(self) -> bool:
+    def needs_row_index(self) -> bool:
         """Whether rows must tell their index in their file."""
         return bool(self.vectors or self.tracking or self.located)
 

@@ -66,12 +66,12 @@ class PreparedWrite:
         changed: list[Action] = []
         if self.protocol != self.base.state.protocol:
             changed.append(self.protocol)
-        if self.planned.metadata is not None or self.moves_marks:
+        if self.planned.metadata is not None or self.moves_high_water_marks_only:
             changed.append(self.metadata)
         return tuple(changed)
 
     @property
-    def moves_marks(self) -> bool:
+    def moves_high_water_marks_only(self) -> bool:
         """Whether nothing changes but the marks of identity columns."""
         return self.planned.metadata is None and self.metadata != self.base.state.metadata
 
@@ -128,7 +128,7 @@ def _append(
     try:
         return commit_or_discard(table, prepared.base, change, written=[written])
     except MetadataChanged as exc:
-        if not prepared.moves_marks or options.domains or options.since is not None:
+        if not prepared.moves_high_water_marks_only or options.domains or options.since is not None:
             raise
         return identity_high_water.high_water_conflict(
             exc, df, prepared.base.state.metadata, prepared.metadata
@@ -161,7 +161,7 @@ def overwrite(table: OpenedTable, df: DataFrame, options: WriteOptions = _PLAIN)
     change = Change(
         operation,
         actions,
-        reads=_reads_with_app_id(gone.reads.and_also(read), options),
+        reads=_reads_with_app_id(gone.reads.union(read), options),
         user_metadata=_user_metadata(df, options),
     )
     try:
@@ -217,7 +217,7 @@ def write_intent(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> Wr
         overwrite=overwrite,
         can_merge=options.can_merge(df.sparkSession),
         can_overwrite_schema=options.overwrite_schema and overwrite and not options.replaces_some,
-        rearrange_only=not options.data_change,
+        keeps_rows=not options.data_change,
         casts=options.implicit_casts,
     )
 

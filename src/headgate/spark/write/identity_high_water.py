@@ -38,7 +38,7 @@ class IdentityReservation:
 
     def check(self, table: OpenedTable, written: WrittenFiles) -> None:
         """That the rows took no more than these; if a query gives other rows each time, they may have."""
-        if any(of.goes_on(written.farthest.get(name, of.start)) for name, of in self.after.items()):
+        if any(of.is_beyond_mark(written.farthest.get(name, of.start)) for name, of in self.after.items()):
             data_file_writer.discard(table.store, written)  # nothing was proposed
             raise MetadataChanged(
                 "the rows were written again, because others wrote to the table meanwhile, and there were "

@@ -131,7 +131,7 @@ def release(
     frozen = _retry_until_answered(registry, lambda: registry.releases.freeze(table_id, registry.proposer))
     try:
         table.publish()
-        _retry_until_answered(registry, lambda: registry.releases.let_go(frozen))
+        _retry_until_answered(registry, lambda: registry.releases.begin_release(frozen))
         base = table.snapshot(version=frozen.base).state
         last = _release_commit(registry, base, frozen, keep_timestamps=keep_timestamps)
         _create_deciding_version(registry, table.store, frozen, last)

@@ -78,7 +78,7 @@ def _settle_take_over(
 ) -> Version:
     """The take-over where the store cannot settle it: by the owner's word, who then publishes it."""
     modified = EpochMillis(table.store.head(file_names.published_path(base.version)).modified_ms)
-    since = modified if change.enables_stamps(base.state) else None
+    since = modified if change.enables_in_commit_timestamps(base.state) else None
     txn = transaction.begin(base.state, change, world=table.world, file_time=since)
     if not owner.settle(asked, txn.target, _stage_commit(table, txn.target, txn.content)):
         raise ConcurrentWrite(

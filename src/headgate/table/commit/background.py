@@ -48,7 +48,7 @@ class PostCommitScheduler:
         due = version > 0 and version % interval == 0
         match self._settings.publish:
             case Publish.NOW:
-                keeper.rest_over()
+                keeper.end_checkpoint_rest()
                 keeper.keep(version, interval=interval, urgent=True, due=due)
                 self._then()
             case Publish.SOON:
@@ -104,7 +104,7 @@ class PostCommitScheduler:
                 self._come_again(keeper, work, RETRY_SECONDS)
             return
         if self._closed:
-            keeper.rest_over()
+            keeper.end_checkpoint_rest()
         again = keeper.keep(work.version, interval=work.interval, urgent=work.at_once, due=work.checkpoint)
         if again is not None and not self._closed:
             self._come_again(keeper, work, again)

@@ -120,7 +120,7 @@ class PathCommitter:
             self._route = _Route(version, named, owned, None if owned is not None else because)
         if owned is None:
             return False
-        return route.owned is None or not route.owned.asks_the_same(owned)
+        return route.owned is None or not route.owned.has_same_coordinator(owned)
 
     def decider(self, protocol: Protocol, metadata: Metadata) -> Decider:
         named = coordinated_commits.coordinator_of(metadata)

@@ -49,7 +49,7 @@ class CatalogHints:
         self._as_of = loaded.as_of if loaded is not None else 0
         self._known = loaded.known if loaded is not None else LogHints()
 
-    def first_tail(self) -> Tail | None:
+    def take_opening_tail(self) -> Tail | None:
         """What the catalog told at the opening, once and only while that is no older than a moment."""
         with self._lock:
             found, self._tail = self._tail, None
@@ -93,9 +93,9 @@ class CatalogHints:
             heard.content or known.content,
         )
 
-    def take_in(self) -> Version:
+    def import_external_versions(self) -> Version:
         """Have the catalog look for versions that others published."""
-        return self._serving.take_in(self._table_id)
+        return self._serving.import_external_versions(self._table_id)
 
 
 def note_checkpoint(

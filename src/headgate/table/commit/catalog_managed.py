@@ -66,7 +66,7 @@ class ManagedCommitter:
 
     def frontier(self, *, known: Version | None = None) -> Frontier:  # noqa: ARG002 — the catalog tells all
         served = self._served
-        told = served.first_tail() if served is not None else None
+        told = served.take_opening_tail() if served is not None else None
         found = (
             catalog_tail.require_contiguous(self._table_id, told)
             if told
@@ -114,7 +114,7 @@ class ManagedCommitter:
         except ObjectNotFound:
             return reached
         # Of somebody who was quicker, or of somebody who told nobody (K8).
-        return max(reached, self._served.take_in())
+        return max(reached, self._served.import_external_versions())
 
     def note_log(self, heard: LogHints) -> None:
         """Hear of a file of the log, for those who open the table."""

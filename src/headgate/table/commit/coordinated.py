@@ -69,7 +69,7 @@ class CoordinatedCommitter:
         self._clock = TimestampGuard(table.store)
         self._known: dict[Version, RatifiedCommit] = {}
 
-    def asks_the_same(self, other: "CoordinatedCommitter") -> bool:
+    def has_same_coordinator(self, other: "CoordinatedCommitter") -> bool:
         """Whether another one asks an equal owner about the same registration of the table (S139)."""
         return self._owner == other._owner and self._table == other._table
 

@@ -68,7 +68,7 @@ class FilesystemCommitter:
         return Ratified(txn.target)
 
     def outcome_of(self, txn: Transaction) -> Outcome[Commit]:
-        dated = txn.attempt.enables_stamps
+        dated = txn.attempt.enables_in_commit_timestamps
         try:
             first = self._read(txn.target, dated=dated)
         except ObjectNotFound:

@@ -50,11 +50,11 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
     ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted. A transaction
     that has nothing to say, and need not, becomes the version it read.
     """
-    if txn.may_be_left_out:
+    if txn.is_no_op:
         return CommitResult(txn.base, ())
     winners: tuple[Commit, ...] = ()
     patience, doubt = RetryBudget(settings, world), NOTHING_UNRESOLVED
-    while patience.lasts:
+    while patience.has_attempts_left:
         outcome, doubt = _propose(txn, committer, doubt)
         match outcome:
             case Ratified(version):
@@ -81,7 +81,7 @@ class RetryBudget:
         self._unanswered = self._losses = 0
 
     @property
-    def lasts(self) -> bool:
+    def has_attempts_left(self) -> bool:
         """Whether to try once more."""
         return self._unanswered < self._settings.max_unanswered
 

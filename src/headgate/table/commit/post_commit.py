@@ -63,7 +63,7 @@ class LogUpkeep:
             return RETRY_SECONDS
         return self._describe(version, frontier, interval=interval, due=due)
 
-    def rest_over(self) -> None:
+    def end_checkpoint_rest(self) -> None:
         """Make the next checkpoint when it is due, however soon that is."""
         self._rested = 0.0
         self._waited = True

@@ -81,11 +81,11 @@ def _read_held(evidence: Evidence, row: AuditedCommit) -> VersionContent:
     """A commit that the catalog still holds: its copy counts, and must be right."""
     version, copy = row.version, _catalog_copy(evidence.store, row)
     published = _read(evidence.store, file_names.published_path(version))
-    is_published = published is not None and row.is_of(published)
+    is_published = published is not None and row.has_content(published)
     findings = []
     if published is not None and not is_published:
         findings.append(_differs_finding(row))
-    if copy is not None and row.is_of(copy):
+    if copy is not None and row.has_content(copy):
         return VersionContent(version, copy, tuple(findings))
     kind = "content" if row.file_name is None else "staged"
     where = CATALOG_DATABASE if row.file_name is None else StagedCommit(row.file_name).path
@@ -102,10 +102,10 @@ def _read_published(evidence: Evidence, row: AuditedCommit) -> VersionContent:
     """A commit that the catalog saw published: the file must still be what it saw."""
     version, path = row.version, file_names.published_path(row.version)
     content = _read(evidence.store, path)
-    if content is not None and row.is_of(content):
+    if content is not None and row.has_content(content):
         return VersionContent(version, content)
     staged = _catalog_copy(evidence.store, row) if row.file_name is not None else None
-    copy = staged if staged is not None and row.is_of(staged) else None
+    copy = staged if staged is not None and row.has_content(staged) else None
     if content is not None:
         return VersionContent(version, copy or content, (_differs_finding(row),))
     problem = f"the catalog saw version {version} published; the file is no longer there"

@@ -65,7 +65,7 @@ def _republish(subject: IntegritySubject, findings: Iterable[Finding]) -> None:
         if row is None or row.file_name is None:
             continue
         content = subject.store.read(StagedCommit(row.file_name).path)
-        if row.is_of(content):
+        if row.has_content(content):
             with suppress(ObjectExists):
                 subject.store.put_if_absent(file_names.published_path(row.version), content)
 
@@ -86,7 +86,7 @@ def _advance_watermark(subject: IntegritySubject, _findings: Iterable[Finding]) 
             content = subject.store.read(file_names.published_path(row.version))
         except ObjectNotFound:
             break
-        if not row.is_of(content):
+        if not row.has_content(content):
             break
         reached = row.version
     if reached is not None:

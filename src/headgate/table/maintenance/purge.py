@@ -37,7 +37,7 @@ def purge(catalog: PurgeCatalog, name: TableName, table_id: str | None, *, files
         raise never_dropped(name if table_id is None else table_id)
     catalog.check_may_purge(found[0])
     if files is None:
-        catalog.disposal.strike_out(found[0])
+        catalog.disposal.forget_keeping_files(found[0])
         return found[0]
     condemned = catalog.disposal.condemn(found[0])
     delete_table_files(files(condemned.location))

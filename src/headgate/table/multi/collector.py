@@ -112,7 +112,7 @@ class CommitCollector:
             try:
                 combine.check_combinable(together)
             except UnsupportedFeature as exc:
-                raise self.spoil(exc) from exc
+                raise self.poison(exc) from exc
             self._collected = together
             self._provisional[txn.target] = _provisional_commit(txn)
         return Ratified(txn.target)
@@ -123,7 +123,7 @@ class CommitCollector:
         return Ratified(txn.target) if found else Open()
 
     def publish(self) -> Version:
-        raise self.spoil(_refused_error("nothing is published"))
+        raise self.poison(_refused_error("nothing is published"))
 
     def scanned(self, version: Version, predicate: Predicate | None, files: Iterable[str]) -> None:
         """Rows of a version were asked for, by a predicate or all of them; they are in these files."""
@@ -154,7 +154,7 @@ class CommitCollector:
         self._state, self._later = state, later
         self.check()
 
-    def check_whole(self) -> None:
+    def check_not_poisoned(self) -> None:
         """That no operation was refused after it had collected a part of what it does."""
         if self._spoiled is not None:
             raise InvalidRequest(
@@ -177,7 +177,7 @@ class CommitCollector:
         ]
         return (*known, *(txn.commit for txn in self._collected if txn.target >= start))
 
-    def spoil(self, refusal: UserError) -> UserError:
+    def poison(self, refusal: UserError) -> UserError:
         """An operation may be of several commits: some may be collected by now, and must not stay alone."""
         if self._collected:
             self._spoiled = refusal.message
@@ -193,11 +193,11 @@ class TransactionGuard:
     """Lets a transaction rearrange rows if the table's guard does, and delete nothing."""
 
     guard: MaintenanceGuard
-    spoil: Callable[[UserError], UserError]
+    poison: Callable[[UserError], UserError]
 
     def check(self, kind: Maintenance, operation: str) -> Permission:
         if not authority.allows_maintenance(kind, Decider.TRANSACTION):
-            raise self.spoil(_refused_error(f"{operation} is not possible"))
+            raise self.poison(_refused_error(f"{operation} is not possible"))
         return self.guard.check(kind, operation)
 
     def now_ms(self) -> int:

@@ -117,7 +117,7 @@ def commit_group(
     ``CommitUnknown`` if nobody can say; in that last case no data file may be deleted.
     """
     patience, doubt = RetryBudget(settings, world), NOTHING_UNRESOLVED
-    while patience.lasts:
+    while patience.has_attempts_left:
         outcome, doubt = _propose(group, catalog, doubt)
         match outcome:
             case GroupRatified(versions):

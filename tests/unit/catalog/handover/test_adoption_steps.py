@@ -149,7 +149,7 @@ class Lake:
             world=Hurried(),
         )
 
-    def decisive(self, version: int) -> str | None:
+    def read_deciding_version(self, version: int) -> str | None:
         """What the version with which the table changes hands says it does."""
         path = self.table / file_names.published_path(Version(version))
         if not path.exists():
@@ -219,7 +219,7 @@ def test_whichever_call_fails_a_table_comes_wholly_or_not_at_all(ordinary: Path,
             asker = adopted.registry(lake.catalog(wire), world=Hurried())
             verdict = _run(partial(adoption.adopt, asker, store, place, NAME))
             finished = wire.calls < fails_at
-            happened = lake.decisive(3) == adoption.ADOPT
+            happened = lake.read_deciding_version(3) == adoption.ADOPT
             _check_verdict(verdict, happened=happened)
 
             _go_on_after_adopting(lake, happened=happened, again_by="ann" if fails_at % 2 else "bob")
@@ -257,7 +257,7 @@ def test_whichever_call_fails_a_table_leaves_wholly_or_not_at_all(taken: Path, f
             leave = partial(adoption.release, keep_timestamps=True)
             verdict = _run(partial(leave, asker, table, entry.table_id))
             finished = wire.calls < fails_at
-            happened = lake.decisive(6) == adoption.RELEASE
+            happened = lake.read_deciding_version(6) == adoption.RELEASE
             _check_verdict(verdict, happened=happened)
 
             _go_on_after_releasing(lake, entry, happened=happened, again=bool(fails_at % 2))

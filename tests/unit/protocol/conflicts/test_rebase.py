@@ -179,11 +179,11 @@ def test_a_write_that_loses_to_the_enabling_commit_is_stamped(now: int, stamp: i
     """S160, I8"""
     state = table(["feature:inCommitTimestamp"])
     ours = prepared(["append"], state, now=now)
-    assert not ours.is_stamped
+    assert not ours.has_in_commit_timestamp
 
     moved = rebase.rebase(ours, winners(state, [ENABLING]))
 
-    assert moved.is_stamped
+    assert moved.has_in_commit_timestamp
     assert moved.timestamp == stamp
 
 

@@ -142,10 +142,10 @@ def test_rows_that_come_back_are_rows_that_are_added() -> None:
             RemoveFile(
                 path="a",
                 data_change=True,
-                deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2, 3])),
+                deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([2, 3])),
             ),
             msgspec.structs.replace(
-                added("a", {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2]))
+                added("a", {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([2]))
             ),
         ],
     )

@@ -26,10 +26,10 @@ def showing_again(path: str, state: State) -> Commit:
             RemoveFile(
                 path=path,
                 data_change=True,
-                deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2, 3])),
+                deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([2, 3])),
             ),
             msgspec.structs.replace(
-                added(path, {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([2]))
+                added(path, {}), deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([2]))
             ),
         ],
     )

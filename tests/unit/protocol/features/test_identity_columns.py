@@ -79,7 +79,7 @@ def test_a_mark_never_goes_back(known: IdentitySpec, one: int, other: int) -> No
     before = known.covering(one)
     after = before.covering(other)
 
-    assert before.mark is None or after.mark == before.mark or before.goes_on(after.mark or 0)
+    assert before.mark is None or after.mark == before.mark or before.is_beyond_mark(after.mark or 0)
     assert after == known.covering(other).covering(one), "in whatever order"
 
 
@@ -351,9 +351,9 @@ def test_a_mark_moves_only_forward_and_not_before_the_start() -> None:
 
     assert [known.covering(value).mark for value in (3, 5, 10, 11, 15)] == [None, None, 10, 15, 15]
     assert known.beyond(0) == known
-    assert [IdentitySpec(1, 10, 5).goes_on(mark) for mark in (4, 5, 6)] == [False, False, True]
-    assert [IdentitySpec(1, 1, 5).goes_on(mark) for mark in (4, 5, 6)] == [False, False, True]
-    assert [IdentitySpec(1, -1, 5).goes_on(mark) for mark in (4, 5, 6)] == [True, False, False]
+    assert [IdentitySpec(1, 10, 5).is_beyond_mark(mark) for mark in (4, 5, 6)] == [False, False, True]
+    assert [IdentitySpec(1, 1, 5).is_beyond_mark(mark) for mark in (4, 5, 6)] == [False, False, True]
+    assert [IdentitySpec(1, -1, 5).is_beyond_mark(mark) for mark in (4, 5, 6)] == [True, False, False]
 
 
 @pytest.mark.parametrize(

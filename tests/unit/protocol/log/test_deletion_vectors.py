@@ -38,7 +38,7 @@ def descriptor(storage: str, text: str, *, offset: int | None = 4) -> DeletionVe
 
 
 def one_file(rows: Iterable[int]) -> tuple[bytes, DeletionVector]:
-    content, (vector,) = deletion_vectors.encode_file([DeletedRows.of(rows)], FILE)
+    content, (vector,) = deletion_vectors.encode_file([DeletedRows.from_rows(rows)], FILE)
     return content, vector
 
 
@@ -105,7 +105,7 @@ def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
         descriptor("u", "^-aqEH.-t@S}K{vb[*k^", offset=60),
         descriptor("u", "ab^-aqEH.-t@S}K{vb[*k^"),
         IN_THE_LOG,
-        deletion_vectors.encode_inline(DeletedRows.of([1])),
+        deletion_vectors.encode_inline(DeletedRows.from_rows([1])),
     ]
 
     assert len({deletion_vectors.vector_identity(kind, "/t") for kind in kinds}) == len(kinds)
@@ -113,7 +113,7 @@ def test_vectors_at_other_offsets_or_with_other_content_are_others() -> None:
 
 @given(row_sets)
 def test_rows_survive_the_log(rows: set[int]) -> None:
-    vector = deletion_vectors.encode_inline(DeletedRows.of(rows))
+    vector = deletion_vectors.encode_inline(DeletedRows.from_rows(rows))
 
     assert isinstance(deletion_vectors.vector_location(vector), InlineVector)
     assert list(deletion_vectors.parse_inline(vector).rows) == sorted(rows)
@@ -122,7 +122,7 @@ def test_rows_survive_the_log(rows: set[int]) -> None:
 @given(st.lists(row_sets, max_size=4), st.sampled_from(["", "ab"]))
 def test_rows_survive_a_file_shared_by_several_vectors(sets: list[set[int]], prefix: str) -> None:
     content, found = deletion_vectors.encode_file(
-        [DeletedRows.of(rows) for rows in sets], FILE, prefix=prefix
+        [DeletedRows.from_rows(rows) for rows in sets], FILE, prefix=prefix
     )
 
     assert [set(deletion_vectors.parse_stored(vector, content).rows) for vector in found] == sets
@@ -151,20 +151,20 @@ def test_the_older_form_is_read_in_either_byte_order(order: str) -> None:
 def test_words_are_the_bits_spark_looks_up(rows: set[int], beyond: int) -> None:
     count = max(rows, default=-1) + 1 + beyond
 
-    words = DeletedRows.of(rows).words(count)
+    words = DeletedRows.from_rows(rows).words(count)
 
     assert len(words) == -(-count // 64)
     assert {row for row in range(len(words) * 64) if words[row // 64] >> (row % 64) & 1} == rows
 
 
 def test_words_without_a_count_end_with_the_last_deleted_row() -> None:
-    assert list(DeletedRows.of([0, 63, 64]).words()) == [1 - (1 << 63), 1]
-    assert list(DeletedRows.of([]).words()) == []
+    assert list(DeletedRows.from_rows([0, 63, 64]).words()) == [1 - (1 << 63), 1]
+    assert list(DeletedRows.from_rows([]).words()) == []
 
 
 def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
     with pytest.raises(CorruptLog, match="deletes row 29 of a data file with 29 rows") as raised:
-        DeletedRows.of(ROWS).words(29)
+        DeletedRows.from_rows(ROWS).words(29)
 
     assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
 
@@ -172,9 +172,9 @@ def test_a_vector_that_deletes_rows_the_file_does_not_have_is_refused() -> None:
 def test_the_last_row_that_a_file_may_have_can_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deletion_vectors, "_MAX_CARDINALITY", 100)
 
-    assert len(DeletedRows.of([99]).words()) == 2
+    assert len(DeletedRows.from_rows([99]).words()) == 2
     with pytest.raises(CorruptLog, match="deletes row 100"):
-        DeletedRows.of([100]).words()
+        DeletedRows.from_rows([100]).words()
 
 
 @pytest.mark.parametrize("count", [None, 1 << 62])
@@ -183,7 +183,7 @@ def test_a_vector_that_deletes_rows_no_file_has_is_refused_before_it_fills_the_m
     row: int, count: int | None
 ) -> None:
     with pytest.raises(CorruptLog, match=f"deletes row {row}, and no data file has so many rows") as raised:
-        DeletedRows.of([1, row]).words(count)
+        DeletedRows.from_rows([1, row]).words(count)
 
     assert raised.value.code == "DELTA_DELETION_VECTOR_INVALID_ROW_INDEX"
 
@@ -236,7 +236,7 @@ def test_bytes_that_are_not_those_of_the_checksum_are_refused() -> None:
 
 def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path() -> None:
     content, (_, vector) = deletion_vectors.encode_file(
-        [DeletedRows.of([1]), DeletedRows.of(ROWS)], UUID(int=7)
+        [DeletedRows.from_rows([1]), DeletedRows.from_rows(ROWS)], UUID(int=7)
     )
 
     moved, absolute = (
@@ -254,7 +254,7 @@ def test_a_vector_keeps_its_place_in_a_file_that_is_copied_or_named_by_its_path(
 
 
 def test_how_long_a_vector_is_can_be_asked_before_it_is_written() -> None:
-    assert deletion_vectors.serialized_size(DeletedRows.of(ROWS)) == one_file(ROWS)[1].size_in_bytes
+    assert deletion_vectors.serialized_size(DeletedRows.from_rows(ROWS)) == one_file(ROWS)[1].size_in_bytes
 
 
 def test_a_file_of_another_version_is_refused() -> None:
@@ -280,7 +280,7 @@ def test_no_damage_to_a_file_goes_unnoticed(data: st.DataObject) -> None:
 
 @given(st.data())
 def test_damage_in_the_log_is_refused_or_harmless_but_never_a_crash(data: st.DataObject) -> None:
-    vector = deletion_vectors.encode_inline(DeletedRows.of(data.draw(row_sets)))
+    vector = deletion_vectors.encode_inline(DeletedRows.from_rows(data.draw(row_sets)))
     text = vector.path_or_inline_dv
     at = data.draw(st.integers(0, len(text) - 1))
     damaged = text[:at] + data.draw(st.characters()) + text[at + 1 :]
@@ -319,7 +319,7 @@ def test_a_name_that_encodes_no_uuid_is_refused() -> None:
 
 
 def test_a_row_beyond_what_a_file_can_have_is_refused() -> None:
-    vector = deletion_vectors.encode_inline(DeletedRows.of([1 << 63]))
+    vector = deletion_vectors.encode_inline(DeletedRows.from_rows([1 << 63]))
 
     with pytest.raises(CorruptLog, match="beyond what a file can have"):
         deletion_vectors.parse_inline(vector)
@@ -329,7 +329,7 @@ def test_the_last_row_a_file_can_have_may_be_deleted() -> None:
     last = (1 << 63) - 1
 
     assert list(
-        deletion_vectors.parse_inline(deletion_vectors.encode_inline(DeletedRows.of([last]))).rows
+        deletion_vectors.parse_inline(deletion_vectors.encode_inline(DeletedRows.from_rows([last]))).rows
     ) == [last]
 
 
@@ -410,4 +410,4 @@ def _unsigned(word: int) -> int:
 def test_they_are_all_rows_of_a_file_only_if_none_is_missing(
     rows: list[int], count: int | None, are_all: bool
 ) -> None:
-    assert DeletedRows.of(rows).are_all(count) is are_all
+    assert DeletedRows.from_rows(rows).covers_file(count) is are_all

@@ -208,7 +208,7 @@ def _rearranging(wish: WriteIntent) -> WriteIntent:
         overwrite=wish.overwrite,
         can_merge=wish.can_merge,
         can_overwrite_schema=wish.can_overwrite_schema,
-        rearrange_only=True,
+        keeps_rows=True,
     )
 
 

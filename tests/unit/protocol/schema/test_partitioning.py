@@ -60,7 +60,7 @@ def test_a_value_is_one_of_its_column(kind: str, text: str | None, *, fits: bool
     found = partitioning.partitioning_of(by(f"p {kind}"))
 
     assert found.fits({"p": text}) is fits
-    told = found.mistyped({"p": text})
+    told = found.unreadable_value({"p": text})
     assert (told is None) is fits
     assert told is None or (repr(text) in told and " for p, which is no " in told)
 
@@ -71,9 +71,9 @@ def test_a_value_is_one_of_its_column(kind: str, text: str | None, *, fits: bool
 def test_a_file_has_a_value_of_every_partition_column(values: dict[str, str], *, misnamed: bool) -> None:
     found = partitioning.partitioning_of(by("p long", "q string"))
 
-    assert found.misnamed(values) is misnamed
+    assert found.has_wrong_columns(values) is misnamed
     assert found.fits(values) is not misnamed
-    assert found.misnamed({**values, "r": "1"})
+    assert found.has_wrong_columns({**values, "r": "1"})
 
 
 def test_a_mapped_column_goes_by_its_physical_name() -> None:

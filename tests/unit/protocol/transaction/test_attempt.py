@@ -42,7 +42,7 @@ def test_a_change_feed_is_no_append() -> None:
     [([], [ENABLING], True), ([], ["set:acme=1"], False), (["stamped"], ["set:acme=1"], False)],
 )
 def test_only_one_commit_enables_timestamps(words: list[str], change: list[str], enables: bool) -> None:
-    assert side("ours", change, table(words)).attempt.enables_stamps is enables
+    assert side("ours", change, table(words)).attempt.enables_in_commit_timestamps is enables
 
 
 def prepared(words: Sequence[str], state: State) -> Attempt:

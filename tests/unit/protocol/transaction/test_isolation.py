@@ -90,4 +90,4 @@ def test_an_empty_commit_is_left_out_where_that_is_asked_for(
     """S218, S259"""
     change = Change(Operation("WRITE"), actions, skip_if_empty=skip)
 
-    assert transaction.begin(state, change, world=SystemWorld()).may_be_left_out is left_out
+    assert transaction.begin(state, change, world=SystemWorld()).is_no_op is left_out

@@ -16,7 +16,7 @@ from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from tests.support.tables import create_filesystem, named_file, open_filesystem
 
-SMALL, LARGE, DENSE = (DeletedRows.of(rows) for rows in ([0, 7], range(0, 10_000, 7), range(100_000)))
+SMALL, LARGE, DENSE = (DeletedRows.from_rows(rows) for rows in ([0, 7], range(0, 10_000, 7), range(100_000)))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_commit_has_one_file_for_all_vectors_small_ones_too(table: OpenedTable
 
 @given(st.lists(st.sets(st.integers(0, 1 << 40), max_size=60), min_size=1, max_size=5))
 def test_what_is_written_is_read_back(rows: list[set[int]]) -> None:
-    wanted = [DeletedRows.of(some) for some in rows]
+    wanted = [DeletedRows.from_rows(some) for some in rows]
     content, descriptors = deletion_vectors.encode_file(wanted, deletion_vectors.UUID(int=7))
 
     assert [deletion_vectors.parse_stored(one, content) for one in descriptors] == wanted
@@ -80,7 +80,7 @@ def test_the_rows_of_files_are_those_of_their_vectors(table: OpenedTable) -> Non
 
     found = deletion_vector_files.deleted_rows_by_path(DeletionVectorWriter(table), [plain, hiding])
 
-    assert found == {"a": DeletedRows.of(()), "b": SMALL}
+    assert found == {"a": DeletedRows.from_rows(()), "b": SMALL}
 
 
 def test_a_descriptor_names_the_file_as_the_protocol_does(table: OpenedTable) -> None:

@@ -10,7 +10,7 @@ from headgate.spark.scan import scan_plan
 from headgate.table.read.live_files import adds_as_table
 
 COLUMNS = ScanColumns(Struct((Field("id", Primitive("long")),)), frozenset(), ColumnMappingMode.NONE, ())
-VECTOR = deletion_vectors.encode_inline(DeletedRows.of([1]))
+VECTOR = deletion_vectors.encode_inline(DeletedRows.from_rows([1]))
 
 
 def add(name: str, size: int, *, deleted: bool) -> AddFile:

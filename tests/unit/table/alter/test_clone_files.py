@@ -29,7 +29,7 @@ def with_vector(add: AddFile, vector: DeletionVector) -> AddFile:
 
 
 def stored(*, offset: int = 1) -> DeletionVector:
-    found = deletion_vectors.encode_file([DeletedRows.of([1, 2])], FILE_ID)[1][0]
+    found = deletion_vectors.encode_file([DeletedRows.from_rows([1, 2])], FILE_ID)[1][0]
     return msgspec.structs.replace(found, offset=offset)
 
 
@@ -62,7 +62,7 @@ def test_a_file_is_named_by_where_it_is(source: str, path: str, target: str, exp
 
 
 def test_a_shallow_clone_names_the_files_of_vectors_too() -> None:
-    inline = deletion_vectors.encode_inline(DeletedRows.of([3]))
+    inline = deletion_vectors.encode_inline(DeletedRows.from_rows([3]))
     absolute = deletion_vectors.with_absolute_path(stored(), "file:///else/where.bin")
     adds = [
         with_vector(named_file(name), vector)
@@ -165,7 +165,7 @@ def test_files_of_another_table_or_another_time_are_others() -> None:
 def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
     adds = [with_vector(named_file("a"), stored())]
     first = clone_files.plan_deep(adds, ORIGIN, (), ids())
-    deleted = with_vector(first.adds[0], deletion_vectors.encode_inline(DeletedRows.of([1, 2, 9])))
+    deleted = with_vector(first.adds[0], deletion_vectors.encode_inline(DeletedRows.from_rows([1, 2, 9])))
 
     again = clone_files.plan_deep(adds, ORIGIN, [deleted], ids())
     change = clone_files.file_difference(again.adds, [deleted], tracks_rows=False)
@@ -177,7 +177,7 @@ def test_a_vector_that_the_clone_changed_is_that_of_the_source_again() -> None:
 
 def test_files_that_stay_keep_the_ids_of_their_rows() -> None:
     with_ids = msgspec.structs.replace(named_file("a"), base_row_id=4, default_row_commit_version=2)
-    hidden = with_vector(named_file("a"), deletion_vectors.encode_inline(DeletedRows.of([0])))
+    hidden = with_vector(named_file("a"), deletion_vectors.encode_inline(DeletedRows.from_rows([0])))
 
     assert clone_files.file_difference([named_file("a")], [with_ids], tracks_rows=True).adds == ()
     (added,) = clone_files.file_difference([hidden], [with_ids], tracks_rows=True).adds

@@ -31,7 +31,7 @@ def test_a_file_comes_back_with_the_rows_it_had() -> None:
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
     then = write(table, first)
-    vector = deletion_vectors.encode_inline(DeletedRows.of([1]))
+    vector = deletion_vectors.encode_inline(DeletedRows.from_rows([1]))
     hidden = msgspec.structs.replace(first, deletion_vector=vector)
     write(table, RemoveFile(path="a", data_change=True), hidden)
 
@@ -49,7 +49,7 @@ def test_a_file_comes_back_without_the_rows_it_had_lost_whatever_the_table_allow
     place, table = made(route, "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
     first = file(place, "a")
     hidden = msgspec.structs.replace(
-        first, deletion_vector=deletion_vectors.encode_inline(DeletedRows.of([1]))
+        first, deletion_vector=deletion_vectors.encode_inline(DeletedRows.from_rows([1]))
     )
     write(table, hidden)
     exact = msgspec.structs.replace(hidden, stats='{"numRecords":3}', data_change=False)
@@ -276,9 +276,9 @@ def test_files_get_no_ids_while_none_are_given() -> None:
 
 def test_what_a_file_needs_is_named_as_in_the_log() -> None:
     """The name of a vector's file is no URL, unless the log gives all of it."""
-    near = deletion_vectors.encode_file([DeletedRows.of([1])], UUID(int=7), prefix="a b")[1][0]
+    near = deletion_vectors.encode_file([DeletedRows.from_rows([1])], UUID(int=7), prefix="a b")[1][0]
     far = msgspec.structs.replace(near, storage_type="p", path_or_inline_dv="s3://b/a%20b.bin")
-    within = deletion_vectors.encode_inline(DeletedRows.of([1]))
+    within = deletion_vectors.encode_inline(DeletedRows.from_rows([1]))
     files = [
         msgspec.structs.replace(added(name, {}), deletion_vector=vector)
         for name, vector in (("x%20y", near), ("f", far), ("i", within), ("n", None))
@@ -295,7 +295,9 @@ def test_deletion_vectors_must_be_there_too(many: int, monkeypatch: pytest.Monke
     """A file whose vector changed is live, and its older vector may have been vacuumed."""
     monkeypatch.setattr(restore, "_LISTING_THRESHOLD", many)
     place, table = made("filesystem", "feature:deletionVectors", "set:delta.enableDeletionVectors=true")
-    vector = deletion_vectors.with_file_id(deletion_vectors.encode_inline(DeletedRows.of([1])), UUID(int=7))
+    vector = deletion_vectors.with_file_id(
+        deletion_vectors.encode_inline(DeletedRows.from_rows([1])), UUID(int=7)
+    )
     hidden = msgspec.structs.replace(file(place, "a"), deletion_vector=vector)
     then = write(table, hidden)
     write(table, removal(hidden), added("a", {}))

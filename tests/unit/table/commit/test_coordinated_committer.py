@@ -99,9 +99,9 @@ def test_two_ask_the_same_if_owner_and_registration_are() -> None:
 
     first = asking(LedgerCoordinator(ledger, 1), "one")
 
-    assert first.asks_the_same(asking(LedgerCoordinator(ledger, 1), "one", DictStore()))
-    assert not first.asks_the_same(asking(LedgerCoordinator(ledger, 1), "two"))
-    assert not first.asks_the_same(asking(LedgerCoordinator(MemoryLedger(), 1), "one"))
+    assert first.has_same_coordinator(asking(LedgerCoordinator(ledger, 1), "one", DictStore()))
+    assert not first.has_same_coordinator(asking(LedgerCoordinator(ledger, 1), "two"))
+    assert not first.has_same_coordinator(asking(LedgerCoordinator(MemoryLedger(), 1), "one"))
 
 
 def test_there_is_a_folder_for_staged_commits_as_soon_as_there_is_an_owner() -> None:

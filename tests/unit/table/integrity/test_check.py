@@ -72,7 +72,7 @@ def _enabled(version: int, at: int) -> Metadata:
 
 def _vector(rows: Sequence[int]) -> tuple[str, bytes, AddFile]:
     """A file of one vector: its path, its content, and an add that needs it."""
-    content, (descriptor,) = deletion_vectors.encode_file([DeletedRows.of(rows)], UUID(int=1))
+    content, (descriptor,) = deletion_vectors.encode_file([DeletedRows.from_rows(rows)], UUID(int=1))
     place = deletion_vectors.vector_location(descriptor)
     assert isinstance(place, deletion_vectors.StoredVector)
     return place.path, content, msgspec.structs.replace(add("a"), deletion_vector=descriptor)

@@ -85,7 +85,7 @@ def test_a_file_of_a_log_that_was_cut_short_is_named_or_harmless(cut: int) -> No
 
 
 def test_a_damaged_byte_of_a_stored_vector_is_named_or_harmless() -> None:
-    rows, random = DeletedRows.of(range(0, 5_000, 7)), Random(1)
+    rows, random = DeletedRows.from_rows(range(0, 5_000, 7)), Random(1)
     content, (vector,) = deletion_vectors.encode_file([rows], UUID(int=7))
     for _ in range(5 * FLIPS):
         damaged = bytearray(content)

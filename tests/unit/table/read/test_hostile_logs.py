@@ -205,7 +205,7 @@ def test_nothing_foreign_is_raised_by_what_is_done_with_a_hostile_log(seed: int)
 
 def test_a_vector_with_a_flipped_bit_is_refused() -> None:
     random = Random(1)
-    rows = DeletedRows.of(range(0, 500, 7))
+    rows = DeletedRows.from_rows(range(0, 500, 7))
     vector = deletion_vectors.encode_inline(rows)
     for _ in range(ROUNDS):
         text = list(vector.path_or_inline_dv)

@@ -145,7 +145,7 @@ def test_checkpoints_take_a_small_part_of_the_time(monkeypatch: pytest.MonkeyPat
     # It took ten seconds, so two hundred must pass; each look at the clock is ten more.
     assert kept.keep(Version(30), interval=10, urgent=False, due=True) == 190
     assert checkpoints(opened.store) == [20]
-    kept.rest_over()
+    kept.end_checkpoint_rest()
     assert kept.keep(Version(30), interval=10, urgent=False, due=True) is None
     assert checkpoints(opened.store) == [20, 30]
 

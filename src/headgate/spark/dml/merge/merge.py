@@ -167,7 +167,7 @@ def _execute(merge: Merge) -> OperationResult:
         if merge.has(When.NOT_MATCHED_BY_SOURCE):
             return rows
         condition = assignments.to_column(merge.condition)
-        return rows.alias(merge.target_alias).join(source.to_join, condition, "left_semi")
+        return rows.alias(merge.target_alias).join(source.broadcast_if_small, condition, "left_semi")
 
     with errors.translated_errors(checks.constraint_violation):
         found = _find_edits(merge, target, source, evolved)
@@ -205,7 +205,7 @@ def _source_and_target(merge: Merge, base: Snapshot) -> tuple[MergeSource, DmlTa
 
 
 def _find_edits(merge: Merge, target: DmlTarget, source: MergeSource, evolved: EvolvedSchema) -> Edits:
-    most, own = target.most_rows(), target.own
+    most, own = target.max_row_count(), target.own
     kept = local_checkpoint.checkpoint_rows(_join_edits(merge, target, source, evolved, most))
     # Unless rows match several times, which is refused or deletes them.
     found = matched_rows.collect(kept, own, at_most=None if most is None else most + source.count)
@@ -245,7 +245,9 @@ def _join_edits(
     rows = merge_columns.rows_with_new_columns(target, evolved)
     if how == "inner":
         rows = key_prefilter.prefilter_by_key_bitmap(rows, most, source)
-    joined = rows.alias(merge.target_alias).join(source.to_join, assignments.to_column(merge.condition), how)
+    joined = rows.alias(merge.target_alias).join(
+        source.broadcast_if_small, assignments.to_column(merge.condition), how
+    )
     matched = merge_clauses.first_true_clause(merge.clauses, When.MATCHED)
     alone = merge_clauses.first_true_clause(merge.clauses, When.NOT_MATCHED_BY_SOURCE)
     joined = joined.withColumn(own.clause, F.when(is_matched, matched).otherwise(alone))

@@ -52,7 +52,7 @@ class MergeSource:
         return self.rows.alias(self.alias) if self.alias else self.rows
 
     @property
-    def to_join(self) -> DataFrame:
+    def broadcast_if_small(self) -> DataFrame:
         """The same; if small, sent to where the target's rows are, so that those need not move."""
         return F.broadcast(self.aliased) if self.bytes <= _BROADCAST_BYTES else self.aliased
 
