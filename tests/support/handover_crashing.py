@@ -103,13 +103,13 @@ class _Steps:
         self._doing = doing
 
     def claim(self, *asked: Any) -> Any:
-        return self._step("claim", "claimed", *asked)
+        return self._step("claim", "claim", "claimed", *asked)
 
     def freeze(self, *asked: Any) -> Any:
-        return self._step("freeze", "frozen", *asked)
+        return self._step("freeze", "freeze", "frozen", *asked)
 
     def begin_release(self, *asked: Any) -> Any:
-        return self._step("begin_release", "let-go", *asked)
+        return self._step("begin_release", "let-go", "let-go", *asked)
 
     def settle(self, *asked: Any) -> Any:
         self._doing.append("enter" if hasattr(self._inner, "claim") else "leave")
@@ -127,9 +127,9 @@ class _Steps:
     def entered(self, *asked: Any) -> Any:
         return self._inner.entered(*asked)
 
-    def _step(self, step: str, point: str, *asked: Any) -> Any:
-        self._doing.append(step.replace("_", "-"))
-        answer = getattr(self._inner, step)(*asked)
+    def _step(self, method: str, doing: str, point: str, *asked: Any) -> Any:
+        self._doing.append(doing)
+        answer = getattr(self._inner, method)(*asked)
         self._crash.at(point)
         return answer
 

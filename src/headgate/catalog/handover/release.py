@@ -1,7 +1,7 @@
 """How does a table leave the catalog?
 
 Nothing of it is ratified any more (``freeze``), everything is published, the catalog agrees to what comes
-(``let_go``), and then version n + 1, created as a file by who asked, no longer names a catalog. That
+(``begin_release``), and then version n + 1, created as a file by who asked, no longer names a catalog. That
 creation is the one moment at which the table leaves; ``settle`` makes the catalog agree with it.
 
 Who freezes a table and is never heard of again cannot hold it for ever. Nor can it come back late and take a
