@@ -3,11 +3,12 @@ ARGS   ?=
 SEEDS  ?= 10000
 ROUNDS ?= 200
 OPERATIONS ?= 200000
+BODIES ?= 1000000
 
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos versions clean setup
+.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos fuzz versions clean setup
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,9 @@ linear: setup ## Check that histories of many processes with faults are lineariz
 
 chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
 	@$(on_java) HEADGATE_CHAOS_ROUNDS=$(ROUNDS) .venv/bin/python -m tests.chaos $(ARGS)
+
+fuzz: setup ## Send spoiled bodies to every route of a server (BODIES=1000000)
+	@.venv/bin/python -m tests.fuzz --bodies $(BODIES) $(ARGS)
 
 versions: setup ## Run the Spark tests on every supported version of Spark
 	@$(on_java) scripts/spark-versions $(ARGS)
