@@ -59,12 +59,13 @@ CREDENTIAL_FORMS: tuple[CredentialForm, ...] = (
         re2.compile(rf"{_PEM.format('BEGIN')}(?:[^-]|-[^-])*(?:{_PEM.format('END')})?"),
     ),
     CredentialForm("a token of a code host", re2.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-)[\w-]{16,}")),
+    CredentialForm("a token of Headgate", re2.compile(r"\bhg[tsa]_[\w-]{16,}")),
     CredentialForm("a signed URL", re2.compile(_SIGNATURE), rf"\1{MASK}"),
 )
 
 _SEGMENT = re.compile(r"[A-Za-z]+")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MARKS = ("=", "://", "':", '":', "AKIA", "ASIA", "eyJ", "-----BEGIN", "gh", "glpat-")
+_MARKS = ("=", "://", "':", '":', "AKIA", "ASIA", "eyJ", "-----BEGIN", "gh", "glpat-", "hgt_", "hgs_", "hga_")
 # A key begins where nothing of one stands before it, and nothing is given back: each character is seen once.
 _ASSIGNED = re.compile(
     r"(?<![\w.\-])([\w.\-]++)(\\*+[\"']?\s*+=\s*+|\\*+[\"']:\s*+)(\\*+[\"']?)([^\s\"',;&}]++)"

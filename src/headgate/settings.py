@@ -31,6 +31,26 @@ class DatabaseSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HttpSettings:
+    """How a lake behind a server is reached."""
+
+    connections: int = 64
+    """How many connections a process keeps; more are opened while those are busy."""
+    connect_seconds: float = 10.0
+    answer_seconds: float = 120.0
+    """How long an answer may take before it counts as lost."""
+    attempts: int = 16
+    """How often a request is sent whose answer is lost, if it may be repeated, or that was not sent.
+
+    With the growing pauses between them that is about ten seconds, in which a server can start anew.
+    """
+    ca_file: str | None = None
+    """The certificates by which a server is trusted; None for those of the system."""
+    allow_plain_token: bool = False
+    """Send a token to another machine without TLS, for everybody on the way to read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How a lake commits and publishes."""
 
@@ -81,3 +101,5 @@ class Settings:
     """
     database: DatabaseSettings = DatabaseSettings()
     """The database server behind the catalog."""
+    http: HttpSettings = HttpSettings()
+    """The server in front of the catalog, for a lake at ``http://…`` or ``https://…``."""

@@ -107,3 +107,24 @@ def describe_type(data_type: DataType) -> str:
             return f"map<{describe_type(key)}, {describe_type(value)}>"
         case Struct(fields):
             return f"struct<{', '.join(f'{part.name}: {describe_type(part.type)}' for part in fields)}>"
+
+
+def as_nullable(schema: Struct) -> Struct:
+    """The same columns, every one and every part of one nullable."""
+    return Struct(
+        tuple(
+            Field(field.name, _nullable_type(field.type), metadata=field.metadata) for field in schema.fields
+        )
+    )
+
+
+def _nullable_type(data_type: DataType) -> DataType:
+    match data_type:
+        case Struct():
+            return as_nullable(data_type)
+        case Array(element, _):
+            return Array(_nullable_type(element), contains_null=True)
+        case Map(key, value, _):
+            return Map(_nullable_type(key), _nullable_type(value), value_contains_null=True)
+        case Primitive():
+            return data_type

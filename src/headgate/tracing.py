@@ -1,0 +1,73 @@
+"""Where did the time of a commit go? Spans of OpenTelemetry, where it is installed; else this does nothing.
+
+    with tracing.span("headgate.commit", {"headgate.table": "sales.orders"}):
+        …
+
+A program that sets up the SDK of OpenTelemetry sees one trace from the write of a DataFrame through the
+requests of its client to the database transaction of the server: ``carrier`` gives the headers that take it
+along, and ``continued`` goes on with what a request brought. Attributes are names and numbers: no rows, no
+locations with credentials. This is the one door by which OpenTelemetry is imported.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+try:
+    from opentelemetry import propagate, trace
+    from opentelemetry.trace import SpanKind, StatusCode
+except ImportError:  # the extra "telemetry" is not installed
+    INSTALLED = False
+else:
+    INSTALLED = True
+
+Attributes = Mapping[str, str | int | float | bool]
+_NAME = "headgate"
+
+
+def span(name: str, attributes: Attributes | None = None) -> AbstractContextManager[None]:
+    """What is done inside takes this long, as a part of what goes on around it."""
+    return _spanned(name, attributes, None) if INSTALLED else nullcontext()
+
+
+def continued(
+    name: str, headers: Mapping[str, str], attributes: Attributes | None = None
+) -> AbstractContextManager[None]:
+    """The same in a server, as a part of what the sender of these headers does."""
+    return _spanned(name, attributes, headers) if INSTALLED else nullcontext()
+
+
+def carrier() -> Mapping[str, str]:
+    """The headers by which a request takes the trace along, such as ``traceparent``; often none."""
+    headers: dict[str, str] = {}
+    if INSTALLED:
+        propagate.inject(headers)
+    return headers
+
+
+def trace_id() -> str | None:
+    """The trace that is being recorded, for lines of a log; None if there is none."""
+    if not INSTALLED:
+        return None
+    context = trace.get_current_span().get_span_context()
+    return trace.format_trace_id(context.trace_id) if context.is_valid else None
+
+
+@contextmanager
+def _spanned(name: str, attributes: Attributes | None, received: Mapping[str, str] | None) -> Iterator[None]:
+    parent: Any = None if received is None else propagate.extract(received)
+    kind = SpanKind.INTERNAL if received is None else SpanKind.SERVER
+    tracer = trace.get_tracer(_NAME)
+    with tracer.start_as_current_span(
+        name,
+        context=parent,
+        kind=kind,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as current:
+        try:
+            yield
+        except BaseException as exc:  # the class alone: a message may quote what is nobody's business
+            current.set_status(StatusCode.ERROR, type(exc).__name__)
+            raise
