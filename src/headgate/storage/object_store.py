@@ -23,6 +23,7 @@ from headgate.errors import (
     StorageUnavailable,
     UnsafeStore,
 )
+from headgate.storage.credentials import VendedCredential
 from headgate.storage.store import ObjectMeta, Store
 
 # obstore raises some of Python's own: FileNotFoundError, OSError for failures of the network, and this.
@@ -56,12 +57,15 @@ class ObjectStore:
         place: str | None = None,
         world: World | None = None,
         bucket: Callable[[], Client] | None = None,
+        vended: Callable[[], VendedCredential] | None = None,
     ) -> None:
         self._client = client
         self._once = once or client
         self._bucket = bucket
         self._world = world or SystemWorld()
         self.place = place
+        self.vended = vended
+        """What opens the place at this moment, if somebody vends it, for other programs that go there."""
 
     def read(self, path: str, *, last: int | None = None, at: range | None = None) -> bytes:
         try:
@@ -78,7 +82,7 @@ class ObjectStore:
 
     def put(self, path: str, data: Buffer) -> None:
         try:
-            obstore.put(self._client, path, data, mode="overwrite")
+            obstore.put(self._client, path, _as_bytes(data), mode="overwrite")
         except _FAILURES as exc:
             raise _translate(exc, path, "put") from exc
 
@@ -135,7 +139,7 @@ class ObjectStore:
 
     def _create(self, path: str, data: Buffer) -> None:
         try:
-            obstore.put(self._once, path, data, mode="create")
+            obstore.put(self._once, path, _as_bytes(data), mode="create")
         except _EXISTS as exc:
             if self._is_there(path):
                 raise ObjectExists(f"{path!r} exists already", path=path, operation="put_if_absent") from exc
@@ -188,6 +192,11 @@ class ObjectStore:
             return
         except _FAILURES as exc:
             raise _translate(exc, path, "delete") from exc
+
+
+def _as_bytes(data: Buffer) -> Buffer:
+    """The data as obstore takes it: Arrow's buffers are of signed bytes, which it refuses."""
+    return data if isinstance(data, bytes) else memoryview(data).cast("B")
 
 
 def _translate(exc: Exception, path: str, operation: str) -> StorageError:
