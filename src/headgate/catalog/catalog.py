@@ -7,18 +7,20 @@ catalog has it looked at (``settle``, ``import_…``) before it answers.
 
 import copy
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 
-from sqlalchemy import Connection
-
 from headgate.catalog import decision
+from headgate.catalog.access import storage_privileges
 from headgate.catalog.access.commit_policies import Proposer
 from headgate.catalog.access.grant_service import GrantService
+from headgate.catalog.access.token_service import TokenService
 from headgate.catalog.activity.leases import Leases
 from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.decision import DEFAULT_LIMITS, Decision, TableHead, UnpublishedLimits
+from headgate.catalog.database.gathered_writes import GatheredWrites
+from headgate.catalog.decision import DEFAULT_LIMITS, Decision, UnpublishedLimits
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
 from headgate.catalog.directory.purge import Disposal
@@ -27,7 +29,7 @@ from headgate.catalog.handover.context import HandoverContext
 from headgate.catalog.handover.recovery import RecoveryWriter
 from headgate.catalog.handover.release import Releases
 from headgate.catalog.integrity import CatalogAuditor
-from headgate.catalog.ports.access import OWNER, AccessControl, Privilege, acting_principal
+from headgate.catalog.ports.access import OWNER, AccessControl, AccessTokens, acting_principal
 from headgate.catalog.ports.catalog import Policies
 from headgate.catalog.ports.commits import (
     Lost,
@@ -40,7 +42,7 @@ from headgate.catalog.ports.commits import (
     Tail,
     Unknown,
 )
-from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, normalize_name
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
@@ -50,15 +52,24 @@ from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.ratification import multi_table, refusals
 from headgate.catalog.ratification.external_commits import ExternalCommitImporter
 from headgate.catalog.ratification.external_review import ExternalReview
+from headgate.catalog.ratification.log_notes import LogNotes
 from headgate.catalog.ratification.proposal_reader import ProposalReader
 from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratifier import Ratifier
-from headgate.catalog.ratification.ratify import Candidate, RatificationTerms
-from headgate.catalog.store import checksum_content, commit_store, grant_store, loading, transfer_store
+from headgate.catalog.ratification.ratify import Candidate, RatificationTerms, UnknownVersionPublished
+from headgate.catalog.store import (
+    commit_store,
+    grant_store,
+    loading,
+    opening,
+    transfer_store,
+)
+from headgate.catalog.store.opening import TableOpening
 from headgate.clock import World
 from headgate.errors import NotAllowed, TableFrozen, TableNotFound, UserError
 from headgate.protocol.actions import EpochMillis, TxnId, Version
+from headgate.storage.credentials import StorageOperation, VendedCredential
 from headgate.storage.locate import Locate
 
 
@@ -80,12 +91,13 @@ class Catalog:
         self.events = EventLog(database, world)
         self.leases = Leases(database, world)
         self.permissions = DatabaseMaintenancePermissions(database, world)
-        handover = HandoverContext(database, warehouse, locate, world)
-        self.adoptions, self.releases = Adoptions(handover), Releases(handover)
+        self._handover = HandoverContext(database, warehouse, locate, world)
+        self.adoptions, self.releases = Adoptions(self._handover), Releases(self._handover)
         self.disposal = Disposal(database, directory.absolute, world)
         self.disposal.add_objection(self.leases.objection)
         self.disposal.add_objection(self.releases.objection)
-        self.publications = PublishedWatermarks(database, self.events, directory.files)
+        self._writes = GatheredWrites(database)
+        self.publications = PublishedWatermarks(database, self.events, directory.files, self._writes)
         self._recoveries = RecoveryWriter(database, world)
         self.copies = DirectoryCopyWriter(database, lambda: locate(warehouse))
         self._terms = RatificationTerms(limits, now_ms=world.now_ms)
@@ -105,6 +117,9 @@ class Catalog:
         other.leases = replace(self.leases, principal=named)
         other.disposal = self.disposal.acting_as(named)
         other.publications = replace(self.publications, principal=named)
+        other.copies = self.copies.acting_as(named)
+        handover = replace(self._handover, principal=named)
+        other.adoptions, other.releases = Adoptions(handover), Releases(handover)
         return other
 
     @property
@@ -115,12 +130,17 @@ class Catalog:
     @property
     def principal(self) -> str:
         """On whose behalf it acts."""
-        return self._principal
+        return str(self._principal)
 
     @property
     def granting(self) -> AccessControl:
         """Deciding who may do what."""
         return GrantService(self._database, self._world, self._principal, self.resolve)
+
+    @property
+    def tokens(self) -> AccessTokens:
+        """The tokens by which callers of a server are known."""
+        return TokenService(self._database, self._world, self._principal)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
@@ -155,35 +175,51 @@ class Catalog:
             return self._proposals.read(proposal, standing, location=location)
 
         try:
-            prepared = multi_table.prepare_group(group, read, directory.first_commit, self._terms)
+            self._check_sees({*group.read_only, *group.drops})
+            prepared = multi_table.prepare_group(
+                group, read, directory.first_commit, self._ratifier.terms, self._principal
+            )
         except UserError:
-            if known := multi_table.find_ratified_group(self._database, group):
+            if known := multi_table.find_ratified_group(self._database, group, self._principal):
                 return known
             raise
-        self._external_commits.import_from_folders(
-            [each.table_id for each in group.proposals], standing.policies
-        )
         changes = multi_table.DirectoryChanges(directory.register_in, directory.drop_in)
-        return multi_table.ratify_group(self._database, prepared, changes)
+        try:
+            return multi_table.ratify_group(self._database, prepared, changes)
+        except UnknownVersionPublished:
+            self._external_commits.import_from_folders(
+                [each.table_id for each in group.proposals], standing.policies
+            )
+            return multi_table.ratify_group(self._database, replace(prepared, terms=self._terms), changes)
 
     def outcome_of_group(self, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
-        self._check_sees(
-            {*group.participants, *group.read_only} - {each.staging.table_id for each in group.creations}
-        )
-        return multi_table.group_outcome(self._database, group)
+        self._check_sees({*group.participants, *group.read_only})
+        return multi_table.group_outcome(self._database, group, self._principal)
 
     def tails(self, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
         wanted = tuple(table_ids)
         self._check_sees(wanted)
-        self.releases.settle_those_leaving(wanted)
-        self._external_commits.import_from_shared_logs(wanted, self._policies())
-        return multi_table.load_tails(self._database, wanted)
+        found, decides = multi_table.load_tails(self._database, wanted)
+        if not decides:  # only the logs can tell
+            self.releases.settle_those_leaving(wanted)
+            self._external_commits.import_from_shared_logs(wanted, self._policies())
+            found, _ = multi_table.load_tails(self._database, wanted)
+        return found
 
     def create_schema(self, schema: str) -> bool:
         return self._directory.create_schema(schema)
 
+    def schemas(self) -> tuple[str, ...]:
+        return self._directory.schemas()
+
+    def drop_schema(self, schema: str) -> bool:
+        return self._directory.drop_schema(schema)
+
     def stage(self, name: TableName) -> StagingTable:
         return self._directory.stage(name)
+
+    def find_staging(self, table_id: TableId) -> StagingTable:
+        return self._directory.find_staging(table_id)
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         return self._directory.register(staging, name)
@@ -198,6 +234,9 @@ class Catalog:
             return self._directory.resolve_all(wanted)
         except TableNotFound:  # unless one is on its way into the catalog
             return tuple(self.resolve(name) for name in wanted)
+
+    def resolve_id(self, table_id: TableId) -> TableEntry:
+        return self._directory.resolve_id(table_id)
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         return self._directory.tables(schema)
@@ -243,8 +282,10 @@ class Catalog:
     def tail(self, table_id: TableId) -> Tail:
         with self._database.reading() as db:
             grant_store.require_visible(db, self._principal, table_id)
-            head = transfer_store.require_live_table(db, table_id).head
-            found = loading.load_tail(db, table_id, head)
+            opened = opening.find_opening_by_id(db, table_id)
+            if opened is None:
+                raise transfer_store.not_live_error(db, table_id)
+            head, found = opened.head, opening.load_tail(db, opened)
         if head.shares_log and self._external_commits.import_versions(table_id, self._policies()):
             return self.tail(table_id)
         # Of a table that is leaving only the log can tell whether it has left.
@@ -257,46 +298,32 @@ class Catalog:
         return self._database.writes
 
     def load(self, name: TableName) -> LoadedTable:
-        as_of = self.writes
-        with self._database.reading() as db:
-            found = (
-                None
-                if transfer_store.is_name_claimed(db, normalize_name(name))
-                else self._loaded(db, name, as_of)
-            )
-        if found is None:
+        as_of, opened = self.writes, None
+        with suppress(TableNotFound):  # unless one is on its way into the catalog
+            opened = self._opened(name)
+        if opened is None or opened[0].is_name_claimed:
             self.adoptions.settle_name(name)
-            with self._database.reading() as db:
-                found = self._loaded(db, name, as_of)
-        loaded, head = found
-        if head.frozen or head.shares_log:  # only the log can tell what the latest version is
-            return replace(loaded, tail=self.tail(loaded.entry.table_id))
-        return loaded
+            opened = self._opened(name)
+        found, tail = opened
+        undecided = found.head.frozen or found.head.shares_log  # then only the log can tell
+        told = self.tail(found.entry.table_id) if undecided else tail
+        return LoadedTable(found.entry, told, found.hints, as_of)
 
-    def _loaded(self, db: Connection, name: TableName, as_of: int) -> tuple[LoadedTable, TableHead]:
-        entry = self._directory.find_table(db, name)
-        head = transfer_store.require_live_table(db, entry.table_id).head
-        told, known = loading.load_tail(db, entry.table_id, head), loading.load_log_hints(db, entry.table_id)
-        return LoadedTable(entry, told, known, as_of), head
+    def _opened(self, name: TableName) -> tuple[TableOpening, Tail]:
+        with self._database.reading() as db:
+            return (found := self._directory.find_opening(db, name)), opening.load_tail(db, found)
 
     def note_log(self, table_id: TableId, known: LogHints) -> None:
-        with self._database.writing() as db:
-            commit_store.lock_table(db, table_id)
-            grant_store.require_visible(db, self._principal, table_id)
-            head, content = transfer_store.require_live_table(db, table_id).head, known.content
-            may_write = grant_store.table_privileges(db, self._principal, table_id) - {Privilege.READ}
-            if content and not (
-                may_write and checksum_content.agrees_with_catalog(db, table_id, head, content)
-            ):
-                known = replace(known, content=None)
-            loading.save_log_hints(db, table_id, known)
+        LogNotes(self._database, self._writes, self._principal).note(table_id, known)
+
+    def gathering(self) -> AbstractContextManager[None]:
+        return self._writes.gathering()
 
     def version_at(self, table_id: TableId, moment: EpochMillis) -> Version | None:
         with self._database.reading() as db:
             grant_store.require_visible(db, self._principal, table_id)
-            return loading.version_at(
-                db, table_id, transfer_store.require_live_table(db, table_id).head, moment
-            )
+            head = transfer_store.require_live_table(db, table_id).head
+            return loading.version_at(db, table_id, head, moment)
 
     def commits(
         self, table_id: TableId, *, before: Version | None = None, limit: int = 1_000
@@ -304,6 +331,11 @@ class Catalog:
         with self._database.reading() as db:
             grant_store.require_visible(db, self._principal, table_id)
             return loading.load_commit_records(db, table_id, before=before, limit=limit)
+
+    def credentials(self, table_id: TableId, operation: StorageOperation) -> tuple[VendedCredential, ...]:
+        with self._database.reading() as db:
+            storage_privileges.require_storage_access(db, self._principal, table_id, operation)
+        return ()  # who can open the database has credentials of its own
 
     def import_external_versions(self, table_id: TableId) -> Version:
         self._check_sees((table_id,))
@@ -348,6 +380,9 @@ class Catalog:
     def books(self, table_id: TableId) -> TableBooks:
         """What is written down of one table, for whoever checks it."""
         return CatalogAuditor(self._database, table_id, self.mark_published, self._principal)
+
+    def connections_in_use(self) -> float:
+        return self._database.connections_in_use()
 
     def close(self) -> None:
         """Give the database's connections back."""

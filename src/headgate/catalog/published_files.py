@@ -28,7 +28,8 @@ def publish_version(files: Store, version: Version, content: bytes) -> None:
 
 def publish_in_order(files: Store, contents: Iterable[tuple[Version, bytes]]) -> None:
     """Place versions in their order; it stops at the first that fails, so no gap can arise (I3)."""
-    if not isinstance(files, parallel_reads.OrderedPuts):
+    contents = list(contents)
+    if len(contents) == 1 or not isinstance(files, parallel_reads.OrderedPuts):
         for version, content in contents:
             publish_version(files, version, content)
         return

@@ -10,6 +10,9 @@ DATABASE_FILE = "catalog.sqlite"
 WAREHOUSE_FOLDER = "warehouse"
 """What makes a folder a lake."""
 
+TOKEN_VARIABLE = "HEADGATE_TOKEN"
+"""The environment variable with the token for a lake behind a server."""
+
 SCHEMES = ("postgresql", "postgres")
 _SCHEME = re.compile(r"^[^:]*://")
 _CREDENTIALS = re.compile(r"^postgresql://(?P<user>[^:/]*):[^@]*@")
@@ -18,6 +21,11 @@ _CREDENTIALS = re.compile(r"^postgresql://(?P<user>[^:/]*):[^@]*@")
 def is_postgresql(target: str) -> bool:
     """Whether a lake of this address is behind PostgreSQL."""
     return target.partition(":")[0] in SCHEMES and "://" in target
+
+
+def is_http(target: str) -> bool:
+    """Whether a lake of this address is behind a server of Headgate's own API."""
+    return target.startswith(("http://", "https://"))
 
 
 def without_password(target: str) -> str:
@@ -36,3 +44,5 @@ class CatalogTarget:
     warehouse: str | None = None
     """Where tables shall be, for a catalog that does not know; who names it may make a new lake."""
     settings: Settings = field(default_factory=Settings)
+    token: str | None = field(default=None, repr=False)
+    """By which a server knows who connects."""

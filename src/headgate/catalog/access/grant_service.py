@@ -14,17 +14,27 @@ from headgate.catalog.ports.access import (
     OWNER,
     ForeignKey,
     Grant,
+    Group,
     Principal,
     Privilege,
     Scope,
     Securable,
+    acting_principal,
+    parse_group,
     parse_principal,
     parse_privilege,
 )
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.directory_copy import STAGING
-from headgate.catalog.store import commit_rules, commit_store, grant_store, name_store, table_state
+from headgate.catalog.store import (
+    commit_rules,
+    commit_store,
+    grant_store,
+    membership_store,
+    name_store,
+    table_state,
+)
 from headgate.clock import World
 from headgate.errors import InvalidRequest, SchemaNotFound, TableNotFound
 from headgate.protocol.schema import json as schema_json
@@ -48,7 +58,9 @@ class GrantService:
             raise InvalidRequest("the lake's owner may do everything, and needs no grants")
         with self.database.writing() as db:
             self._check_manages(db, place)
-            grant_store.grant(db, (given, place, whom), by=self.principal, now_ms=self.world.now_ms())
+            grant_store.grant(
+                db, (given, place, whom), by=Principal(str(self.principal)), now_ms=self.world.now_ms()
+            )
 
     def revoke(self, privilege: Privilege | str, on: str | None, from_: str) -> bool:
         """Take back what was granted in the same words; whether it was."""
@@ -58,12 +70,39 @@ class GrantService:
             return grant_store.revoke(db, (taken, place, whom))
 
     def grants(self) -> tuple[Grant, ...]:
-        """Every grant, for who manages those of the lake; else one's own."""
+        """Every grant, for who manages those of the lake; else one's own, and those of one's groups."""
         with self.database.reading() as db:
             found = grant_store.all_grants(db)
             if Privilege.MANAGE_GRANTS in grant_store.privileges_on(db, self.principal, LAKE):
                 return found
-        return tuple(grant for grant in found if grant.principal == self.principal)
+            mine = {self.principal, *membership_store.group_names(db, self.principal)}
+        return tuple(grant for grant in found if grant.principal in mine)
+
+    def add_member(self, group: str, principal: str) -> bool:
+        """Make a principal a member of a group, which is made if need be; whether that is new."""
+        named, whom, now = parse_group(group), acting_principal(principal), self.world.now_ms()
+        if whom == OWNER:
+            raise InvalidRequest("the lake's owner may do everything, and is a member of no group")
+        with self.database.writing() as db:
+            self._check_manages(db, LAKE)
+            for each in (named, whom):
+                grant_store.add_principal(db, each, now_ms=now)
+            return membership_store.add_member(db, named, whom, by=Principal(str(self.principal)), now_ms=now)
+
+    def remove_member(self, group: str, principal: str) -> bool:
+        """Let a principal be no member any more; whether it was one."""
+        named, whom = parse_group(group), parse_principal(principal)
+        with self.database.writing() as db:
+            self._check_manages(db, LAKE)
+            return membership_store.remove_member(db, named, whom)
+
+    def groups(self) -> tuple[Group, ...]:
+        """Every group, for who manages grants of the lake; else those one is a member of, with oneself."""
+        with self.database.reading() as db:
+            if Privilege.MANAGE_GRANTS in grant_store.privileges_on(db, self.principal, LAKE):
+                return membership_store.all_groups(db)
+            names = membership_store.group_names(db, self.principal)
+        return tuple(Group(name, (Principal(str(self.principal)),)) for name in sorted(names))
 
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
         """How many commits of one table a principal may leave unpublished; None for no limit of its own."""
@@ -134,9 +173,13 @@ class GrantService:
             return commit_rules.drop_foreign_key(db, key)
 
     def foreign_keys(self, table: str) -> tuple[ForeignKey, ...]:
-        """The foreign keys to a table and from it."""
+        """The foreign keys to a table and from it, as far as both are to be seen."""
+        table_id = self._table_id(table)
         with self.database.reading() as db:
-            return commit_rules.load_foreign_keys(db, TableId(self._place(table).object))
+            found = commit_rules.load_foreign_keys(db, table_id)
+            ids = {each for key in found for each in (key.child_id, key.parent_id)}
+            seen = grant_store.visible_tables(db, self.principal, ids)
+        return tuple(key for key in found if {key.child_id, key.parent_id} <= seen)
 
     def _place(self, on: str | None) -> Securable:
         if on is None or on == Scope.LAKE.value:
@@ -145,14 +188,21 @@ class GrantService:
         if dot:
             return Securable(Scope.TABLE, self.resolve(TableName(schema, table)).table_id)
         with self.database.reading() as db:
-            if not name_store.schema_exists(db, schema.lower()):
+            known = name_store.schema_exists(db, schema.lower())
+            if not known or not grant_store.sees_schema(db, self.principal, schema.lower()):
                 raise SchemaNotFound(f"there is no schema {schema!r}", name=schema)
         return Securable(Scope.SCHEMA, schema.lower())
+
+    def _table_id(self, table: str) -> TableId:
+        found = self._place(table)
+        if found.scope is not Scope.TABLE:
+            raise InvalidRequest(f"{table!r} is no table: name one as schema.table")
+        return TableId(found.object)
 
     def _check_writes(self, db: Connection, table_id: TableId) -> None:
         """That the principal may put rows into a table, or make it what it is to be."""
         row = name_store.find_row(db, table_id)
-        if row is None:
+        if row is None or not grant_store.visible_tables(db, self.principal, (table_id,)):
             raise TableNotFound(f"there is no table {table_id}, nor a place for one", name=table_id)
         is_new = row.state == STAGING
         on = Securable(Scope.SCHEMA, row.schema_name) if is_new else Securable(Scope.TABLE, table_id)
@@ -169,7 +219,7 @@ class GrantService:
     def _key(
         self, child: str, columns: Sequence[str], parent: str, parent_columns: Sequence[str]
     ) -> ForeignKey:
-        ids = [TableId(self._place(name).object) for name in (child, parent)]
+        ids = [self._table_id(name) for name in (child, parent)]
         return ForeignKey(ids[0], tuple(columns), ids[1], tuple(parent_columns))
 
 

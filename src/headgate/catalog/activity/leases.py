@@ -14,6 +14,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     Index,
     Row,
@@ -22,7 +23,9 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    or_,
     select,
+    true,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -41,6 +44,7 @@ from headgate.protocol.actions import EpochMillis, Version
 TOO_MANY_LEASES = "HEADGATE_TOO_MANY_LEASES"
 MAX_TTL_MS = 24 * 60 * 60 * 1000
 MAX_LEASES_PER_HOLDER = 1_000
+MAX_LEASES_PER_PRINCIPAL = 10_000
 CLOCK_MARGIN_MS = 24 * 60 * 60 * 1000
 """By how much the time that a file has may be before that of its commit: writers note when they remove one as
 they begin, and clocks differ. What is needed counts as needed for that much longer."""
@@ -56,6 +60,7 @@ leases = Table(
     Column("version", BigInteger),
     Column("moment_ms", BigInteger, nullable=False),
     Column("expires_ms", BigInteger, nullable=False),
+    Column("principal", String),
     Index("leases_of_a_subject", "subject"),
     Index("leases_of_a_holder", "holder"),
 )
@@ -76,6 +81,8 @@ class Leases:
     database: Database
     world: World
     most_of_one_holder: int = MAX_LEASES_PER_HOLDER
+    most_of_one_principal: int = MAX_LEASES_PER_PRINCIPAL
+    """However many holders it names; the lake's owner is as many as it likes (T10)."""
     principal: Principal = OWNER
     """On whose behalf leases are taken and looked at."""
 
@@ -130,7 +137,7 @@ class Leases:
             until = _expiry(now, ttl_ms)
             kept = db.execute(
                 update(leases)
-                .where(leases.c.lease_id == held.lease_id, leases.c.expires_ms > now)
+                .where(leases.c.lease_id == held.lease_id, leases.c.expires_ms > now, self._is_own())
                 .values(expires_ms=until)
             )
             if kept.rowcount != 1:
@@ -142,7 +149,9 @@ class Leases:
         with self.database.reading() as db:
             found = db.scalar(
                 select(leases.c.lease_id).where(
-                    leases.c.lease_id == held.lease_id, leases.c.expires_ms > self._now(db)
+                    leases.c.lease_id == held.lease_id,
+                    leases.c.expires_ms > self._now(db),
+                    self._is_own(),
                 )
             )
         if found is None:
@@ -151,7 +160,7 @@ class Leases:
     def release(self, held: HeldLease) -> None:
         """End a lease; nothing happens if it has ended."""
         with self.database.writing() as db:
-            db.execute(delete(leases).where(leases.c.lease_id == held.lease_id))
+            db.execute(delete(leases).where(leases.c.lease_id == held.lease_id, self._is_own()))
 
     def horizon(self, table_id: TableId) -> Horizon:
         """What the live leases on a table need."""
@@ -211,9 +220,10 @@ class Leases:
         return None if found is None else f"{found.holder!r} has a lease on it"
 
     def sweep(self) -> int:
-        """Forget leases that have ended; how many."""
+        """Forget leases that have ended, of one's own; how many."""
         with self.database.writing() as db:
-            return int(db.execute(delete(leases).where(leases.c.expires_ms <= self._now(db))).rowcount)
+            ended = delete(leases).where(leases.c.expires_ms <= self._now(db), self._is_own())
+            return int(db.execute(ended).rowcount)
 
     def now_ms(self) -> int:
         """The time by which leases end."""
@@ -234,14 +244,18 @@ class Leases:
             ).returning(fences)
         ).one()
 
+    def _is_own(self) -> ColumnElement[bool]:
+        """Whether a lease is this principal's, or from before that was written down; the owner's are all."""
+        if self.principal == OWNER:
+            return true()
+        return or_(leases.c.principal == self.principal, leases.c.principal.is_(None))
+
     def _check_quota(self, db: Connection, holder: str, now: int) -> None:
-        mine = select(func.count()).where(leases.c.holder == holder, leases.c.expires_ms > now)
-        if (db.scalar(mine) or 0) >= self.most_of_one_holder:
-            raise NotAllowed(
-                f"{holder!r} holds {self.most_of_one_holder} leases already, and nobody may hold more: close "
-                "those that are not needed",
-                code=TOO_MANY_LEASES, holder=holder,
-            )  # fmt: skip
+        live = select(func.count()).where(leases.c.expires_ms > now, leases.c.principal == self.principal)
+        if (db.scalar(live.where(leases.c.holder == holder)) or 0) >= self.most_of_one_holder:
+            raise _too_many_error(holder, self.most_of_one_holder)
+        if self.principal != OWNER and (db.scalar(live) or 0) >= self.most_of_one_principal:
+            raise _too_many_error(self.principal, self.most_of_one_principal)
 
     def _give(self, db: Connection, held: HeldLease, moment: int, *, exclusive: bool = False) -> HeldLease:
         db.execute(
@@ -255,9 +269,18 @@ class Leases:
                 "version": held.version,
                 "moment_ms": moment,
                 "expires_ms": held.expires_ms,
+                "principal": str(self.principal),
             },
         )
         return held
+
+
+def _too_many_error(holder: str, limit: int) -> NotAllowed:
+    return NotAllowed(
+        f"{str(holder)!r} holds {limit} leases already, and nobody may hold more: close those that are not "
+        "needed",
+        code=TOO_MANY_LEASES, holder=str(holder),
+    )  # fmt: skip
 
 
 def _check_ttl(ttl_ms: int) -> None:

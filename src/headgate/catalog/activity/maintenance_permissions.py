@@ -12,7 +12,7 @@ import msgspec
 from sqlalchemy import BigInteger, Column, Connection, ForeignKey, String, Table, delete, insert, select
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import OWNER, Principal, Privilege, Scope, Securable
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
 from headgate.catalog.ports.maintenance import ALWAYS_PERMITTED, Maintenance, Permission, not_permitted_error
@@ -57,9 +57,7 @@ class DatabaseMaintenancePermissions:
         if kind in ALWAYS_PERMITTED:
             return Permission.ALWAYS
         with self.database.reading() as db:
-            grant_store.require_privilege(
-                db, self.principal, Privilege.MAINTAIN, Securable(Scope.TABLE, table_id), operation
-            )
+            grant_store.require_table_privilege(db, self.principal, Privilege.MAINTAIN, table_id, operation)
             if kind in _permitted_kinds(db, table_id):
                 return Permission.CATALOG
             if not self.is_asked or not grant_store.owns_table(db, self.principal, table_id):
@@ -101,12 +99,11 @@ class DatabaseMaintenancePermissions:
         now = self.world.now_ms()
         with self.database.writing() as db:
             commit_store.lock_table(db, table_id)
+            grant_store.require_table_privilege(
+                db, self.principal, Privilege.MANAGE_GRANTS, table_id, "decide about its maintenance"
+            )
             if commit_store.find_head(db, table_id) is None:
                 raise table_not_found.no_table(table_id)
-            on = Securable(Scope.TABLE, table_id)
-            grant_store.require_privilege(
-                db, self.principal, Privilege.MANAGE_GRANTS, on, "decide about its maintenance"
-            )
             known = db.execute(_where_permission(select(permissions), table_id, kind)).one_or_none()
             stays = known is not None and known.thresholds == terms if permitted else known is None
             if kind in ALWAYS_PERMITTED or stays:

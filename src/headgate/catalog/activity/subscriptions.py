@@ -8,7 +8,10 @@ from headgate.catalog.ports.events import Event
 from headgate.catalog.store import event_store, grant_store
 from headgate.catalog.store.event_store import NewEvent
 from headgate.clock import World
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, NotAllowed
+
+MAX_FOLLOWERS_PER_PRINCIPAL = 100
+_LONGEST_NAME = 255
 
 
 class EventLog:
@@ -92,7 +95,24 @@ class EventLog:
     def keep(self, name: str, cursor: int) -> None:
         """Remember how far a follower has come."""
         with self._database.writing() as db:
+            self._check_quota(db, name)
             event_store.save_cursor(db, self._own(name), cursor, now_ms=self._world.now_ms())
+
+    def _check_quota(self, db: Connection, name: str) -> None:
+        """Keep others than the owner from filling the database with followers (T10)."""
+        if self._principal == OWNER:
+            return
+        if len(name) > _LONGEST_NAME:
+            raise InvalidRequest(f"the name of a follower has at most {_LONGEST_NAME} characters")
+        mine = self._own("")
+        if event_store.load_cursor(db, mine + name) is None and (
+            event_store.count_cursors(db, mine) >= MAX_FOLLOWERS_PER_PRINCIPAL
+        ):
+            raise NotAllowed(
+                f"{self._principal} has {MAX_FOLLOWERS_PER_PRINCIPAL} followers, and nobody has more: "
+                "go on under the name of one of them",
+                code="HEADGATE_TOO_MANY_FOLLOWERS",
+            )
 
     def _own(self, name: str) -> str:
         """A follower's name as nobody else's: the owner's are as they are."""

@@ -24,7 +24,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import QueuePool
 
+from headgate import tracing
 from headgate.catalog.database import failures, private_files
 from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
 from headgate.catalog.database.sqlite_write_queue import WriteQueue
@@ -104,7 +106,11 @@ class Database:
         database failed while committing.
         """
         self._require_file()
-        with _translated_errors(self._place), self._engine.connect() as connection:
+        with (
+            tracing.span("headgate.database.transaction", {"db.system": self._kind}),
+            _translated_errors(self._place),
+            self._engine.connect() as connection,
+        ):
             number = 0
             try:
                 with self._turn():
@@ -156,6 +162,11 @@ class Database:
 
     def _turn(self) -> AbstractContextManager[None]:
         return nullcontext() if self._turns is None else self._turns.turn()
+
+    def connections_in_use(self) -> float:
+        """How many connections are in use at the moment."""
+        pool = self._engine.pool
+        return float(pool.checkedout()) if isinstance(pool, QueuePool) else 0.0
 
     def revision(self) -> str | None:
         """The schema of the database; None if it has none yet."""

@@ -9,15 +9,22 @@ database:
     SQLite       SELECT tables.latest FROM tables WHERE tables.table_id = ?                       ("id",)
     PostgreSQL   SELECT tables.latest FROM tables WHERE tables.table_id = %(id)s::VARCHAR         by name
 
+A list of any length is one parameter, so that the statement stays the same (``is_any_of``, ``listed``):
+
+    SQLite       table_id IN (SELECT value FROM json_each(?))                           ('["id","other"]',)
+    PostgreSQL   table_id = ANY(%(ids)s::VARCHAR[])                                                 by name
+
 ``benchmarks/serial_commits.py`` justifies it: a commit there is a handful of such statements and a sync.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection
+import msgspec
+from sqlalchemy import ARRAY, Boolean, ColumnElement, Connection, String, bindparam
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +39,60 @@ class _DriverStatement:
 
     def run(self, db: Connection, values: Mapping[str, Any]) -> Any:
         """The driver's cursor after it ran."""
-        named = {**self.constants, **values}
-        given = named if self.order is None else tuple([named[name] for name in self.order])
+        given = self._given(values)
         driver: Any = db.connection.driver_connection
         try:
             return driver.execute(self.sql, given)
         except self.errors as exc:
             raise DBAPIError.instance(self.sql, given, exc, self.errors) from exc
+
+    def run_many(self, db: Connection, many: Iterable[Mapping[str, Any]]) -> None:
+        """Run it once for each of these; a server hears of all of them at once."""
+        given = [self._given(values) for values in many]
+        driver: Any = db.connection.driver_connection
+        try:
+            driver.cursor().executemany(self.sql, given)
+        except self.errors as exc:
+            raise DBAPIError.instance(self.sql, given, exc, self.errors) from exc
+
+    def _given(self, values: Mapping[str, Any]) -> Any:
+        named = {**self.constants, **values}
+        return named if self.order is None else tuple([named[name] for name in self.order])
+
+
+class _AnyOf(ColumnElement[bool]):
+    """That a column has one of the values of a list."""
+
+    inherit_cache = False
+    type = Boolean()
+
+    def __init__(self, column: ColumnElement[str], name: str) -> None:
+        self.column = column
+        self.name = name
+
+
+def is_any_of(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    """That a column has one of the texts of the list of this name."""
+    return _AnyOf(column, name)
+
+
+def listed(db: Connection, texts: Iterable[str]) -> str | list[str]:
+    """A list of texts, as the parameter of ``is_any_of``."""
+    found = list(texts)
+    return msgspec.json.encode(found).decode() if db.dialect.name == "sqlite" else found
+
+
+@compiles(_AnyOf, "sqlite")
+def _any_of_sqlite(element: _AnyOf, compiler: Any, **given: Any) -> str:
+    column = compiler.process(element.column, **given)
+    return f"{column} IN (SELECT value FROM json_each({compiler.process(bindparam(element.name), **given)}))"
+
+
+@compiles(_AnyOf, "postgresql")
+def _any_of_postgresql(element: _AnyOf, compiler: Any, **given: Any) -> str:
+    column = compiler.process(element.column, **given)
+    texts = bindparam(element.name, type_=ARRAY(String))
+    return f"{column} = ANY({compiler.process(texts, **given)})"
 
 
 class PreparedStatement:
@@ -56,6 +110,24 @@ class PreparedStatement:
             return db.execute(self._statement, values).one_or_none()
         found: Sequence[Any] | None = self._text(db).run(db, values).fetchone()
         return found
+
+    def rows(self, db: Connection, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
+        """All rows that it finds."""
+        if _has_listeners(db):
+            return db.execute(self._statement, values).all()
+        found: Sequence[Sequence[Any]] = self._text(db).run(db, values).fetchall()
+        return found
+
+    def run_many(self, db: Connection, many: Sequence[Mapping[str, Any]]) -> None:
+        """Have it change what it changes, once for each of these, in one go."""
+        if not many:
+            return  # with no values at all SQLAlchemy would insert a row of defaults
+        if len(many) == 1:
+            self.run(db, many[0])
+        elif _has_listeners(db):
+            db.execute(self._statement, many)
+        else:
+            self._text(db).run_many(db, many)
 
     def run(self, db: Connection, values: Mapping[str, Any]) -> None:
         """Have it change what it changes."""

@@ -17,15 +17,24 @@ from headgate.catalog.store import (
     event_store,
     grant_store,
     name_store,
+    new_commits,
+    opening,
     table_not_found,
     table_state,
     transfer_store,
 )
 from headgate.catalog.store.event_store import NewEvent
+from headgate.catalog.store.opening import TableOpening
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
 from headgate.clock import World
-from headgate.errors import InvalidRequest, ObjectNotFound, SchemaNotFound, TableExists, TableNotFound
+from headgate.errors import (
+    InvalidRequest,
+    ObjectNotFound,
+    SchemaNotFound,
+    TableExists,
+    TableNotFound,
+)
 from headgate.protocol.actions import Commit, EpochMillis, Version
 from headgate.protocol.log import codec, file_names
 from headgate.spelling import did_you_mean
@@ -39,7 +48,7 @@ STAGING_TTL_MS = 24 * 60 * 60 * 1000
 
 @dataclass(frozen=True, slots=True)
 class DatabaseDirectory:
-    """The ports ``TableDirectory`` and ``TableRenaming`` over one database."""
+    """The ports ``TableDirectory``, ``SchemaDirectory`` and ``TableRenaming`` over one database."""
 
     database: Database
     warehouse: str
@@ -52,10 +61,37 @@ class DatabaseDirectory:
         name = checked_name(schema)
         with self.database.writing() as db:
             commit_store.lock_names(db)
-            if name_store.schema_exists(db, name):
+            known = name_store.schema_exists(db, name)
+            if known and grant_store.sees_schema(db, self.principal, name):
                 return False
             self._require(db, Privilege.CREATE, LAKE, f"make the schema {name}")
             name_store.insert_schema(db, name, self.world.now_ms())
+        return True
+
+    def schemas(self) -> tuple[str, ...]:
+        with self.database.reading() as db:
+            names = name_store.schema_names(db)
+            if self.principal == OWNER:
+                return names
+            return tuple(name for name in names if grant_store.sees_schema(db, self.principal, name))
+
+    def drop_schema(self, schema: str) -> bool:
+        name = checked_name(schema)
+        with self.database.writing() as db:
+            commit_store.lock_names(db)
+            known = name in name_store.schema_names(db)
+            if not known or not grant_store.sees_schema(db, self.principal, name):
+                return False
+            self._require(db, Privilege.DROP, Securable(Scope.SCHEMA, name), f"drop the schema {name}")
+            if name_store.is_schema_used(db, name) or transfer_store.is_schema_claimed(db, name):
+                raise InvalidRequest(
+                    f"the schema {name} is not empty: drop its tables and purge them; places that are "
+                    "reserved for tables in the making go when they expire",
+                    schema=name,
+                )
+            grant_store.revoke_all_on(db, Securable(Scope.SCHEMA, name))
+            commit_rules.delete_rules_on(db, Securable(Scope.SCHEMA, name))
+            name_store.delete_schema(db, name)
         return True
 
     def stage(self, name: TableName) -> StagingTable:
@@ -68,8 +104,17 @@ class DatabaseDirectory:
             self._check_free(db, name)
             # The place is named by the id alone: a name in a path would have to be escaped and renamed.
             staging, now = StagingTable(table_id, table_id), self.world.now_ms()
-            name_store.insert_staging(db, staging, name, now, expires_ms=now + STAGING_TTL_MS)
+            owner = None if self.principal == OWNER else str(self.principal)
+            expires = now + STAGING_TTL_MS
+            name_store.insert_staging(db, staging, name, now, expires_ms=expires, owner=owner)
         return StagingTable(table_id, self.absolute(table_id))
+
+    def find_staging(self, table_id: TableId) -> StagingTable:
+        with self.database.reading() as db:
+            row = name_store.find_staging(db, table_id, self.world.now_ms())
+            if row is None or not self._reserved(row.owner):  # as if there were none (no existence oracle)
+                raise _not_staged_error(table_id, table_id)
+            return StagingTable(table_id, self.absolute(row.location))
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         name = normalize_name(name)
@@ -93,16 +138,16 @@ class DatabaseDirectory:
         stamp = record.commit.in_commit_timestamp
         timestamp_rules.check_timestamp(ProposedTimestamp(stamp, EpochMillis(-1), self.world.now_ms()))
         name = normalize_name(name)
+        self._check_schema(db, name.schema)
         self._check_may_create(db, name)
         self._check_free(db, name)
+        row = name_store.find_staging(db, staging.table_id, self.world.now_ms())
+        if row is not None and not self._reserved(row.owner):
+            raise _not_staged_error(staging.table_id, str(name))
         if not name_store.make_live(db, staging.table_id, name, self.world.now_ms()):
-            raise TableNotFound(
-                f"nothing is staged as {staging.table_id}, or its time is over and its files may be gone: "
-                "make the table anew",
-                name=str(name),
-            )
+            raise _not_staged_error(staging.table_id, str(name))
         grant_store.set_table_owner(db, staging.table_id, self.principal)
-        commit_store.insert_commits(db, staging.table_id, [record], latest_change=Version(0))
+        new_commits.insert_commits(db, staging.table_id, [record], latest_change=Version(0))
         table_state.save_table_state(db, staging.table_id, says, before=Version(0))
         created = NewEvent(EventKind.CREATE, staging.table_id, str(name), Version(0), record.commit.txn_id)
         event_store.record_event(db, created, now_ms=self.world.now_ms())
@@ -115,10 +160,32 @@ class DatabaseDirectory:
         """The table of that name, in the caller's transaction; or ``TableNotFound``."""
         return self._located(self._find_visible(db, normalize_name(name)))
 
+    def find_opening(self, db: Connection, name: TableName) -> TableOpening:
+        """What opens the table of that name, in the caller's transaction; or ``TableNotFound``."""
+        name = normalize_name(name)
+        found = opening.find_opening(db, name)
+        if found is None or not self._visible(db, (found.entry,)):
+            raise self._not_found(db, name)
+        return replace(found, entry=self._located(found.entry))
+
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         """The tables of these names, found in one transaction."""
+        wanted = [normalize_name(name) for name in names]
         with self.database.reading() as db:
-            return tuple(self.find_table(db, name) for name in names)
+            found = name_store.find_tables(db, wanted)
+            seen = {entry.name for entry in self._visible(db, tuple(found.values()))}
+            for name in wanted:
+                if name not in seen:
+                    raise self._not_found(db, name)
+        return tuple(self._located(found[name]) for name in wanted)
+
+    def resolve_id(self, table_id: TableId) -> TableEntry:
+        with self.database.reading() as db:
+            grant_store.require_visible(db, self.principal, table_id)
+            found = transfer_store.find_live_table(db, table_id)
+            if found is None:
+                raise transfer_store.not_live_error(db, table_id)
+            return self._located(found)
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         with self.database.reading() as db:
@@ -133,8 +200,8 @@ class DatabaseDirectory:
             entry = self._find_visible(db, name)
             if to == name:
                 return self._located(entry)
-            self._check_schema(db, to.schema)
             self._check_may_drop(db, entry.table_id)
+            self._check_schema(db, to.schema)
             self._check_may_create(db, to)
             self._check_free(db, to)
             name_store.rename_table(db, entry.table_id, to)
@@ -192,14 +259,15 @@ class DatabaseDirectory:
         name, to = normalize_name(name), normalize_name(to or name)
         with self.database.writing() as db:
             commit_store.lock_names(db)
-            entry = name_store.find_dropped(db, name, table_id)
+            found = self._visible(db, name_store.dropped_tables(db, name.schema, name.table))
+            entry = next((each for each in found if table_id in (None, each.table_id)), None)
             if entry is None:
                 raise TableNotFound(
                     f"no table {name} was dropped, or it was purged: lake.dropped() lists what is there",
                     name=str(name),
                 )
-            self._check_schema(db, to.schema)
             self._check_may_drop(db, entry.table_id)
+            self._check_schema(db, to.schema)
             self._check_may_create(db, to)
             self._check_free(db, to)
             name_store.undrop_table(db, entry.table_id, to)
@@ -217,7 +285,8 @@ class DatabaseDirectory:
         """Version 0 of a staged table, as it is written down and as what it says."""
         zero = Version(0)
         with self.database.reading() as db:
-            if not name_store.table_id_exists(db, staging.table_id):
+            row = name_store.find_row(db, staging.table_id)
+            if row is None or not grant_store.owns_table(db, self.principal, staging.table_id):
                 raise TableNotFound(f"nothing is staged as {staging.table_id}", name=staging.table_id)
         try:
             # Where it is, the catalog knows from the id, whatever the client says (T3).
@@ -259,10 +328,14 @@ class DatabaseDirectory:
         seen = grant_store.visible_tables(db, self.principal, (entry.table_id for entry in found))
         return tuple(entry for entry in found if entry.table_id in seen)
 
+    def _reserved(self, owner: str | None) -> bool:
+        return self.principal in (OWNER, owner)
+
     def _check_may_create(self, db: Connection, name: TableName) -> None:
         self._require(db, Privilege.CREATE, Securable(Scope.SCHEMA, name.schema), f"make the table {name}")
 
     def _check_may_drop(self, db: Connection, table_id: TableId) -> None:
+        grant_store.require_visible(db, self.principal, table_id)
         self._require(
             db,
             Privilege.DROP,
@@ -274,7 +347,8 @@ class DatabaseDirectory:
         grant_store.require_privilege(db, self.principal, privilege, on, what)
 
     def _check_schema(self, db: Connection, schema: str) -> None:
-        if not name_store.schema_exists(db, schema):
+        known = name_store.schema_exists(db, schema)
+        if not known or not grant_store.sees_schema(db, self.principal, schema):
             raise SchemaNotFound(
                 f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
             )
@@ -299,6 +373,13 @@ class DatabaseDirectory:
 def _shown_name(db: Connection, table_id: TableId) -> str:
     row = name_store.find_row(db, table_id)
     return "the table" if row is None else f"the table {row.schema_name}.{row.table_name}"
+
+
+def _not_staged_error(table_id: TableId, name: str) -> TableNotFound:
+    return TableNotFound(
+        f"nothing is staged as {table_id}, or its time is over and its files may be gone: make it anew",
+        name=name,
+    )
 
 
 def _name_taken_error(name: TableName) -> TableExists:

@@ -6,6 +6,7 @@ database, or one that was restored from a backup, from a new one, and a recovery
 lag behind the database by what the last seconds brought, and never says what did not happen.
 """
 
+import copy
 import logging
 import threading
 import time
@@ -15,6 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, or_, select
 
 from headgate.catalog.database.engine import Database
+from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory_copy import (
     CONDEMNED,
@@ -26,8 +28,8 @@ from headgate.catalog.ports.directory_copy import (
     read_copy,
     write_copy,
 )
-from headgate.catalog.store import commit_store
-from headgate.errors import HeadgateError
+from headgate.catalog.store import commit_store, event_store, name_store
+from headgate.errors import HeadgateError, NotAllowed
 from headgate.storage.store import Store
 
 _LOG = logging.getLogger(__name__)
@@ -37,21 +39,27 @@ _EVERY_SECONDS = 30.0
 _COPIED_STATES = (LIVE, DROPPED, CONDEMNED)
 
 
-def missing_tables(db: Connection, copy: DirectoryCopy) -> tuple[CopiedTable, ...]:
+def missing_tables(db: Connection, copied: DirectoryCopy) -> tuple[CopiedTable, ...]:
     """The tables of a copy that the database does not know, or not as far as it once did."""
-    latest = _latest(db, [found.table_id for found in copy.tables])
+    latest = _latest(db, [found.table_id for found in copied.tables])
     return tuple(
         found
-        for found in copy.tables
-        if found.table_id not in copy.forgotten
+        for found in copied.tables
+        if found.table_id not in copied.forgotten
         and found.state != CONDEMNED
         and latest.get(found.table_id, -1) < found.latest
     )
 
 
 def is_database_empty(db: Connection) -> bool:
-    """Whether nothing was ever put into the database: a table needs a schema, and no schema ever goes."""
-    return db.execute(select(commit_store.schemas.c.name).limit(1)).first() is None
+    """Whether nothing was ever put into the database: a table needs a schema, and one that goes was empty.
+
+    Of tables that were purged and left their files behind, events tell.
+    """
+    traces = (commit_store.schemas.c.name, event_store.outbox.c.id)
+    if any(db.execute(select(trace).limit(1)).first() is not None for trace in traces):
+        return False
+    return event_store.newest(db) == 0
 
 
 class DirectoryCopyWriter:
@@ -61,7 +69,14 @@ class DirectoryCopyWriter:
         self._database = database
         self._files = files
         self._lock = threading.Lock()
-        self._written = (0, 0.0)
+        self._written = [0, 0.0]
+        self._principal = OWNER
+
+    def acting_as(self, principal: Principal) -> "DirectoryCopyWriter":
+        """The same on behalf of a principal: what the copy says of a lost lake is for its owner alone."""
+        other = copy.copy(self)  # with the same lock, and the same list of when it was written
+        other._principal = principal
+        return other
 
     def write_if_due(self) -> None:
         """Write the copy if something was committed through this process, but not all the time."""
@@ -79,10 +94,13 @@ class DirectoryCopyWriter:
 
         What was written before and is more than the database has is kept: it tells of what was lost.
         """
+        if recovered and self._principal != OWNER:
+            raise NotAllowed("that a recovery has ended only the lake's owner says", operation="recover")
+        gone = self._believed(forgotten)
         with self._lock:
-            self._written = self._database.writes, time.monotonic()
+            self._written[:] = self._database.writes, time.monotonic()
             try:
-                self._write(frozenset(forgotten), recovered=recovered)
+                self._write(gone, recovered=recovered)
             except HeadgateError as exc:
                 _LOG.warning("the copy of the catalog's directory was not written: %s", exc)
 
@@ -91,17 +109,29 @@ class DirectoryCopyWriter:
 
         Unless its files are gone, too.
         """
-        copy = read_copy(self._files())
-        if copy is None:
+        found = read_copy(self._files())
+        if found is None:
             self.now()  # of a lake from before there were copies, or a new one
             return False, ()
+        if self._principal != OWNER:
+            return found.recovering, ()
         with self._database.reading() as db:
-            return copy.recovering, missing_tables(db, copy)
+            return found.recovering, missing_tables(db, found)
 
     def is_new(self) -> bool:
         """Whether nothing was ever put into the database."""
         with self._database.reading() as db:
             return is_database_empty(db)
+
+    def _believed(self, forgotten: Iterable[TableId]) -> frozenset[str]:
+        """Those of the tables that are said to be gone of which that is believed.
+
+        Whoever could have any table left out of the copy could keep it from being recovered.
+        """
+        if self._principal == OWNER:
+            return frozenset(forgotten)
+        with self._database.reading() as db:
+            return name_store.purged_ids(db, forgotten)
 
     def _write(self, forgotten: frozenset[str], *, recovered: bool) -> None:
         files, known = self._files(), self._current()
@@ -154,8 +184,8 @@ def _merge_copies(
     )
 
 
-def _names(copy: DirectoryCopy) -> frozenset[tuple[str, int, str]]:
-    return frozenset((found.table_id, found.revision, found.state) for found in copy.tables)
+def _names(copied: DirectoryCopy) -> frozenset[tuple[str, int, str]]:
+    return frozenset((found.table_id, found.revision, found.state) for found in copied.tables)
 
 
 def _copied_table(row: Any) -> CopiedTable:

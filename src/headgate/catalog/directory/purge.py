@@ -72,7 +72,7 @@ class Disposal:
             row = self._held(db, table_id)
             self._check(db, row, keep_files=True)
             self._tell(db, row)
-            name_store.delete_table(db, table_id)
+            self._delete(db, table_id)
 
     def forget(self, table_id: TableId) -> None:
         with self._database.writing() as db:
@@ -82,7 +82,12 @@ class Disposal:
                 return
             if row.state != CONDEMNED:
                 raise InvalidRequest(f"the table {table_id} is not condemned, so it is not forgotten")
-            name_store.delete_table(db, table_id)
+            self._delete(db, table_id)
+
+    def _delete(self, db: Connection, table_id: TableId) -> None:
+        """All but the id: whoever says later that the table is gone is believed then."""
+        name_store.delete_table(db, table_id)
+        name_store.insert_purged(db, table_id, self._world.now_ms())
 
     def _held(self, db: Connection, table_id: TableId) -> Row[Any]:
         commit_store.lock_names(db)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from headgate.catalog.handover.context import CLAIM_TTL_MS, HandoverContext, published_commit
-from headgate.catalog.ports.access import Principal
+from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName, normalize_name
 from headgate.catalog.ports.directory_copy import DROPPED
@@ -25,6 +25,7 @@ from headgate.catalog.store import (
     event_store,
     grant_store,
     name_store,
+    new_commits,
     table_state,
     transfer_store,
 )
@@ -49,9 +50,11 @@ class Adoptions:
         Refused for a place that overlaps with that of another table, and while somebody else has the
         promise. Whoever has it gets the same again, with more time.
         """
+        self._handover.require_proposer(proposer)
         location = locations.stored_location(place, self._handover.warehouse)
-        self._settle_near(location)
         new = self._new(normalize_name(name), location, base, proposer)
+        self._check_may_claim(new)
+        self._settle_near(location)
         with self._database.writing() as db:
             commit_store.lock_names(db)
             same = self._same(db, new)
@@ -63,9 +66,11 @@ class Adoptions:
 
     def check(self, name: TableName, place: str, proposer: str) -> None:
         """Refuse what ``claim`` would refuse, while there is no table yet; nothing is promised."""
+        self._handover.require_proposer(proposer)
         location = locations.stored_location(place, self._handover.warehouse)
-        self._settle_near(location)
         new = self._new(normalize_name(name), location, Version(-1), proposer)
+        self._check_may_claim(new)
+        self._settle_near(location)
         with self._database.reading() as db:
             self._same(db, new)
 
@@ -75,6 +80,7 @@ class Adoptions:
         One that came in under no name, because its own was given away by then, gets this one, if the
         ``proposer`` may give it.
         """
+        self._handover.require_proposer(proposer)
         name = normalize_name(name)
         if table_id is not None:
             try:
@@ -101,6 +107,8 @@ class Adoptions:
                 found = name_store.find_row(db, TableId(table_id))
             if found is None or locations.canonical(self._handover.place(found.location)) != place:
                 return None
+            if not self._handover.sees_table(db, TableId(found.table_id)):
+                return None
             name = TableName(found.schema_name, found.table_name)
             if found.state == DROPPED:
                 raise TableExists(
@@ -115,12 +123,15 @@ class Adoptions:
         """The table that was claimed, if it came in."""
         with self._database.reading() as db:
             found = transfer_store.find_live_table(db, claim.table_id)
-        return None if found is None else self._handover.resolved(found)
+            if found is None or not self._handover.sees_table(db, claim.table_id):
+                return None
+        return self._handover.resolved(found)
 
     def under_way(self) -> tuple[Transfer, ...]:
-        """Every table that is on its way in, or out."""
+        """Every table that is on its way in, or out, as far as who asks may know of it."""
         with self._database.reading() as db:
-            return transfer_store.transfers_under_way(db)
+            under_way = transfer_store.transfers_under_way(db)
+            return tuple(found for found in under_way if self._handover.sees_transfer(db, found))
 
     def settle_name(self, name: TableName) -> None:
         """Make the catalog agree with the log about tables that are to come by that name.
@@ -135,6 +146,7 @@ class Adoptions:
                 for found in transfer_store.transfers_under_way(db, name)
                 if found.phase is TransferPhase.CLAIMED
                 and (taken is None or taken.location == found.location)
+                and self._handover.sees_transfer(db, found)
             ]
         for found in waiting:
             self.settle(found.table_id)
@@ -142,16 +154,20 @@ class Adoptions:
     def settle(self, table_id: TableId, *, name: TableName | None = None) -> AdoptionStatus:
         """Make the catalog agree with what the log says of a claim.
 
-        A table that has come gets ``name`` in place of the one that it was claimed for.
+        A table that has come gets ``name`` in place of the one that it was claimed for. Who may not know of
+        the table hears what is said of one that does not exist.
         """
         with self._database.reading() as db:
             claim = transfer_store.find_transfer(db, table_id)
             if claim is None or claim.phase is not TransferPhase.CLAIMED:
-                return (
-                    AdoptionStatus.OPEN
-                    if transfer_store.find_live_table(db, table_id) is None
-                    else AdoptionStatus.ADOPTED
-                )
+                here = transfer_store.find_live_table(db, table_id)
+                is_seen = here is not None and self._handover.sees_table(db, table_id)
+                return AdoptionStatus.ADOPTED if is_seen else AdoptionStatus.OPEN
+            if not self._handover.sees_transfer(db, claim):
+                return AdoptionStatus.OPEN
+        return self._settle_claim(claim, name)
+
+    def _settle_claim(self, claim: Transfer, name: TableName | None = None) -> AdoptionStatus:
         content = self._handover.read_deciding_version(claim)
         if content is None:
             return self._abandon(claim) if self._handover.has_log_moved_past(claim) else AdoptionStatus.OPEN
@@ -168,7 +184,7 @@ class Adoptions:
 
     def _same(self, db: Connection, new: Transfer) -> Transfer | None:
         """The claim that ``new`` repeats, if it does, after checking that it may be made."""
-        _check_schema(db, new.name.schema)
+        self._check_schema(db, new.name.schema)
         self._check_place(db, new.location)
         claims = transfer_store.open_claims(db)
         same = next((found for found in claims if _is_same_claim(found, new)), None)
@@ -199,7 +215,7 @@ class Adoptions:
             written = published_commit(commit, content)
             transfer_store.insert_adopted_table(db, claim, name, now)
             grant_store.set_table_owner(db, table_id, Principal(claim.proposer))
-            commit_store.insert_commits(db, table_id, [written], latest_change=claim.target)
+            new_commits.insert_commits(db, table_id, [written], latest_change=claim.target)
             commit_store.advance_published(db, table_id, claim.base, claim.target)
             table_state.save_table_state(db, table_id, commit, before=claim.base)
             transfer_store.delete_transfer(db, table_id)
@@ -221,7 +237,16 @@ class Adoptions:
                 if locations.overlap(found.location, location)
             ]
         for found in near:
-            self.settle(found.table_id)
+            self._settle_claim(found)
+
+    def _check_may_claim(self, new: Transfer) -> None:
+        """Refuse who may not adopt a table by that name, before anything is looked at for it."""
+        if self._handover.principal == OWNER:
+            return
+        with self._database.reading() as db:
+            if not any(_is_same_claim(found, new) for found in transfer_store.open_claims(db)):
+                self._check_schema(db, new.name.schema)
+                self._handover.review(db, new)
 
     def _check_new_name(self, table_id: TableId, name: TableName, proposer: str) -> None:
         """Refuse a name for a table that lost its own, as it would be refused to who adopts one by it."""
@@ -229,20 +254,34 @@ class Adoptions:
             claim = transfer_store.find_transfer(db, table_id)
             if claim is None or claim.name == name:
                 return  # somebody else was faster, or it is the one that is taken
-            _check_schema(db, name.schema)
+            self._check_schema(db, name.schema)
             for rival in transfer_store.open_claims(db):
                 if rival.name == name:
                     self._check_rival(rival, replace(claim, name=name))
             self._handover.review(db, replace(claim, name=name, proposer=proposer))
 
+    def _check_schema(self, db: Connection, schema: str) -> None:
+        known = name_store.schema_exists(db, schema)
+        if not known or not grant_store.sees_schema(db, self._handover.principal, schema):
+            raise SchemaNotFound(
+                f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
+            )
+
     def _check_place(self, db: Connection, location: str) -> None:
         if near := transfer_store.overlapping_locations(db, location):
-            place, other = map(self._handover.place, (location, near[0]))
+            place, other = self._handover.place(location), self._shown_place(db, near[0])
             raise TableExists(
-                f"{place!r} overlaps with {other!r}, the place of another table of this lake, which may have "
+                f"{place!r} overlaps with {other}, the place of another table of this lake, which may have "
                 "been dropped and not purged: two tables must not share files",
                 code="HEADGATE_LOCATION_OVERLAP", name=other,
             )  # fmt: skip
+
+    def _shown_place(self, db: Connection, location: str) -> str:
+        """A place as it is told to who may know of the table there, or may not."""
+        row = transfer_store.find_row_at(db, location)
+        if row is None or not self._handover.sees_table(db, TableId(row.table_id)):
+            return "one"
+        return repr(self._handover.place(location))
 
     def _check_rival(self, rival: Transfer, new: Transfer) -> None:
         near = rival.name == new.name or locations.overlap(rival.location, new.location)
@@ -254,13 +293,6 @@ class Adoptions:
             f"until that is done, or {seconds} seconds if it never will be",
             code="HEADGATE_ALREADY_CLAIMED", proposer=rival.proposer,
         )  # fmt: skip
-
-
-def _check_schema(db: Connection, schema: str) -> None:
-    if not name_store.schema_exists(db, schema):
-        raise SchemaNotFound(
-            f"there is no schema {schema!r}: make it with lake.create_schema({schema!r})", name=schema
-        )
 
 
 def _is_same_claim(found: Transfer, new: Transfer) -> bool:

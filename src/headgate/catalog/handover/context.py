@@ -4,21 +4,20 @@ In both directions one version of the log decides, and is created as a file by w
 catalog records before it what is about to happen, and afterwards what the log says.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import Principal, Privilege, Scope, Securable
-from headgate.catalog.ports.commits import RatifiedCommit, fingerprint
+from headgate.catalog.ports.access import OWNER, Principal, Privilege, Scope, Securable
+from headgate.catalog.ports.commits import RatifiedCommit, TableId, fingerprint
 from headgate.catalog.ports.directory import TableEntry
 from headgate.catalog.ports.events import operation_name
 from headgate.catalog.ports.handover import Transfer, TransferPhase
 from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.store import grant_store
 from headgate.clock import World
-from headgate.errors import InvalidRequest, ObjectNotFound
+from headgate.errors import InvalidRequest, NotAllowed, ObjectNotFound
 from headgate.protocol.actions import Commit, EpochMillis
 from headgate.protocol.log import file_names
 from headgate.storage import locations
@@ -29,22 +28,6 @@ CLAIM_TTL_MS = 10 * 60 * 1000
 FREEZE_TTL_MS = 60 * 1000
 """How long the next step may take, in and out, before others need not wait; for this one writers do."""
 
-TransferReview = Callable[[Connection, Transfer], None]
-
-
-def check_may_transfer(db: Connection, transfer: Transfer) -> None:
-    """Who may take tables in and give them back: the one place that is asked, before anything is recorded.
-
-    To adopt a table is to make one, to release it is to drop one.
-    """
-    principal, name = Principal(transfer.proposer), transfer.name
-    if transfer.phase is TransferPhase.CLAIMED:
-        schema = Securable(Scope.SCHEMA, name.schema)
-        grant_store.require_privilege(db, principal, Privilege.CREATE, schema, f"adopt a table as {name}")
-    else:
-        table = Securable(Scope.TABLE, transfer.table_id)
-        grant_store.require_privilege(db, principal, Privilege.DROP, table, f"release the table {name}")
-
 
 @dataclass(frozen=True, slots=True)
 class HandoverContext:
@@ -54,7 +37,43 @@ class HandoverContext:
     warehouse: str
     locate: Locate
     world: World
-    review: TransferReview = check_may_transfer
+    principal: Principal = OWNER
+    """On whose behalf tables come and go."""
+
+    def require_proposer(self, proposer: str) -> None:
+        """Refuse whoever does something in the name of somebody else; the lake's owner may (T17)."""
+        if self.principal not in (OWNER, proposer):
+            raise NotAllowed(
+                f"{self.principal} takes tables in, and gives them back, on its own behalf alone, and not on "
+                f"that of {proposer!r}",
+                operation="transfer", principal=str(self.principal),
+            )  # fmt: skip
+
+    def review(self, db: Connection, transfer: Transfer) -> None:
+        """Who may take tables in and give them back: the one place that is asked, before it is recorded.
+
+        To adopt a table is to make one, to release it is to drop one.
+        """
+        is_own = self.principal == transfer.proposer  # then by the credentials that were shown
+        principal, name = self.principal if is_own else Principal(transfer.proposer), transfer.name
+        if transfer.phase is TransferPhase.CLAIMED:
+            schema = Securable(Scope.SCHEMA, name.schema)
+            what = f"adopt a table as {name}"
+            grant_store.require_privilege(db, principal, Privilege.CREATE, schema, what)
+        else:
+            table = Securable(Scope.TABLE, transfer.table_id)
+            grant_store.require_privilege(db, principal, Privilege.DROP, table, f"release the table {name}")
+
+    def sees_table(self, db: Connection, table_id: TableId) -> bool:
+        """Whether the principal may know of a table."""
+        return self.principal == OWNER or bool(grant_store.visible_tables(db, self.principal, (table_id,)))
+
+    def sees_transfer(self, db: Connection, transfer: Transfer) -> bool:
+        """Whether it may know of a table on its way: it is its own doing, or to be seen once it is there."""
+        if self.principal in (OWNER, transfer.proposer) or self.sees_table(db, transfer.table_id):
+            return True
+        schema = Securable(Scope.SCHEMA, transfer.name.schema)
+        return Privilege.READ in grant_store.privileges_on(db, self.principal, schema)
 
     def expiry(self, patience_ms: int) -> EpochMillis:
         """Until when a step that begins now may take."""

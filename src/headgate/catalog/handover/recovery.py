@@ -20,6 +20,7 @@ from headgate.catalog.store import (
     commit_store,
     event_store,
     name_store,
+    new_commits,
     table_state,
     transfer_store,
 )
@@ -78,7 +79,7 @@ class RecoveryWriter:
             self._insert(db, proven, is_live=is_live, is_known=row is not None)
             table_state.save_table_state(db, proven.table_id, proven.summary, before=_BEFORE_ALL)
             if proven.records:
-                commit_store.insert_commits(db, proven.table_id, proven.records, latest_change=proven.version)
+                new_commits.insert_commits(db, proven.table_id, proven.records, latest_change=proven.version)
             for place in proven.sources:
                 commit_rules.allow_files(db, proven.table_id, place)
             # Who follows the events begins anew: those of commits before are not told again.

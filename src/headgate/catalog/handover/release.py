@@ -19,7 +19,7 @@ from headgate.catalog.handover.context import FREEZE_TTL_MS, HandoverContext, pu
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.events import EventKind
 from headgate.catalog.ports.handover import ReleaseStatus, Transfer, TransferPhase
-from headgate.catalog.store import commit_store, event_store, transfer_store
+from headgate.catalog.store import commit_store, event_store, grant_store, new_commits, transfer_store
 from headgate.catalog.store.event_store import NewEvent
 from headgate.errors import ConcurrentWrite, InvalidRequest, ObjectExists, StorageUnavailable
 from headgate.protocol.actions import CommitInfo, TxnId
@@ -42,6 +42,9 @@ class Releases:
 
         Whoever froze it gets the same again, with more time; anybody else is refused meanwhile.
         """
+        self._handover.require_proposer(proposer)
+        with self._database.reading() as db:
+            grant_store.require_visible(db, self._handover.principal, table_id)
         self.settle(table_id)
         expires = self._handover.expiry(FREEZE_TTL_MS)
         with self._database.writing() as db:
@@ -69,6 +72,7 @@ class Releases:
         table_id = transfer.table_id
         with self._database.writing() as db:
             commit_store.lock_table(db, table_id)
+            grant_store.require_visible(db, self._handover.principal, table_id)
             known, found = commit_store.find_head(db, table_id), transfer_store.find_transfer(db, table_id)
             if found is None or found.txn_id != transfer.txn_id:
                 raise ConcurrentWrite(
@@ -78,6 +82,8 @@ class Releases:
                 )
             if found.phase is TransferPhase.GONE:
                 return
+            self._handover.require_proposer(found.proposer)
+            self._handover.review(db, found)
             if known is None:
                 raise transfer_store.not_live_error(db, table_id)
             if known.head.published < found.base:
@@ -97,7 +103,9 @@ class Releases:
                 found is not None
                 and found.txn_id == transfer.txn_id
                 and found.phase is not TransferPhase.GONE
+                and self._handover.sees_table(db, found.table_id)
             ):
+                self._handover.require_proposer(found.proposer)
                 transfer_store.set_phase(db, found.table_id, found.phase, 0)
         return self.settle(transfer.table_id)
 
@@ -106,7 +114,9 @@ class Releases:
         self.settle(table_id)
         with self._database.reading() as db:
             found = transfer_store.find_transfer(db, table_id)
-        return found if found is not None and found.phase is TransferPhase.GONE else None
+            if found is None or not self._handover.sees_table(db, table_id):
+                return None
+        return found if found.phase is TransferPhase.GONE else None
 
     def objection(self, db: Connection, table_id: TableId) -> str | None:
         """Why a dropped table must not be purged yet: its files may be somebody else's at any moment."""
@@ -124,9 +134,14 @@ class Releases:
                 self.settle(found.table_id)
 
     def settle(self, table_id: TableId) -> ReleaseStatus:
-        """Make the catalog agree with what the log says of a table that leaves."""
+        """Make the catalog agree with what the log says of a table that leaves.
+
+        Who may not know of the table hears what is said of one that does not exist.
+        """
         with self._database.reading() as db:
             found = transfer_store.find_transfer(db, table_id)
+            if found is not None and not self._handover.sees_table(db, table_id):
+                return ReleaseStatus.OPEN
         match found.phase if found is not None else None:
             case TransferPhase.GONE:
                 return ReleaseStatus.RELEASED
@@ -190,7 +205,7 @@ class Releases:
                 if known is None:
                     return ReleaseStatus.OPEN  # dropped: a version of its log must not go unrecorded
                 written = published_commit(codec.decode(frozen.target, content), content)
-                commit_store.insert_commits(db, table_id, [written], latest_change=known.head.latest_change)
+                new_commits.insert_commits(db, table_id, [written], latest_change=known.head.latest_change)
                 commit_store.advance_published(db, table_id, frozen.base, frozen.target)
             transfer_store.delete_transfer(db, table_id)
             transfer_store.set_frozen(db, table_id, None)

@@ -5,11 +5,12 @@ commit and every read is a method of the catalog itself; what is asked now and t
 """
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Protocol, runtime_checkable
 
-from headgate.catalog.ports.access import AccessControl
+from headgate.catalog.ports.access import AccessControl, AccessTokens
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ports.directory import TableDirectory, TableDisposal, TableRenaming
+from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
@@ -49,11 +50,26 @@ class Upkeep(Protocol):
         ...
 
 
+@runtime_checkable
+class GathersWrites(Protocol):
+    """A catalog to which it matters that small writes are done together."""
+
+    def gathering(self) -> AbstractContextManager[None]:
+        """A while in which ``mark_published`` and ``note_log`` of this thread may only take note.
+
+        All of it is written down by its end, which raises if that is not possible.
+        """
+        ...
+
+
 class Belongings(Protocol):
     """What a catalog offers to who decides which tables are its own, and who may use them."""
 
     @property
     def granting(self) -> AccessControl: ...
+
+    @property
+    def tokens(self) -> AccessTokens: ...
 
     @property
     def adoptions(self) -> TableAdoptions: ...
@@ -74,6 +90,7 @@ class LakeCatalog(
     CommitCatalog,
     GroupCatalog,
     TableDirectory,
+    SchemaDirectory,
     TableRenaming,
     ReaderCatalog,
     ExternalVersions,

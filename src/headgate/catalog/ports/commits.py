@@ -107,6 +107,8 @@ class TableState:
     """The live metadata domains; None from who cannot tell all of them, then the log does."""
     txns: Mapping[str, actions.AppTransaction] | None = None
     """The latest transaction of each application; None like the domains."""
+    since: Version | None = field(default=None, compare=False)
+    """The last version that did more than add and remove files, if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Tail:
     commits: tuple[RatifiedCommit, ...]
     told: TableState | None = field(default=None, compare=False)
     """What the log says too, for who wants nothing else of it; None from a catalog that does not keep it."""
+    latest_timestamp: EpochMillis | None = field(default=None, compare=False)
+    """The in-commit timestamp of the latest version, from a catalog that tells it."""
 
 
 class CommitCatalog(Protocol):
@@ -158,6 +162,11 @@ class CommitCatalog(Protocol):
         Monotone and idempotent; their content may be forgotten from here on.
         """
         ...
+
+
+def txn_id_from_file_name(file_name: str) -> TxnId:
+    """The transaction of a staged file that does not say which it is: the UUID in its name."""
+    return TxnId(file_name.removesuffix(".json").rpartition(".")[2])
 
 
 def fingerprint(content: bytes) -> str:

@@ -1,8 +1,8 @@
 """What a catalog offers to who finds, names, makes and disposes of tables: ports, and their values."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from typing_extensions import override
@@ -22,6 +22,14 @@ class TableName:
     @override
     def __str__(self) -> str:
         return f"{self.schema}.{self.table}"
+
+
+def parse_name(name: str) -> TableName:
+    """What a user calls a table, ``schema.table``, as its two parts."""
+    parts = name.split(".")
+    if len(parts) != 2 or not all(parts):
+        raise InvalidRequest(f"{name!r} is not a table's name: write it as schema.table")
+    return TableName(parts[0], parts[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class StagingTable:
 
     table_id: TableId
     location: str
+    properties: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What version 0 must say there besides its id: ``delta.feature.…`` are features that it must have."""
 
 
 class TableDirectory(Protocol):
@@ -52,18 +62,19 @@ class TableDirectory(Protocol):
     What a table is called has nothing to do with what it is: its id and its location stay the same.
     """
 
-    def create_schema(self, schema: str) -> bool:
-        """Make a schema; whether it was new."""
-        ...
-
     def stage(self, name: TableName) -> StagingTable:
         """Reserve an id and a location, for a while; ``SchemaNotFound``, or ``TableExists``."""
+        ...
+
+    def find_staging(self, table_id: TableId) -> StagingTable:
+        """The place reserved under that id, for who reserved it; ``TableNotFound`` if there is none."""
         ...
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         """Name the staged table, whose version 0 was written; ``TableExists`` if the name is taken.
 
-        Once the reservation has expired it is refused: somebody may be deleting its files.
+        Once the reservation has expired it is refused: somebody may be deleting its files. ``NotAllowed`` to
+        who did not reserve it.
         """
         ...
 
@@ -80,11 +91,34 @@ class TableDirectory(Protocol):
         ...
 
 
+class SchemaDirectory(Protocol):
+    """The schemas that tables are in; their names are unique ignoring case."""
+
+    def create_schema(self, schema: str) -> bool:
+        """Make a schema; whether it was new."""
+        ...
+
+    def schemas(self) -> tuple[str, ...]:
+        """Every schema that one may do something in, or see a table of; by name."""
+        ...
+
+    def drop_schema(self, schema: str) -> bool:
+        """Take away an empty schema with what was granted on it; whether there was one.
+
+        ``InvalidRequest`` while a table is in it, be it one that is being made or was dropped and not purged.
+        """
+        ...
+
+
 class TableRenaming(Protocol):
     """Other names for the same tables, and drops that are undone."""
 
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         """The tables of these names, as they are at one moment; ``TableNotFound`` if one is missing."""
+        ...
+
+    def resolve_id(self, table_id: TableId) -> TableEntry:
+        """The table of that id, whatever its name is by now; ``TableNotFound`` if it was dropped."""
         ...
 
     def rename(self, name: TableName, to: TableName) -> TableEntry:

@@ -5,7 +5,7 @@ happens afterwards, the log says what is true, and ``settle`` makes the catalog 
 """
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 from typing import Protocol
 
 from headgate.catalog.ports.commits import TableId
@@ -50,20 +50,20 @@ class Transfer:
 class AdoptionStatus(Enum):
     """What became of a claim."""
 
-    OPEN = auto()
+    OPEN = "open"
     """Nothing yet."""
-    ADOPTED = auto()
-    ABANDONED = auto()
+    ADOPTED = "adopted"
+    ABANDONED = "abandoned"
     """The version with which the table would have come went to somebody else."""
 
 
 class ReleaseStatus(Enum):
     """What became of a release."""
 
-    OPEN = auto()
+    OPEN = "open"
     """Nothing yet."""
-    RELEASED = auto()
-    STAYED = auto()
+    RELEASED = "released"
+    STAYED = "stayed"
     """The table takes commits again."""
 
 

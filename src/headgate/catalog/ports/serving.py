@@ -1,12 +1,13 @@
 """What a catalog offers to readers: all they need of a table, so that they need not look at its log."""
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names
+from headgate.storage.credentials import StorageOperation, VendedCredential
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,28 @@ class CommitRecord:
     """For whom it was ratified: None for the lake's owner, ``external`` if nobody knows who published it."""
 
 
-class ReaderCatalog(Protocol):
+@runtime_checkable
+class CountsConnections(Protocol):
+    """A catalog with a database of its own, whose connections can be counted."""
+
+    def connections_in_use(self) -> float:
+        """How many are in use at the moment."""
+        ...
+
+
+class VendingCatalog(Protocol):
+    """Opens the files of tables to who may read or write them."""
+
+    def credentials(self, table_id: TableId, operation: StorageOperation) -> tuple[VendedCredential, ...]:
+        """What opens the files of a table, or of a staged one, for a while; none: who asks uses its own.
+
+        ``NotAllowed`` to who may not do so much with the table. It may be asked at every use: whoever has to
+        go far for it keeps it until it is about to end.
+        """
+        ...
+
+
+class ReaderCatalog(VendingCatalog, Protocol):
     """Answers readers from what the catalog knows, so that they need not look at the log."""
 
     @property
@@ -68,9 +90,10 @@ class ReaderCatalog(Protocol):
     def note_log(self, table_id: TableId, known: LogHints) -> None:
         """Hear of a checkpoint or a checksum that was written; nobody relies on it.
 
-        The content of a checksum is kept, and served by ``load``, only if who tells may write to the table,
-        it is of reasonable size, and everything in it that the catalog knows too is as it knows it. Else it
-        is as if it had not been told.
+        It is kept, and served by ``load``, only if who tells may write to the table, its files are named as
+        those of a checkpoint are, and its versions exist; the content of a checksum, only if it is of
+        reasonable size, and everything in it that the catalog knows too is as it knows it. Else it is as if
+        it had not been told.
         """
         ...
 

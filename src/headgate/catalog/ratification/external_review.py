@@ -20,7 +20,14 @@ from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.partitioning_cache import PartitioningCache
 from headgate.catalog.ratification.ratify import Candidate
-from headgate.catalog.store import commit_store, event_store, grant_store, table_not_found, table_state
+from headgate.catalog.store import (
+    commit_store,
+    event_store,
+    grant_store,
+    new_commits,
+    table_not_found,
+    table_state,
+)
 from headgate.catalog.store.commit_store import KnownTable
 from headgate.catalog.store.event_store import NewEvent
 from headgate.catalog.validation import timestamp_rules, validation
@@ -118,7 +125,7 @@ class ExternalReview:
             None if origin.principal == OWNER else origin.principal,
         )
         latest_change = version if checked.changes_table else head.latest_change
-        commit_store.insert_commits(db, table_id, [record], latest_change=latest_change)
+        new_commits.insert_commits(db, table_id, [record], latest_change=latest_change)
         if checked.changes_table:
             table_state.save_table_state(db, table_id, checked.commit, before=head.latest_change)
         if is_next:
@@ -163,12 +170,13 @@ class ExternalReview:
     def set_aside(self, table_id: TableId, files: Store, version: Version, principal: Principal) -> str:
         """Move a file away that is in the place of a version and is none; where it is then."""
         path = file_names.published_path(version)
+        with self.database.reading() as db:
+            check_may_decide(db, principal, table_id)
         try:
             content = files.read(path)
         except ObjectNotFound as exc:
             raise InvalidRequest(f"there is no {path}: nothing is in the way of version {version}") from exc
         with self.database.reading() as db:
-            check_may_decide(db, principal, table_id)
             _check_is_no_version(db, table_id, version, content)
         place = f"{SET_ASIDE}{version:020d}.{self.world.uuid()}.json"
         files.put(place, content)

@@ -172,5 +172,5 @@ def _over_quota_error(principal: Principal, limit: int) -> TooManyUnpublished:
         f"{limit} commits of {principal} to this table wait to be published, which is as many as may: "
         "publish them with table.publish() or headgate publish, and try again; lake.limit_unpublished(…) "
         "sets the limit",
-        principal=principal, limit=limit,
+        principal=str(principal), limit=limit,
     )  # fmt: skip

@@ -31,7 +31,9 @@ from sqlalchemy import (
 
 from headgate.catalog import decision
 from headgate.catalog.database.engine import Database
+from headgate.catalog.database.prepared_statements import PreparedStatement
 from headgate.catalog.decision import Decision
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import Open, Proposal, Ratified, RatifiedCommit, TableId, Tail, Unknown
 from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.ports.groups import (
@@ -44,8 +46,10 @@ from headgate.catalog.ports.groups import (
 from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Candidate, RatificationPlan, RatificationTerms, VersionTaken
-from headgate.catalog.store import commit_store, loading, table_not_found
+from headgate.catalog.store import commit_store, grant_store, name_store, opening, table_not_found
+from headgate.catalog.store.commit_store import KnownTable
 from headgate.errors import (
+    CommitRefused,
     CommitUnknown,
     CorruptLog,
     HeadgateError,
@@ -66,7 +70,12 @@ group_members = Table(
 )
 """Who took part in a group; a table that was only dropped has no version."""
 
-_MEMBERS = select(group_members).where(group_members.c.group_id == bindparam("id"))
+_MEMBERS = PreparedStatement(
+    select(group_members.c.table_id, group_members.c.version, group_members.c.txn_id).where(
+        group_members.c.group_id == bindparam("id")
+    )
+)
+_INSERT_MEMBER = PreparedStatement(insert(group_members))
 _LOCK_TABLES = (
     select(commit_store.tables.c.table_id)
     .where(commit_store.tables.c.table_id.in_(bindparam("ids", expanding=True)))
@@ -95,6 +104,7 @@ class PreparedGroup:
     candidates: Sequence[Candidate]
     first_commits: Sequence[tuple[StagedCreation, FirstCommit]]
     terms: RatificationTerms
+    principal: Principal = OWNER
 
 
 def prepare_group(
@@ -102,6 +112,7 @@ def prepare_group(
     candidate: Callable[[Proposal], Candidate],
     first_commit: Callable[[StagingTable], FirstCommit],
     terms: RatificationTerms,
+    principal: Principal = OWNER,
 ) -> PreparedGroup:
     """Read what was proposed, before any table is held for it."""
     _check_shape(group)
@@ -112,7 +123,7 @@ def prepare_group(
         except UserError as exc:
             raise _error_naming_table(exc, proposal.table_id) from exc
     first_commits = [(creation, first_commit(creation.staging)) for creation in group.creations]
-    return PreparedGroup(group, candidates, first_commits, terms)
+    return PreparedGroup(group, candidates, first_commits, terms, principal)
 
 
 def ratify_group(
@@ -126,25 +137,41 @@ def ratify_group(
         return Unknown(exc.message)
 
 
-def find_ratified_group(database: Database, group: GroupProposal) -> GroupRatified | None:
-    """What a group of this id was told when it was ratified, if it was."""
-    with database.reading() as db:
-        return _ratified_group(db, group)
+def find_ratified_group(
+    database: Database, group: GroupProposal, principal: Principal = OWNER
+) -> GroupRatified | None:
+    """What a group of this id was told when it was ratified, if it was, and for this principal."""
+    try:
+        with database.reading() as db:
+            return _ratified_group(db, group, principal)
+    except CommitRefused:
+        return None
 
 
-def group_outcome(database: Database, group: GroupProposal) -> GroupOutcome[RatifiedCommit]:
+def group_outcome(
+    database: Database, group: GroupProposal, principal: Principal = OWNER
+) -> GroupOutcome[RatifiedCommit]:
     """Whether it happened, can no longer happen, or still may."""
     with database.reading() as db:
-        if known := _ratified_group(db, group):
+        if known := _ratified_group(db, group, principal):
             return known
         moved = _moved_tables(db, group)
     return GroupLost(moved) if moved else Open()
 
 
-def load_tails(database: Database, table_ids: Iterable[TableId]) -> Mapping[TableId, Tail]:
-    """The tails of several tables, from one transaction that sees one state of the database."""
+def load_tails(database: Database, table_ids: Iterable[TableId]) -> tuple[dict[TableId, Tail], bool]:
+    """The tails of several tables, from one transaction that sees one state of the database.
+
+    And whether that is all there is to say: not of tables that leave, or whose log others write too.
+    """
+    wanted = list(dict.fromkeys(table_ids))
     with database.reading() as db:
-        return {table_id: _load_tail(db, table_id) for table_id in dict.fromkeys(table_ids)}
+        found = opening.load_tails(db, wanted)
+    for table_id in wanted:
+        if table_id not in found:
+            raise table_not_found.no_table(table_id)
+    decides = not any(head.frozen or head.shares_log for head, _ in found.values())
+    return {table_id: tail for table_id, (_, tail) in found.items()}, decides
 
 
 def _ratify(
@@ -155,15 +182,12 @@ def _ratify(
         commit_store.lock_names(db)  # before any row, as all do who want both
     _lock_tables(db, group)
     # Asked once everything is held: a copy of this group that was ratified meanwhile is seen by now.
-    if known := _ratified_group(db, group):
+    if known := _ratified_group(db, group, prepared.principal):
         return known
     new = {creation.staging.table_id for creation in group.creations}
-    planned = [
-        _plan_candidate(db, each, prepared.terms)
-        for each in prepared.candidates
-        if each.proposal.table_id not in new
-    ]
-    lost = any(isinstance(made.answers[0], VersionTaken) for _, made in planned)
+    existing = [each for each in prepared.candidates if each.proposal.table_id not in new]
+    made = _plan_candidates(db, existing, prepared.terms)
+    lost = any(isinstance(plan.answers[0], VersionTaken) for plan in made.values())
     if (lost or group.read_only) and (moved := _moved_tables(db, group)):
         return GroupLost(moved)
     for table_id in group.drops:
@@ -172,14 +196,10 @@ def _ratify(
         directory.drop(db, table_id)
     for creation, first in prepared.first_commits:
         directory.register(db, creation.staging, creation.name, first)
-    planned += [
-        _plan_candidate(db, each, prepared.terms)
-        for each in prepared.candidates
-        if each.proposal.table_id in new
-    ]
-    for candidate, made in planned:
-        ratify.persist(db, candidate.proposal.table_id, made)
-    return _write_members(db, group, {each.proposal.table_id: made.head.latest for each, made in planned})
+    created = [each for each in prepared.candidates if each.proposal.table_id in new]
+    made |= _plan_candidates(db, created, prepared.terms)
+    ratify.persist(db, made)
+    return _write_members(db, group, {table_id: plan.head.latest for table_id, plan in made.items()})
 
 
 def _lock_tables(db: Connection, group: GroupProposal) -> None:
@@ -192,13 +212,24 @@ def _lock_tables(db: Connection, group: GroupProposal) -> None:
         db.execute(held, {"ids": list(table_ids)})
 
 
+def _plan_candidates(
+    db: Connection, candidates: Sequence[Candidate], terms: RatificationTerms
+) -> dict[TableId, RatificationPlan]:
+    """What becomes of each table's candidate; raises what forbids the whole group."""
+    heads = commit_store.find_heads(db, {each.proposal.table_id: each.proposal.txn_id for each in candidates})
+    return {
+        each.proposal.table_id: _plan_candidate(db, each, heads.get(each.proposal.table_id), terms)
+        for each in candidates
+    }
+
+
 def _plan_candidate(
-    db: Connection, candidate: Candidate, terms: RatificationTerms
-) -> tuple[Candidate, RatificationPlan]:
+    db: Connection, candidate: Candidate, found: KnownTable | None, terms: RatificationTerms
+) -> RatificationPlan:
     proposal = candidate.proposal
-    made = ratify.plan_table(db, proposal.table_id, [candidate], terms)
-    if made is None:
+    if found is None:
         raise table_not_found.no_table(proposal.table_id)
+    made = ratify.plan_table(db, proposal.table_id, found, [candidate], terms)
     answer = made.answers[0]
     if isinstance(answer, HeadgateError):
         raise _error_naming_table(answer, proposal.table_id)
@@ -210,7 +241,7 @@ def _plan_candidate(
             "who committed that version, and give each attempt at something new a txnId of its own",
             code="DELTA_TXN_LOG_FAILED_INTEGRITY", txn_id=proposal.txn_id, version=answer.version,
         )  # fmt: skip
-    return candidate, made
+    return made
 
 
 def _moved_tables(db: Connection, group: GroupProposal) -> Winners:
@@ -218,8 +249,9 @@ def _moved_tables(db: Connection, group: GroupProposal) -> Winners:
     wanted = {proposal.table_id: (proposal.target, proposal.any_version) for proposal in group.proposals}
     wanted |= {table_id: (Version(read + 1), False) for table_id, read in group.read_only.items()}
     found: Winners = {}
+    heads = commit_store.find_heads(db, dict.fromkeys(wanted))
     for table_id, (target, any_version) in wanted.items():
-        known = commit_store.find_head(db, table_id)
+        known = heads.get(table_id)
         if known is None:
             if _is_new(group, table_id):
                 continue
@@ -249,17 +281,39 @@ def _is_new(group: GroupProposal, table_id: TableId) -> bool:
     return any(creation.staging.table_id == table_id for creation in group.creations)
 
 
-def _ratified_group(db: Connection, group: GroupProposal) -> GroupRatified | None:
-    rows = db.execute(_MEMBERS, {"id": group.group_id}).all()
+def _ratified_group(db: Connection, group: GroupProposal, principal: Principal) -> GroupRatified | None:
+    rows = _MEMBERS.rows(db, {"id": group.group_id})
     if not rows:
         return None
-    first = {TableId(row.table_id): row.txn_id for row in rows}
+    for table_id, version, _ in rows:
+        _check_own_member(db, principal, group, TableId(table_id), version)
+    first = {TableId(table_id): txn_id for table_id, _, txn_id in rows}
     if first != _transactions(group):
         raise InvalidRequest(
             f"the group {group.group_id} was ratified with other tables or transactions: its id can be used "
             "for nothing else"
         )
-    return GroupRatified({TableId(row.table_id): row.version for row in rows if row.version is not None})
+    return GroupRatified(
+        {TableId(table_id): Version(version) for table_id, version, _ in rows if version is not None}
+    )
+
+
+def _check_own_member(
+    db: Connection, principal: Principal, group: GroupProposal, table_id: TableId, version: Version | None
+) -> None:
+    """Refuse a group that was ratified for somebody else, as a single transaction is (T8)."""
+    if principal == OWNER or name_store.find_row(db, table_id) is None:
+        return
+    if version:
+        is_own = grant_store.proposer_of(db, table_id, version) == principal
+    else:  # made or dropped, of which no commit says by whom
+        is_own = Privilege.DROP in grant_store.table_privileges(db, principal, table_id)
+    if not is_own:
+        raise CommitRefused(
+            f"the group {group.group_id} was ratified for another principal: give each group an id of its "
+            "own; nothing was committed",
+            policy="replay", reason="another principal's group",
+        )  # fmt: skip
 
 
 def _transactions(group: GroupProposal) -> dict[TableId, TxnId | None]:
@@ -281,15 +335,8 @@ def _write_members(db: Connection, group: GroupProposal, written: Mapping[TableI
         }
         for table_id, txn_id in _transactions(group).items()
     ]
-    db.execute(insert(group_members), rows)
+    _INSERT_MEMBER.run_many(db, rows)
     return GroupRatified(versions)
-
-
-def _load_tail(db: Connection, table_id: TableId) -> Tail:
-    known = commit_store.find_head(db, table_id)
-    if known is None:
-        raise table_not_found.no_table(table_id)
-    return loading.load_tail(db, table_id, known.head)
 
 
 def _check_shape(group: GroupProposal) -> None:

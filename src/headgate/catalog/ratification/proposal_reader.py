@@ -9,7 +9,7 @@ from headgate.catalog.database.engine import Database
 from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import InlineCommit, Proposal, StagedCommit
 from headgate.catalog.ratification.ratify import Candidate
-from headgate.catalog.store import grant_store, transfer_store
+from headgate.catalog.store import commit_store, grant_store, table_not_found, transfer_store
 from headgate.catalog.validation import staged_commits, validation
 from headgate.storage.store import Store
 
@@ -33,13 +33,20 @@ class ProposalReader:
     def _check_may_write(self, proposal: Proposal, principal: Principal) -> None:
         """Refuse somebody who may not write to the table at all, before anything of theirs is read.
 
-        Who repeats what was ratified is told so, whatever may be allowed since.
+        Who may not even know of the table does not hear of it here either. Who repeats what was ratified is
+        told so, whatever may be allowed since.
         """
+        table_id = proposal.table_id
         with self.database.reading() as db:
-            known = transfer_store.require_live_table(db, proposal.table_id, proposal.txn_id)
-            if known.first_ratified_as is not None:
-                return
-            if not grant_store.table_privileges(db, principal, proposal.table_id) - {Privilege.READ}:
+            known = commit_store.find_head(db, table_id, proposal.txn_id)
+            first = None if known is None else known.first_ratified_as
+            held = grant_store.table_privileges(db, principal, table_id)
+            is_own = first is not None and grant_store.proposer_of(db, table_id, first) == principal
+            if Privilege.READ not in held and not is_own:
+                raise table_not_found.no_table(table_id)
+            if known is None:
+                raise transfer_store.not_live_error(db, table_id)
+            if first is None and not held - {Privilege.READ}:
                 raise commit_policies.cannot_write_error(principal)
 
     def _content(self, proposal: Proposal, principal: Principal, location: str | None) -> bytes:

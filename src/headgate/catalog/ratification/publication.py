@@ -6,17 +6,18 @@ Nobody's word counts: what a file is, is read and hashed.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
-from headgate.catalog.ports.access import OWNER, Principal
+from headgate.catalog.database.gathered_writes import GatheredWrites
+from headgate.catalog.ports.access import OWNER, Principal, Privilege
 from headgate.catalog.ports.commits import StagedCommit, TableId, fingerprint
 from headgate.catalog.ports.events import EventKind
 from headgate.catalog.published_files import STRAY_FILE_CODE
 from headgate.catalog.store import commit_store, grant_store, transfer_store
 from headgate.catalog.store.event_store import NewEvent
-from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, ObjectNotFound
+from headgate.errors import CorruptLog, HeadgateError, InvalidRequest, NotAllowed, ObjectNotFound
 from headgate.protocol.actions import Version
 from headgate.protocol.log import file_names
 from headgate.storage import parallel_reads
@@ -33,6 +34,7 @@ class PublishedWatermarks:
     events: EventLog
     files: Callable[[str], Store]
     """The store of a table, by its location as the database has it."""
+    writes: GatheredWrites
     principal: Principal = OWNER
 
     def mark(self, table_id: TableId, version: Version) -> None:
@@ -42,7 +44,7 @@ class PublishedWatermarks:
         which there is no other copy.
         """
         with self.database.reading() as db:
-            grant_store.require_visible(db, self.principal, table_id)
+            _check_may_publish(db, self.principal, table_id)
             known = commit_store.find_head(db, table_id)
             if known is None:
                 raise transfer_store.not_live_error(db, table_id)
@@ -55,7 +57,7 @@ class PublishedWatermarks:
         files = self.files(known.location)
         reached, problem = _verified_prefix(files, digests)
         if reached is not None:
-            self._advance(table_id, reached)
+            self._advance(table_id, known.head.published, reached)
         if isinstance(problem, InvalidRequest):
             problem = self._tampered(table_id, files, digests, reached) or problem
         if isinstance(problem, CorruptLog):
@@ -77,12 +79,12 @@ class PublishedWatermarks:
                 found.update(db.scalars(query))
         return frozenset(found)
 
-    def _advance(self, table_id: TableId, version: Version) -> None:
-        with self.database.writing() as db:
+    def _advance(self, table_id: TableId, after: Version, version: Version) -> None:
+        def raise_watermark(db: Connection) -> None:
             commit_store.lock_table(db, table_id)
-            known = commit_store.find_head(db, table_id)
-            if known is not None and known.head.published < version:
-                commit_store.advance_published(db, table_id, known.head.published, version)
+            commit_store.advance_published(db, table_id, after, version)
+
+        self.writes.run(raise_watermark)
 
     def _tampered(
         self, table_id: TableId, files: Store, digests: Mapping[Version, str], reached: Version | None
@@ -113,6 +115,17 @@ class PublishedWatermarks:
             f"{STRAY_FILE_CODE}/{table_id}/{version}/{found}",
             NewEvent(EventKind.INCIDENT, table_id, version=Version(int(str(version))), details=details),
         )
+
+
+def _check_may_publish(db: Connection, principal: Principal, table_id: TableId) -> None:
+    """Who may commit, or maintain the table, may have the catalog look at what is published of it."""
+    grant_store.require_visible(db, principal, table_id)
+    if not grant_store.table_privileges(db, principal, table_id) - {Privilege.READ}:
+        raise NotAllowed(
+            f"{principal} may only read the table, and who reports what is published of it must be allowed "
+            "to commit to it, or to MAINTAIN it: ask its owner for that",
+            operation="publish", principal=str(principal),
+        )  # fmt: skip
 
 
 def _verified_prefix(

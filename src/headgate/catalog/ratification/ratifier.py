@@ -48,9 +48,10 @@ class Ratifier:
         self, database: Database, terms: RatificationTerms, importer: ExternalCommitImporter
     ) -> None:
         self._database = database
-        self._terms = replace(
+        self.terms = replace(
             terms, is_taken=lambda _, location, version: importer.probe.sees(location, version)
         )
+        """On what terms it ratifies: having looked whether the next version is published."""
         self._importer = importer
         self._shared_logs = SharedLogRatifier(database, terms, importer)
         self._proposals = GroupCommit[Candidate, Answer](
@@ -71,7 +72,7 @@ class Ratifier:
     def ratify(self, group: Sequence[Candidate]) -> list[Answer]:
         """Decide the candidates in their order, in one transaction; an answer for each."""
         try:
-            return ratify.ratify(self._database, group, self._terms)
+            return ratify.ratify(self._database, group, self.terms)
         except UnknownVersionPublished as unseen:
             return self._ratify_after_import(unseen, group)
 
@@ -83,9 +84,9 @@ class Ratifier:
         blocked: dict[tuple[TableId, TxnId], HeadgateError] = {}
 
         def is_taken(table_id: TableId, location: str, version: Version) -> bool:
-            return (table_id, version) not in strays and self._terms.is_taken(table_id, location, version)
+            return (table_id, version) not in strays and self.terms.is_taken(table_id, location, version)
 
-        terms = replace(self._terms, is_taken=is_taken)
+        terms = replace(self.terms, is_taken=is_taken)
         while True:
             concerned = [each for each in group if each.proposal.table_id == unseen.table_id]
             try:

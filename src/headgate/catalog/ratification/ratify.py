@@ -36,8 +36,9 @@ from headgate.catalog.ports.events import operation_name
 from headgate.catalog.ports.recovery import StoredCommit
 from headgate.catalog.ratification.gate import Gate, ratified_elsewhere
 from headgate.catalog.ratification.partitioning_cache import PartitioningCache
-from headgate.catalog.store import commit_store, table_state, transfer_store
+from headgate.catalog.store import commit_store, new_commits, table_state, transfer_store
 from headgate.catalog.store.commit_store import KnownTable
+from headgate.catalog.store.new_commits import NewCommits
 from headgate.catalog.validation import timestamp_rules, validation
 from headgate.catalog.validation.timestamp_rules import ProposedTimestamp
 from headgate.catalog.validation.validation import CheckedContent
@@ -235,36 +236,71 @@ def _ratify(db: Connection, candidates: Sequence[Candidate], terms: Ratification
     by_table: dict[TableId, list[Candidate]] = {}
     for candidate in candidates:
         by_table.setdefault(candidate.proposal.table_id, []).append(candidate)
-    answers = {table_id: _ratify_table(db, table_id, mine, terms) for table_id, mine in by_table.items()}
+    answers: dict[TableId, Iterator[Answer]] = {}
+    for together in _apart_if_alike(by_table):
+        answers |= _ratify_tables(db, {table_id: by_table[table_id] for table_id in together}, terms)
     return [next(answers[candidate.proposal.table_id]) for candidate in candidates]
 
 
-def _ratify_table(
-    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: RatificationTerms
-) -> Iterator[Answer]:
-    commit_store.lock_table(db, table_id)
-    made = plan_table(db, table_id, candidates, terms)
-    if made is None:
-        return iter([transfer_store.not_live_error(db, table_id) for _ in candidates])
-    persist(db, table_id, made)
-    return iter(
-        [
-            Lost(commit_store.commits_from(db, table_id, candidate.proposal.target, made.head.published))
-            if isinstance(answer, VersionTaken)
-            else answer
-            for answer, candidate in zip(made.answers, candidates, strict=True)
-        ]
+def _apart_if_alike(by_table: Mapping[TableId, Sequence[Candidate]]) -> Iterator[Sequence[TableId]]:
+    """The tables to be decided together: one by one if a transaction is proposed for two of them (T8)."""
+    txn_ids = [{each.proposal.txn_id for each in mine} for mine in by_table.values()]
+    if len(set().union(*txn_ids)) == sum(map(len, txn_ids)):
+        yield tuple(by_table)
+    else:
+        yield from ((table_id,) for table_id in by_table)
+
+
+def _ratify_tables(
+    db: Connection, by_table: Mapping[TableId, Sequence[Candidate]], terms: RatificationTerms
+) -> dict[TableId, Iterator[Answer]]:
+    for table_id in by_table:
+        commit_store.lock_table(db, table_id)
+    heads = commit_store.find_heads(
+        db, {table_id: mine[0].proposal.txn_id for table_id, mine in by_table.items()}
     )
+    made = {
+        table_id: plan_table(db, table_id, heads[table_id], mine, terms)
+        for table_id, mine in by_table.items()
+        if table_id in heads
+    }
+    persist(db, made)
+    return {
+        table_id: iter(
+            _answers(db, mine, made[table_id])
+            if table_id in made
+            else [transfer_store.not_live_error(db, table_id) for _ in mine]
+        )
+        for table_id, mine in by_table.items()
+    }
+
+
+def _answers(db: Connection, candidates: Sequence[Candidate], made: RatificationPlan) -> list[Answer]:
+    """What is told to each, once all is written down."""
+    return [
+        Lost(
+            commit_store.commits_from(
+                db, candidate.proposal.table_id, candidate.proposal.target, made.head.published
+            )
+        )
+        if isinstance(answer, VersionTaken)
+        else answer
+        for answer, candidate in zip(made.answers, candidates, strict=True)
+    ]
 
 
 def plan_table(
-    db: Connection, table_id: TableId, candidates: Sequence[Candidate], terms: RatificationTerms
-) -> RatificationPlan | None:
-    """What a live table's candidates come to; who asks must hold the table, and nothing is written yet."""
+    db: Connection,
+    table_id: TableId,
+    found: KnownTable,
+    candidates: Sequence[Candidate],
+    terms: RatificationTerms,
+) -> RatificationPlan:
+    """What a live table's candidates come to; who asks must hold the table, and nothing is written yet.
+
+    The table was found with what is known of the first one's transaction.
+    """
     txn_ids = [candidate.proposal.txn_id for candidate in candidates]
-    found = commit_store.find_head(db, table_id, txn_ids[0])
-    if found is None:
-        return None
     known = commit_store.versions_of(db, table_id, txn_ids[1:]) if txn_ids[1:] else {}
     if found.first_ratified_as is not None:
         known[txn_ids[0]] = found.first_ratified_as
@@ -276,14 +312,19 @@ def plan_table(
     return plan_candidates(found.head, known, candidates, terms.limits, gate, now_ms)
 
 
-def persist(db: Connection, table_id: TableId, made: RatificationPlan) -> None:
-    """Make what was planned for a table true, in the same transaction."""
-    if made.records:
-        commit_store.insert_commits(db, table_id, made.records, latest_change=made.head.latest_change)
-    before = made.changed_before
-    for change in made.changes:
-        table_state.save_table_state(db, table_id, change, before=before)
-        before = change.version
+def persist(db: Connection, made: Mapping[TableId, RatificationPlan]) -> None:
+    """Make what was planned for tables true, in the same transaction."""
+    new = [
+        NewCommits(table_id, plan.records, plan.head.latest_change)
+        for table_id, plan in made.items()
+        if plan.records
+    ]
+    new_commits.insert_all(db, new)
+    for table_id, plan in made.items():
+        before = plan.changed_before
+        for change in plan.changes:
+            table_state.save_table_state(db, table_id, change, before=before)
+            before = change.version
 
 
 def _stored_commit(

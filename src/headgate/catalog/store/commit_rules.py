@@ -97,6 +97,11 @@ def set_rule(db: Connection, on: Securable, name: str, value: str | None) -> Non
         db.execute(insert(commit_rules), {**key, "value": value})
 
 
+def delete_rules_on(db: Connection, on: Securable) -> None:
+    """Let no rule hold any longer for something that goes."""
+    db.execute(delete(commit_rules).filter_by(scope=on.scope.value, object=on.object))
+
+
 def load_rules(db: Connection, table_id: TableId) -> Mapping[str, str]:
     """The rules that hold for a table."""
     schema = (

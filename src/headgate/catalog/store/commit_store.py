@@ -1,6 +1,6 @@
 """The catalog's tables and the queries over them; every function runs inside the caller's transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,6 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    insert,
     literal_column,
     null,
     select,
@@ -28,12 +27,11 @@ from sqlalchemy import (
     update,
 )
 
-from headgate.catalog.database.prepared_statements import PreparedStatement
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
 from headgate.catalog.decision import TableHead
-from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId, TableState
+from headgate.catalog.ports.commits import InlineCommit, RatifiedCommit, StagedCommit, TableId
 from headgate.catalog.ports.directory_copy import LIVE
-from headgate.catalog.ports.recovery import StoredCommit
-from headgate.protocol.actions import Commit, EpochMillis, Metadata, Protocol, TxnId, Version
+from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 
 metadata = MetaData()
 
@@ -110,7 +108,7 @@ class KnownTable:
     """Whether there are rules of commits that may concern the table."""
 
 
-_HEAD_OF = select(
+HEAD_COLUMNS = (
     tables.c.latest,
     tables.c.published,
     tables.c.latest_timestamp,
@@ -118,6 +116,10 @@ _HEAD_OF = select(
     tables.c.frozen_ms,
     tables.c.unpublished_bytes,
     tables.c.shares_log,
+)
+
+_HEAD_OF = select(
+    *HEAD_COLUMNS,
     tables.c.location,
     select(commits.c.version)
     .where(commits.c.table_id == tables.c.table_id, commits.c.txn_id == bindparam("txn"))
@@ -136,17 +138,35 @@ _LOCK_TABLE = select(tables.c.table_id).where(tables.c.table_id == bindparam("id
 _VERSIONS = select(commits.c.txn_id, commits.c.version).where(
     commits.c.table_id == bindparam("id"), commits.c.txn_id.in_(bindparam("txns", expanding=True))
 )
-_COMMITS = (
+_HEADS = PreparedStatement(
     select(
-        commits.c.version,
-        commits.c.txn_id,
-        commits.c.in_commit_timestamp,
-        commits.c.file_name,
-        commits.c.content,
-        commits.c.sha256,
-    )
+        tables.c.table_id,
+        *HEAD_COLUMNS,
+        tables.c.location,
+        literal_column("EXISTS (SELECT 1 FROM commit_rules)").label("has_commit_rules"),
+    ).where(is_any_of(tables.c.table_id, "ids"), tables.c.state == LIVE)
+)
+_RATIFIED_AS = PreparedStatement(
+    select(commits.c.txn_id, commits.c.table_id, commits.c.version).where(is_any_of(commits.c.txn_id, "txns"))
+)
+_COMMIT_COLUMNS = (
+    commits.c.version,
+    commits.c.txn_id,
+    commits.c.in_commit_timestamp,
+    commits.c.file_name,
+    commits.c.content,
+    commits.c.sha256,
+)
+_COMMITS = PreparedStatement(
+    select(*_COMMIT_COLUMNS)
     .where(commits.c.table_id == bindparam("id"), commits.c.version >= bindparam("start"))
     .order_by(commits.c.version)
+)
+_UNPUBLISHED = PreparedStatement(
+    select(commits.c.table_id, *_COMMIT_COLUMNS)
+    .join(tables, tables.c.table_id == commits.c.table_id)
+    .where(is_any_of(commits.c.table_id, "ids"), commits.c.version > tables.c.published)
+    .order_by(commits.c.table_id, commits.c.version)
 )
 _DIGESTS = (
     select(commits.c.version, commits.c.sha256)
@@ -157,23 +177,11 @@ _DIGESTS = (
     )
     .order_by(commits.c.version)
 )
-_PROTOCOL_AND_METADATA = select(
-    tables.c.latest_change, tables.c.described_by, tables.c.protocol, tables.c.metadata
-).where(tables.c.table_id == bindparam("id"))
-_INSERT_COMMIT = PreparedStatement(insert(commits))
-_ADVANCE = PreparedStatement(
+_PUBLISH = PreparedStatement(
     update(tables)
-    .where(tables.c.table_id == bindparam("id"))
-    .values(
-        latest=bindparam("new_latest"),
-        latest_timestamp=bindparam("new_timestamp"),
-        latest_change=bindparam("new_change"),
-        unpublished_bytes=tables.c.unpublished_bytes + bindparam("more_bytes"),
+    .where(
+        tables.c.table_id == bindparam("id"), tables.c.state == LIVE, tables.c.published < bindparam("upto")
     )
-)
-_PUBLISH = (
-    update(tables)
-    .where(tables.c.table_id == bindparam("id"))
     .values(
         published=bindparam("upto"),
         # Counted anew, because a process of an older release does not keep count.
@@ -182,13 +190,16 @@ _PUBLISH = (
         .scalar_subquery(),
     )
 )
-_FORGET = (
+_FORGET = PreparedStatement(
     update(commits)
     .where(
         commits.c.table_id == bindparam("id"),
         commits.c.version > bindparam("after"),
         commits.c.version <= bindparam("upto"),
         commits.c.content.is_not(None),
+        select(tables.c.table_id)
+        .where(tables.c.table_id == bindparam("id"), tables.c.published >= bindparam("upto"))
+        .exists(),
     )
     .values(content=None)
 )
@@ -218,21 +229,49 @@ def find_head(db: Connection, table_id: TableId, txn_id: TxnId | None = None) ->
     row = _HEAD.row(db, {"id": table_id, "txn": txn_id})
     if row is None:
         return None
-    (
-        latest,
-        published,
-        timestamp,
-        change,
-        frozen,
+    *head, location, first, elsewhere, terms = row
+    return KnownTable(read_head(*head), location, first, elsewhere is not None, bool(terms))
+
+
+def find_heads(db: Connection, txn_ids: Mapping[TableId, TxnId | None]) -> dict[TableId, KnownTable]:
+    """What is known of those of these tables that are live, each with the version its transaction already is.
+
+    As ``find_head`` tells of each of them, but in one question for all.
+    """
+    if len(txn_ids) == 1:
+        found = {table_id: find_head(db, table_id, txn_id) for table_id, txn_id in txn_ids.items()}
+        return {table_id: known for table_id, known in found.items() if known is not None}
+    versions: dict[TxnId, dict[TableId, Version]] = {}
+    wanted = [txn_id for txn_id in txn_ids.values() if txn_id is not None]
+    for txn_id, table_id, version in _RATIFIED_AS.rows(db, {"txns": listed(db, wanted)}) if wanted else ():
+        versions.setdefault(txn_id, {})[table_id] = version
+    heads: dict[TableId, KnownTable] = {}
+    for table_id, *head, location, terms in _HEADS.rows(db, {"ids": listed(db, txn_ids)}) if txn_ids else ():
+        known = versions.get(txn_ids[table_id] or TxnId(""), {})
+        elsewhere = bool(known.keys() - {table_id})
+        heads[table_id] = KnownTable(read_head(*head), location, known.get(table_id), elsewhere, bool(terms))
+    return heads
+
+
+def read_head(  # noqa: PLR0913, PLR0917 — a value for each of HEAD_COLUMNS
+    latest: int,
+    published: int,
+    timestamp: int,
+    change: int,
+    frozen_ms: int | None,
+    unpublished: int,
+    shares_log: int,
+) -> TableHead:
+    """The head that HEAD_COLUMNS are."""
+    return TableHead(
+        Version(latest),
+        Version(published),
+        EpochMillis(timestamp),
+        Version(change),
+        frozen_ms is not None,
         unpublished,
-        shares_log,
-        location,
-        first,
-        elsewhere,
-        terms,
-    ) = row
-    head = TableHead(latest, published, timestamp, change, frozen is not None, unpublished, bool(shares_log))
-    return KnownTable(head, location, first, elsewhere is not None, bool(terms))
+        bool(shares_log),
+    )
 
 
 def shared_log_tables(db: Connection, table_ids: Iterable[TableId]) -> tuple[TableId, ...]:
@@ -267,43 +306,17 @@ def commits_from(
     db: Connection, table_id: TableId, start: Version, published: Version
 ) -> tuple[RatifiedCommit, ...]:
     """The ratified commits from ``start`` to the latest, oldest first."""
-    rows = db.execute(_COMMITS, {"id": table_id, "start": start})
+    rows = _COMMITS.rows(db, {"id": table_id, "start": start})
     return tuple(_commit(row, published) for row in rows)
 
 
-def insert_commits(
-    db: Connection, table_id: TableId, records: Sequence[StoredCommit], *, latest_change: Version
-) -> None:
-    """Write down ratified commits, oldest first, and make the last one the latest."""
-    for record in records:
-        _INSERT_COMMIT.run(db, _values(table_id, record))
-    latest = records[-1].commit
-    _ADVANCE.run(
-        db,
-        {
-            "id": table_id,
-            "new_latest": latest.version,
-            "new_timestamp": latest.in_commit_timestamp,
-            "new_change": latest_change,
-            "more_bytes": sum(record.size for record in records if record.commit.where is not None),
-        },
-    )
-
-
-def _values(table_id: TableId, record: StoredCommit) -> dict[str, object]:
-    commit = record.commit
-    return {
-        "table_id": table_id,
-        "version": commit.version,
-        "txn_id": commit.txn_id,
-        "in_commit_timestamp": commit.in_commit_timestamp,
-        "size": record.size,
-        "sha256": record.sha256,
-        "file_name": commit.where.file_name if isinstance(commit.where, StagedCommit) else None,
-        "content": commit.where.content if isinstance(commit.where, InlineCommit) else None,
-        "operation": record.operation,
-        "principal": record.principal,
-    }
+def unpublished_commits(db: Connection, table_ids: Sequence[TableId]) -> dict[TableId, list[RatifiedCommit]]:
+    """The ratified commits of these tables that are not published, oldest first."""
+    found: dict[TableId, list[RatifiedCommit]] = {table_id: [] for table_id in table_ids}
+    if table_ids:
+        for table_id, *row in _UNPUBLISHED.rows(db, {"ids": listed(db, table_ids)}):
+            found[table_id].append(_commit(row, Version(-1)))
+    return found
 
 
 def versions_of(db: Connection, table_id: TableId, txn_ids: Sequence[TxnId]) -> dict[TxnId, Version]:
@@ -336,16 +349,6 @@ def save_protocol_and_metadata(db: Connection, table_id: TableId, commit: Commit
     )
 
 
-def load_protocol_and_metadata(db: Connection, table_id: TableId) -> TableState | None:
-    """What the table is at its latest version, if that is known."""
-    row = db.execute(_PROTOCOL_AND_METADATA, {"id": table_id}).one()
-    if row.described_by != row.latest_change or row.protocol is None or row.metadata is None:
-        return None
-    return TableState(
-        msgspec.json.decode(row.protocol, type=Protocol), msgspec.json.decode(row.metadata, type=Metadata)
-    )
-
-
 def commit_digests(db: Connection, table_id: TableId, after: Version, upto: Version) -> dict[Version, str]:
     """The SHA-256 of each ratified commit in (after, upto]."""
     rows = db.execute(_DIGESTS, {"id": table_id, "after": after, "upto": upto})
@@ -353,18 +356,18 @@ def commit_digests(db: Connection, table_id: TableId, after: Version, upto: Vers
 
 
 def advance_published(db: Connection, table_id: TableId, after: Version, upto: Version) -> None:
-    """Raise the published watermark and forget the content below it; the record of each commit stays.
+    """Raise the published watermark of a live table, if it is lower, and forget the content below it.
 
-    ``after`` is where the watermark was: what is below it was forgotten when it came there.
+    The record of each commit stays. ``after`` is where the watermark was: what is below it was forgotten when
+    it came there.
     """
-    db.execute(_PUBLISH, {"id": table_id, "upto": upto})
-    db.execute(_FORGET, {"id": table_id, "after": after, "upto": upto})
+    _PUBLISH.run(db, {"id": table_id, "upto": upto})
+    _FORGET.run(db, {"id": table_id, "after": after, "upto": upto})
 
 
-def _commit(row: Any, published: Version) -> RatifiedCommit:
+def _commit(row: Sequence[Any], published: Version) -> RatifiedCommit:
+    version, txn_id, timestamp, file_name, content, sha256 = row
     where: InlineCommit | StagedCommit | None = None
-    if row.version > published:
-        where = StagedCommit(row.file_name) if row.file_name is not None else InlineCommit(row.content)
-    return RatifiedCommit(
-        Version(row.version), TxnId(row.txn_id), EpochMillis(row.in_commit_timestamp), where, row.sha256
-    )
+    if version > published:
+        where = StagedCommit(file_name) if file_name is not None else InlineCommit(content)
+    return RatifiedCommit(Version(version), TxnId(txn_id), EpochMillis(timestamp), where, sha256)

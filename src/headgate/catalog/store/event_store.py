@@ -295,6 +295,12 @@ def load_cursor(db: Connection, name: str) -> int | None:
     return None if found is None else int(found)
 
 
+def count_cursors(db: Connection, prefix: str) -> int:
+    """How many followers have names that begin so."""
+    mine = event_cursors.c.name.startswith(prefix, autoescape=True)
+    return int(db.scalar(select(func.count()).select_from(event_cursors).where(mine)) or 0)
+
+
 def save_cursor(db: Connection, name: str, cursor: int, *, now_ms: int) -> None:
     """Remember how far a follower has come; never back, should two go by one name."""
     upsert = _insert(db, event_cursors).values(name=name, cursor=cursor, stored_ms=now_ms)

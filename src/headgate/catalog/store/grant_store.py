@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from headgate.catalog.ports.access import (
     EXTERNAL,
+    FULL_SCOPE,
     IMPLIED_PRIVILEGES,
     LAKE,
     OWNER,
@@ -29,12 +30,14 @@ from headgate.catalog.ports.access import (
     Principal,
     Privilege,
     Scope,
+    ScopedPrincipal,
     Securable,
+    TokenScope,
 )
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
-from headgate.catalog.ports.directory_copy import LIVE
-from headgate.catalog.store import commit_store, table_not_found
+from headgate.catalog.ports.directory_copy import LIVE, STAGING
+from headgate.catalog.store import commit_store, membership_store, table_not_found
 from headgate.errors import NotAllowed
 from headgate.protocol.actions import Version
 
@@ -59,30 +62,57 @@ grants = Table(
 
 
 def table_privileges(db: Connection, principal: Principal, table_id: TableId) -> frozenset[Privilege]:
-    """All that a principal may do with a table, live or not."""
+    """All that a principal may do with a table, live or not, by the credentials it acts with.
+
+    A place reserved for a table is only for who reserved it, whatever others may do in its schema.
+    """
     if principal == OWNER:
         return frozenset(Privilege)
     tables = commit_store.tables.c
     row = db.execute(
-        select(tables.schema_name, tables.owner, tables.shares_log).where(tables.table_id == table_id)
+        select(tables.schema_name, tables.owner, tables.shares_log, tables.state).where(
+            tables.table_id == table_id
+        )
     ).one_or_none()
     if row is None:
         return frozenset()
     if row.owner == principal or (principal == EXTERNAL and (row.shares_log or not _is_governed(db))):
-        return frozenset(Privilege)
-    return _granted(
-        db, principal, (LAKE, Securable(Scope.SCHEMA, row.schema_name), Securable(Scope.TABLE, table_id))
-    )
+        return _within_scope(principal, row.schema_name, frozenset(Privilege))
+    if row.state == STAGING:
+        return frozenset()
+    places = (LAKE, Securable(Scope.SCHEMA, row.schema_name), Securable(Scope.TABLE, table_id))
+    return _within_scope(principal, row.schema_name, _granted(db, principal, places))
+
+
+def credential_scope(principal: Principal) -> TokenScope:
+    """What the credentials of a principal limit it to."""
+    return principal.scope if isinstance(principal, ScopedPrincipal) else FULL_SCOPE
+
+
+def _within_scope(
+    principal: Principal, schema: str | None, held: frozenset[Privilege]
+) -> frozenset[Privilege]:
+    """What is left of privileges in a schema, or with None in the lake, under a principal's credentials."""
+    scope = credential_scope(principal)
+    if scope.schema not in (None, schema):
+        return frozenset()
+    return held & {Privilege.READ} if scope.read_only else held
 
 
 def owns_table(db: Connection, principal: Principal, table_id: TableId) -> bool:
-    """Whether a table is the principal's own: they made it, or the lake is theirs."""
+    """Whether a table is the principal's own: they made it, or the lake is theirs.
+
+    Not for who acts by credentials that are good for less than all an owner may do.
+    """
     if principal == OWNER:
         return True
-    return (
-        db.scalar(select(commit_store.tables.c.owner).where(commit_store.tables.c.table_id == table_id))
-        == principal
-    )
+    tables = commit_store.tables.c
+    row = db.execute(
+        select(tables.owner, tables.schema_name).where(tables.table_id == table_id)
+    ).one_or_none()
+    if row is None or row.owner != principal:
+        return False
+    return bool(_within_scope(principal, row.schema_name, frozenset({Privilege.DROP})))
 
 
 def privileges_on(db: Connection, principal: Principal, on: Securable) -> frozenset[Privilege]:
@@ -91,7 +121,26 @@ def privileges_on(db: Connection, principal: Principal, on: Securable) -> frozen
         return frozenset(Privilege)
     if on.scope is Scope.TABLE:
         return table_privileges(db, principal, TableId(on.object))
-    return _granted(db, principal, {LAKE, on})
+    schema = on.object if on.scope is Scope.SCHEMA else None
+    return _within_scope(principal, schema, _granted(db, principal, {LAKE, on}))
+
+
+def sees_schema(db: Connection, principal: Principal, schema: str) -> bool:
+    """Whether a principal may know of a schema: it may do something there, or with a table in it."""
+    if principal == OWNER:
+        return True
+    if credential_scope(principal).schema not in (None, schema):
+        return False
+    if _granted(db, principal, {LAKE, Securable(Scope.SCHEMA, schema)}):
+        return True
+    tables = commit_store.tables.c
+    granted = select(grants.c.object).where(
+        membership_store.is_or_has_member(grants.c.principal, principal),
+        grants.c.scope == Scope.TABLE.value,
+    )
+    mine = (tables.owner == principal) | tables.table_id.in_(granted)
+    query = select(tables.table_id).where(tables.schema_name == schema, mine)
+    return db.execute(query.limit(1)).first() is not None
 
 
 def require_privilege(
@@ -102,7 +151,7 @@ def require_privilege(
         raise NotAllowed(
             f"{principal} may not {what}: that takes {privilege.value}, which the owner grants with "
             f"lake.grant({privilege.value!r}, on=…, to={str(principal)!r})",
-            principal=principal, privilege=privilege.value,
+            principal=str(principal), privilege=privilege.value,
         )  # fmt: skip
 
 
@@ -155,6 +204,11 @@ def revoke(db: Connection, taken: tuple[Privilege, Securable, Principal]) -> boo
         )
     )
     return done.rowcount > 0
+
+
+def revoke_all_on(db: Connection, on: Securable) -> None:
+    """Take away whatever was granted on something that goes."""
+    db.execute(delete(grants).where(grants.c.scope == on.scope.value, grants.c.object == on.object))
 
 
 def all_grants(db: Connection) -> tuple[Grant, ...]:
@@ -232,7 +286,8 @@ def _granted(db: Connection, principal: Principal, places: Iterable[Securable]) 
     wanted = {(on.scope.value, on.object) for on in places}
     rows = db.execute(
         select(grants.c.scope, grants.c.object, grants.c.privilege).where(
-            grants.c.principal == principal, grants.c.object.in_([place for _, place in wanted])
+            membership_store.is_or_has_member(grants.c.principal, principal),
+            grants.c.object.in_([place for _, place in wanted]),
         )
     )
     direct = {Privilege(row.privilege) for row in rows if (row.scope, row.object) in wanted}

@@ -1,5 +1,6 @@
-"""What does a reader need to open a table? All of it in one transaction, so in one call."""
+"""What does the catalog tell readers of a log, so that they need not look at it? Hints, and its history."""
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -19,13 +20,15 @@ from sqlalchemy import (
     select,
 )
 
+from headgate.catalog.database.prepared_statements import PreparedStatement
 from headgate.catalog.decision import TableHead
-from headgate.catalog.ports.commits import TableId, Tail
+from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.serving import ChecksumContent, CommitRecord, LogHints
-from headgate.catalog.store import commit_store, table_state
+from headgate.catalog.store import commit_store
 from headgate.catalog.store.commit_store import commits
 from headgate.protocol.actions import EpochMillis, TxnId, Version
-from headgate.protocol.log.file_names import LogFile
+from headgate.protocol.log import file_names
+from headgate.protocol.log.file_names import LogFile, LogFileKind
 
 log_hints = Table(
     "log_hints",
@@ -38,29 +41,48 @@ log_hints = Table(
     Column("checksum_of", BigInteger),
 )
 
-_HINTS = select(
+HINT_COLUMNS = (
     log_hints.c.checkpoint_files,
     log_hints.c.checksum_version,
     log_hints.c.checksum,
     log_hints.c.checksum_of,
-).where(log_hints.c.table_id == bindparam("id"))
+)
+_HINTS = PreparedStatement(select(*HINT_COLUMNS).where(log_hints.c.table_id == bindparam("id")))
+_DELETE_HINTS = PreparedStatement(delete(log_hints).where(log_hints.c.table_id == bindparam("id")))
+_INSERT_HINTS = PreparedStatement(insert(log_hints))
 NO_HINTS = LogHints()
-
-
-def load_tail(db: Connection, table_id: TableId, head: TableHead) -> Tail:
-    """The latest version of a live table, and every ratified commit that is not yet published."""
-    unpublished = commit_store.commits_from(db, table_id, Version(head.published + 1), head.published)
-    return Tail(head.latest, head.published, unpublished, table_state.load_table_state(db, table_id))
 
 
 def load_log_hints(db: Connection, table_id: TableId) -> LogHints:
     """What was made known of the log besides commits."""
-    row = db.execute(_HINTS, {"id": table_id}).one_or_none()
-    if row is None:
-        return NO_HINTS
-    files = msgspec.json.decode(row.checkpoint_files or "[]", type=tuple[LogFile, ...])
-    content = None if row.checksum is None else ChecksumContent(Version(row.checksum_of), row.checksum)
-    return LogHints(files, row.checksum_version, content)
+    row = _HINTS.row(db, {"id": table_id})
+    return NO_HINTS if row is None else read_hints(*row)
+
+
+def read_hints(
+    checkpoint: str | None, checksum: int | None, content: bytes | None, content_of: int | None
+) -> LogHints:
+    """The hints that these columns are."""
+    files = msgspec.json.decode(checkpoint or "[]", type=tuple[LogFile, ...])
+    told = None if content is None or content_of is None else ChecksumContent(Version(content_of), content)
+    return LogHints(files, None if checksum is None else Version(checksum), told)
+
+
+def credible_hints(heard: LogHints, latest: Version) -> LogHints:
+    """What can be true of what somebody tells: readers open the files that it names.
+
+    A file is one of the log, by its name a checkpoint of that version; and no version is beyond the latest,
+    or else nothing that is told later would ever be news.
+    """
+    parsed = [file_names.parse(file.path, size=file.size) for file in heard.checkpoint]
+    versions = {file.version for file in heard.checkpoint}
+    is_checkpoint = parsed == list(heard.checkpoint) and len(versions) == 1 and max(versions) <= latest
+    is_kind = all(file.kind is LogFileKind.CHECKPOINT for file in heard.checkpoint)
+    return replace(
+        heard,
+        checkpoint=heard.checkpoint if is_checkpoint and is_kind else (),
+        checksum=heard.checksum if heard.checksum is not None and 0 <= heard.checksum <= latest else None,
+    )
 
 
 def save_log_hints(db: Connection, table_id: TableId, heard: LogHints) -> None:
@@ -70,9 +92,9 @@ def save_log_hints(db: Connection, table_id: TableId, heard: LogHints) -> None:
     checksums = [version for version in (known.checksum, heard.checksum) if version is not None]
     contents = [content for content in (heard.content, known.content) if content is not None]
     content = max(contents, key=lambda each: each.version, default=None)
-    db.execute(delete(log_hints).where(log_hints.c.table_id == table_id))
-    db.execute(
-        insert(log_hints),
+    _DELETE_HINTS.run(db, {"id": table_id})
+    _INSERT_HINTS.run(
+        db,
         {
             "table_id": table_id,
             "checkpoint_version": checkpoint[0].version if checkpoint else None,

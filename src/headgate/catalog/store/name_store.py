@@ -1,16 +1,39 @@
 """Names, reserved places and live tables: the directory's queries, inside the caller's transaction."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, delete, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Row,
+    Select,
+    String,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.catalog.ports.directory_copy import CONDEMNED, DROPPED, LIVE, STAGING
 from headgate.catalog.store.commit_store import metadata, schemas, tables
 from headgate.protocol.actions import EpochMillis
 
-_BY_NAME = select(
+purged_tables = Table(
+    "purged_tables",
+    metadata,
+    Column("table_id", String, primary_key=True),
+    Column("purged_ms", BigInteger, nullable=False),
+)
+
+ENTRY_COLUMNS = (
     tables.c.table_id,
     tables.c.schema_name,
     tables.c.table_name,
@@ -20,10 +43,21 @@ _BY_NAME = select(
     tables.c.latest,
     tables.c.published,
     tables.c.revision,
-).where(
-    tables.c.state == LIVE,
-    tables.c.schema_name == bindparam("schema"),
-    tables.c.table_name == bindparam("table"),
+)
+HAS_NAME = (
+    (tables.c.state == LIVE)
+    & (tables.c.schema_name == bindparam("schema"))
+    & (tables.c.table_name == bindparam("table"))
+)
+"""That it is the live table of a name."""
+
+_BY_NAME = PreparedStatement(select(*ENTRY_COLUMNS).where(HAS_NAME))
+_BY_NAMES = PreparedStatement(
+    select(*ENTRY_COLUMNS).where(
+        tables.c.state == LIVE,
+        is_any_of(tables.c.schema_name, "schemas"),
+        is_any_of(tables.c.table_name, "tables"),
+    )
 )
 
 
@@ -32,15 +66,31 @@ def schema_exists(db: Connection, schema: str) -> bool:
     return db.execute(select(schemas.c.name).where(schemas.c.name == schema)).one_or_none() is not None
 
 
+def schema_names(db: Connection) -> tuple[str, ...]:
+    """Every schema, by name."""
+    return tuple(db.scalars(select(schemas.c.name).order_by(schemas.c.name)))
+
+
+def is_schema_used(db: Connection, schema: str) -> bool:
+    """Whether anything is in a schema: live, dropped, condemned or reserved."""
+    used = select(tables.c.table_id).where(tables.c.schema_name == schema)
+    return db.execute(used.limit(1)).first() is not None
+
+
+def delete_schema(db: Connection, schema: str) -> None:
+    """Forget a schema that nothing is in."""
+    db.execute(delete(schemas).where(schemas.c.name == schema))
+
+
 def insert_schema(db: Connection, schema: str, now: int) -> None:
     """Record a schema."""
     db.execute(insert(schemas), {"name": schema, "created_ms": now})
 
 
 def insert_staging(
-    db: Connection, staging: StagingTable, name: TableName, now: int, *, expires_ms: int
+    db: Connection, staging: StagingTable, name: TableName, now: int, *, expires_ms: int, owner: str | None
 ) -> None:
-    """Record a reserved place."""
+    """Record a reserved place, and who reserved it, unless it was the lake's owner."""
     db.execute(
         insert(tables),
         {
@@ -56,13 +106,9 @@ def insert_staging(
             "latest_change": 0,
             "domains_by": 0,
             "expires_ms": expires_ms,
+            "owner": owner,
         },
     )
-
-
-def table_id_exists(db: Connection, table_id: TableId) -> bool:
-    """Whether a table was ever staged under that id."""
-    return db.execute(select(tables.c.state).where(tables.c.table_id == table_id)).one_or_none() is not None
 
 
 def make_live(db: Connection, table_id: TableId, name: TableName, now: int) -> bool:
@@ -77,6 +123,15 @@ def make_live(db: Connection, table_id: TableId, name: TableName, now: int) -> b
         .values(state=LIVE, schema_name=name.schema, table_name=name.table, expires_ms=None)
     )
     return changed.rowcount == 1
+
+
+def find_staging(db: Connection, table_id: TableId, now: int) -> Row[Any] | None:
+    """The row of a reserved place that has not expired."""
+    row = find_row(db, table_id)
+    is_reserved = (
+        row is not None and row.state == STAGING and (row.expires_ms is None or row.expires_ms > now)
+    )
+    return row if is_reserved else None
 
 
 def rename_table(db: Connection, table_id: TableId, name: TableName) -> None:
@@ -139,10 +194,17 @@ def delete_table(db: Connection, table_id: TableId) -> None:
     db.execute(delete(tables).where(tables.c.table_id == table_id))
 
 
-def find_dropped(db: Connection, name: TableName, table_id: TableId | None) -> TableEntry | None:
-    """The table that had that name and was dropped last, or the one with that id."""
-    found = dropped_tables(db, name.schema, name.table)
-    return next((entry for entry in found if table_id in (None, entry.table_id)), None)
+def insert_purged(db: Connection, table_id: TableId, now: int) -> None:
+    """Remember that a table is gone for good."""
+    if not purged_ids(db, (table_id,)):
+        db.execute(insert(purged_tables), {"table_id": table_id, "purged_ms": now})
+
+
+def purged_ids(db: Connection, table_ids: Iterable[str]) -> frozenset[str]:
+    """Those of these tables that are gone for good."""
+    wanted = list(table_ids)
+    query = select(purged_tables.c.table_id).where(purged_tables.c.table_id.in_(wanted))
+    return frozenset(db.scalars(query)) if wanted else frozenset()
 
 
 def dropped_tables(
@@ -175,8 +237,19 @@ def find_row(db: Connection, table_id: TableId) -> Row[Any] | None:
 
 def find_table(db: Connection, name: TableName) -> TableEntry | None:
     """The live table of that name."""
-    row = db.execute(_BY_NAME, {"schema": name.schema, "table": name.table}).one_or_none()
-    return None if row is None else _entry(row)
+    row = _BY_NAME.row(db, {"schema": name.schema, "table": name.table})
+    return None if row is None else read_entry(*row)
+
+
+def find_tables(db: Connection, names: Iterable[TableName]) -> dict[TableName, TableEntry]:
+    """The live tables of these names, those that there are."""
+    wanted = set(names)
+    if not wanted:
+        return {}
+    schemas_of, tables_of = {name.schema for name in wanted}, {name.table for name in wanted}
+    rows = _BY_NAMES.rows(db, {"schemas": listed(db, schemas_of), "tables": listed(db, tables_of)})
+    found = (read_entry(*row) for row in rows)
+    return {entry.name: entry for entry in found if entry.name in wanted}
 
 
 def live_tables(
@@ -194,12 +267,27 @@ def _where_name(query: Select[Any], schema: str | None, table: str | None) -> Se
 
 
 def _entry(row: Any) -> TableEntry:
+    return read_entry(*(getattr(row, column.name) for column in ENTRY_COLUMNS))
+
+
+def read_entry(  # noqa: PLR0913, PLR0917 — a value for each of ENTRY_COLUMNS
+    table_id: str,
+    schema: str,
+    table: str,
+    location: str,
+    created_ms: int,
+    dropped_ms: int | None,
+    latest: int,
+    published: int,
+    revision: int,
+) -> TableEntry:
+    """The entry that ENTRY_COLUMNS are."""
     return TableEntry(
-        TableId(row.table_id),
-        TableName(row.schema_name, row.table_name),
-        row.location,
-        EpochMillis(row.created_ms),
+        TableId(table_id),
+        TableName(schema, table),
+        location,
+        EpochMillis(created_ms),
         # Each of the three only grows, whoever writes it, so their sum tells of every change.
-        etag=row.latest + row.published + row.revision,
-        dropped_ms=row.dropped_ms,
+        etag=latest + published + revision,
+        dropped_ms=None if dropped_ms is None else EpochMillis(dropped_ms),
     )

@@ -6,34 +6,43 @@ of an older release knows nothing of these rows.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import (
     BigInteger,
     Column,
-    CompoundSelect,
+    ColumnElement,
     Connection,
     ForeignKey,
     Select,
     String,
     Table,
     bindparam,
-    cast,
     delete,
+    exists,
     insert,
     literal,
-    null,
+    or_,
     select,
     union_all,
 )
 
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
 from headgate.catalog.ports.access import OWNER, Principal
 from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.store import commit_store
-from headgate.protocol.actions import Action, AppTransaction, Commit, DomainMetadata, Version
+from headgate.protocol.actions import (
+    Action,
+    AppTransaction,
+    Commit,
+    DomainMetadata,
+    Metadata,
+    Protocol,
+    Version,
+)
 
 ActionT = TypeVar("ActionT", bound=Action)
 
@@ -53,25 +62,22 @@ table_domains = _keyed_actions_table("table_domains")
 app_transactions = _keyed_actions_table("app_transactions")
 
 
+KeyedAction = tuple[int, str]
+"""Whether it is a domain or an application transaction, and the action."""
+
 _LONGEST_KEY = 500
-_COMPLETE, _DOMAIN, _TXN = 0, 1, 2
-_ALL_KNOWN = (commit_store.tables.c.table_id == bindparam("id")) & (
-    commit_store.tables.c.domains_by == commit_store.tables.c.latest_change
+_DOMAIN, _TXN = 1, 2
+
+
+def _select_kind(kind: int, kept: Table) -> Select[tuple[str, int, str]]:
+    return select(kept.c.table_id, literal(kind).label("kind"), kept.c.action).where(
+        is_any_of(kept.c.table_id, "ids")
+    )
+
+
+_KEYED_ACTIONS = PreparedStatement(
+    union_all(_select_kind(_DOMAIN, table_domains), _select_kind(_TXN, app_transactions))
 )
-
-
-def _select_kind(kind: int, kept: Table) -> Select[tuple[int, str]]:
-    joined = kept.join(commit_store.tables, kept.c.table_id == commit_store.tables.c.table_id)
-    return select(literal(kind).label("kind"), kept.c.action).select_from(joined).where(_ALL_KNOWN)
-
-
-_KEYED_ACTIONS: CompoundSelect[Any] = union_all(
-    select(literal(_COMPLETE).label("kind"), cast(null(), String).label("action")).where(_ALL_KNOWN),
-    _select_kind(_DOMAIN, table_domains),
-    _select_kind(_TXN, app_transactions),
-)
-"""Domains and application transactions in one go, after a row that says that these are all; or nothing."""
-
 
 _LAST_TO_SET = (
     select(commit_store.commits.c.principal)
@@ -97,21 +103,83 @@ def save_table_state(db: Connection, table_id: TableId, commit: Commit, *, befor
         _replace(db, app_transactions, (table_id, commit.version), list(latest), latest)
 
 
+@dataclass(frozen=True, slots=True)
+class StateColumns:
+    """What the row of a table says of it, as it is written down."""
+
+    latest_change: Version
+    described_by: Version | None
+    protocol: str | None
+    metadata: str | None
+    domains_by: Version | None
+    is_keyed: bool
+    """Whether domains or application transactions are written down."""
+
+    def state(self, keyed: Iterable[KeyedAction]) -> TableState | None:
+        """What the table is at its latest version, as far as that is known."""
+        if self.described_by != self.latest_change or self.protocol is None or self.metadata is None:
+            return None
+        found = TableState(
+            msgspec.json.decode(self.protocol, type=Protocol),
+            msgspec.json.decode(self.metadata, type=Metadata),
+            since=self.described_by,
+        )
+        if self.domains_by != self.latest_change:  # a commit may have set more than is written down
+            return found
+        domains, txns = _decoded_actions(keyed)
+        return replace(found, domains=domains, txns=txns)
+
+
+STATE_COLUMNS: tuple[ColumnElement[Any], ...] = (
+    commit_store.tables.c.latest_change,
+    commit_store.tables.c.described_by,
+    commit_store.tables.c.protocol,
+    commit_store.tables.c.metadata,
+    commit_store.tables.c.domains_by,
+    or_(
+        *(
+            exists().where(kept.c.table_id == commit_store.tables.c.table_id).correlate(commit_store.tables)
+            for kept in (table_domains, app_transactions)
+        )
+    ).label("is_keyed"),
+)
+"""The columns of ``StateColumns``, of the row of a table."""
+
+_STATE = PreparedStatement(select(*STATE_COLUMNS).where(commit_store.tables.c.table_id == bindparam("id")))
+
+
 def load_table_state(db: Connection, table_id: TableId) -> TableState | None:
     """What the table is at its latest version, as far as that is known."""
-    found = commit_store.load_protocol_and_metadata(db, table_id)
-    if found is None:
+    row = _STATE.row(db, {"id": table_id})
+    if row is None:
         return None
-    rows = db.execute(_KEYED_ACTIONS, {"id": table_id}).all()
-    if not rows:  # not even the one that says that all is known
-        return found
-    domains = [msgspec.json.decode(row.action, type=DomainMetadata) for row in rows if row.kind == _DOMAIN]
-    txns = [msgspec.json.decode(row.action, type=AppTransaction) for row in rows if row.kind == _TXN]
-    return replace(
-        found,
-        domains={action.domain: action for action in domains},
-        txns={action.app_id: action for action in txns},
-    )
+    found = StateColumns(*row)
+    return found.state(load_keyed_actions(db, (table_id,))[table_id] if found.is_keyed else ())
+
+
+def load_keyed_actions(
+    db: Connection, table_ids: Sequence[TableId]
+) -> Mapping[TableId, Sequence[KeyedAction]]:
+    """The domains and application transactions that are written down of tables."""
+    found: dict[TableId, list[KeyedAction]] = {table_id: [] for table_id in table_ids}
+    for table_id, kind, action in _KEYED_ACTIONS.rows(db, {"ids": listed(db, table_ids)}):
+        found[table_id].append((kind, action))
+    return found
+
+
+def _decoded_actions(
+    keyed: Iterable[KeyedAction],
+) -> tuple[dict[str, DomainMetadata], dict[str, AppTransaction]]:
+    domains: dict[str, DomainMetadata] = {}
+    txns: dict[str, AppTransaction] = {}
+    for kind, action in keyed:
+        if kind == _DOMAIN:
+            domain = msgspec.json.decode(action, type=DomainMetadata)
+            domains[domain.domain] = domain
+        else:
+            txn = msgspec.json.decode(action, type=AppTransaction)
+            txns[txn.app_id] = txn
+    return domains, txns
 
 
 def last_app_principal(db: Connection, table_id: TableId, app_id: str) -> Principal | None:

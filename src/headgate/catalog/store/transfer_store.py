@@ -56,6 +56,8 @@ _CLAIMED = select(transfers.c.table_id).where(
     transfers.c.table_name == bindparam("table"),
     transfers.c.phase == TransferPhase.CLAIMED.value,
 )
+NAME_IS_CLAIMED = _CLAIMED.exists()
+"""Whether a table is on its way in that is to have the name, or was."""
 
 
 def find_transfer(db: Connection, table_id: TableId) -> Transfer | None:
@@ -75,6 +77,11 @@ def transfers_under_way(db: Connection, name: TableName | None = None) -> tuple[
 def is_name_claimed(db: Connection, name: TableName) -> bool:
     """Whether a table is on its way in that is to have this name, or was."""
     return db.execute(_CLAIMED, {"schema": name.schema, "table": name.table}).first() is not None
+
+
+def is_schema_claimed(db: Connection, schema: str) -> bool:
+    """Whether a table is on its way into a schema, or was and may yet turn out to be there."""
+    return any(found.name.schema == schema for found in open_claims(db))
 
 
 def open_claims(db: Connection) -> tuple[Transfer, ...]:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import msgspec
 
-from headgate.catalog.ports.commits import TableState
+from headgate.catalog.ports.commits import TableState, txn_id_from_file_name
 from headgate.catalog.validation import path_containment, system_domain_rules
 from headgate.catalog.validation.number_ranges import MAX_TIMESTAMP_MS, out_of_range
 from headgate.errors import CorruptLog, HeadgateError
@@ -60,6 +60,7 @@ class ProposedCommit:
     """Where files may be besides the table, because it was cloned from there."""
     credentials: Mapping[str, str] = field(default_factory=dict)
     """The properties that look like a credential, and why; new ones must not."""
+    file_name: str | None = None  # of its staged file: by that it is known if it names no transaction
 
     @cached_property
     def attempt(self) -> Attempt:
@@ -193,6 +194,7 @@ def _missing_timestamp(proposed: ProposedCommit) -> Breach | None:
 def _wrong_txn_id(proposed: ProposedCommit) -> Breach | None:
     info = proposed.actions[0]
     found = info.txn_id if isinstance(info, CommitInfo) else None
+    found = found or (txn_id_from_file_name(proposed.file_name) if proposed.file_name else None)
     if found != proposed.txn_id:
         why = f"commitInfo.txnId is {found!r} but the proposal's is {proposed.txn_id!r}: they must agree"
         return Breach(1, "commitInfo", why)
@@ -278,9 +280,8 @@ def _disables_timestamps(proposed: ProposedCommit) -> Breach | None:
     metadata = proposed.commit.metadata
     if metadata is None or in_commit_timestamps.has_in_commit_timestamps(metadata):
         return None
-    return proposed.breach(
-        metadata, f"{property_values.IN_COMMIT_TIMESTAMPS} must stay true on a catalog-managed table"
-    )
+    why = f"{property_values.IN_COMMIT_TIMESTAMPS} must stay true on a catalog-managed table"
+    return proposed.breach(metadata, why)
 
 
 def _protocol_request_as_property(proposed: ProposedCommit) -> Breach | None:

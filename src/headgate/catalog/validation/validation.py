@@ -79,14 +79,16 @@ def check_content(proposal: Proposal, content: bytes) -> CheckedContent:
         raise InvalidRequest(
             "only an inline commit that adds files and does nothing else may leave its version open"
         )
-    return _checked_content(proposal.txn_id, actions, commit, changes_table=changes_table)
+    file_name = None if isinstance(proposal.content, InlineCommit) else proposal.content.file_name
+    proposed = ProposedCommit(proposal.txn_id, actions, commit, file_name=file_name)
+    return _checked_content(proposed, changes_table=changes_table)
 
 
 def check_first_commit(content: bytes, sources: Collection[str] = ()) -> CheckedContent:
     """The facts of version 0 of a table, after checking all that can be without a table before it."""
     actions = _parse_actions(content)
     commit = commit_from_actions(Version(0), actions)
-    checked = _checked_content(_txn_id(commit), actions, commit, changes_table=True)
+    checked = _checked_content(ProposedCommit(_txn_id(commit), actions, commit), changes_table=True)
     check_against_table(checked, None, sources)
     return checked
 
@@ -101,12 +103,11 @@ def check_against_table(
         raise _refusal(*found)
 
 
-def _checked_content(
-    txn_id: TxnId, actions: tuple[Action, ...], commit: Commit, *, changes_table: bool
-) -> CheckedContent:
+def _checked_content(proposed: ProposedCommit, *, changes_table: bool) -> CheckedContent:
     rules = (*content_rules.RULES, *text_rules.RULES)
-    if found := first_breach(rules, ProposedCommit(txn_id, actions, commit)):
+    if found := first_breach(rules, proposed):
         raise _refusal(*found)
+    commit, actions = proposed.commit, proposed.actions
     stamp = commit.info.in_commit_timestamp if commit.info is not None else None
     concerns_table = changes_table or bool(commit.removes) or not all(map(_is_plain_add, commit.adds))
     credentials = (

@@ -1,27 +1,18 @@
-"""Who may do what? Principals, privileges and what is granted; and what was agreed about commits.
+"""What may be granted, on what? Privileges, and what was agreed about commits.
 
-Who connects without a name is the lake's owner and may do everything. Who made a table owns it, and may
-do everything with it. Anybody else may do what was granted, on the table itself or on what it is in.
+Who made a table owns it, and may do everything with it. Anybody else may do what was granted, to them or to a
+group of theirs, on the table itself or on what it is in.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NewType, Protocol
+from typing import Protocol
 
+from headgate.catalog.ports.access.principals import Principal, PrincipalGroups
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
 from headgate.errors import InvalidRequest
-
-Principal = NewType("Principal", str)
-
-OWNER = Principal("owner")
-"""The lake's owner, who needs no grants."""
-
-EXTERNAL = Principal("external")
-"""Whoever published a version without the catalog. Nobody acts under this name, but it can be granted to."""
-
-_LONGEST_NAME = 255
 
 
 class Privilege(Enum):
@@ -84,23 +75,6 @@ class Grant:
     on: str
     """``lake``, the name of a schema, or that of a table."""
     granted_by: Principal
-
-
-def parse_principal(name: str) -> Principal:
-    """A principal by name; refused if it cannot be one."""
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or name != name.strip():
-        raise InvalidRequest(f"{name!r} is not the name of a principal: use printable characters")
-    return Principal(name)
-
-
-def acting_principal(name: str) -> Principal:
-    """A principal on whose behalf something is done; refused if nobody can be that one."""
-    if name == EXTERNAL:
-        raise InvalidRequest(
-            f"{name!r} is whoever publishes versions without the catalog, so nobody connects as that: choose "
-            "another name"
-        )
-    return parse_principal(name)
 
 
 def parse_privilege(privilege: Privilege | str) -> Privilege:
@@ -186,5 +160,5 @@ class ForeignKeys(Protocol):
         ...
 
 
-class AccessControl(Grants, CommitRules, ForeignKeys, Protocol):
+class AccessControl(Grants, PrincipalGroups, CommitRules, ForeignKeys, Protocol):
     """All that a catalog lets its users decide about others, on behalf of one principal."""

@@ -1,0 +1,115 @@
+"""What does a client need to open a table? One statement tells it, and a second what is not published yet.
+
+A table is opened by its name, and brought up to date by its id; several are by one question for all of them.
+Only a table with metadata domains or application transactions takes a statement more, for these.
+
+``benchmarks/many_tables.py`` justifies it, where each commit opens its table: seven statements with
+SQLAlchemy's work around them took 0.9 ms of CPU, which was more than half of the commit itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select
+
+from headgate.catalog.database.prepared_statements import PreparedStatement, is_any_of, listed
+from headgate.catalog.decision import TableHead
+from headgate.catalog.ports.commits import RatifiedCommit, TableId, Tail
+from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory_copy import LIVE
+from headgate.catalog.ports.serving import LogHints
+from headgate.catalog.store import commit_store, loading, name_store, table_state, transfer_store
+from headgate.catalog.store.commit_store import tables
+from headgate.catalog.store.loading import log_hints
+from headgate.catalog.store.table_state import KeyedAction, StateColumns
+from headgate.protocol.actions import Version
+
+_PARTS = (
+    name_store.ENTRY_COLUMNS,
+    commit_store.HEAD_COLUMNS,
+    table_state.STATE_COLUMNS,
+    loading.HINT_COLUMNS,
+)
+_OPENING = select(*(column for part in _PARTS for column in part)).select_from(
+    tables.outerjoin(log_hints, log_hints.c.table_id == tables.c.table_id)
+)
+_BY_NAME = PreparedStatement(
+    _OPENING.add_columns(transfer_store.NAME_IS_CLAIMED.label("claimed")).where(name_store.HAS_NAME)
+)
+_BY_ID = PreparedStatement(_OPENING.where(tables.c.table_id == bindparam("id"), tables.c.state == LIVE))
+_BY_IDS = PreparedStatement(_OPENING.where(is_any_of(tables.c.table_id, "ids"), tables.c.state == LIVE))
+
+
+@dataclass(frozen=True, slots=True)
+class TableOpening:
+    """A live table as its row says, from one statement."""
+
+    entry: TableEntry
+    """With its location as the database has it."""
+    head: TableHead
+    columns: StateColumns
+    hints: LogHints
+    is_name_claimed: bool = False
+    """Whether a table is on its way in that is to have the name, or was."""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the catalog holds no commit that the log lacks."""
+        return self.head.latest == self.head.published
+
+    def tail(self, unpublished: Sequence[RatifiedCommit], keyed: Iterable[KeyedAction]) -> Tail:
+        """The latest version, and the commits that are not published yet."""
+        head = self.head
+        told = self.columns.state(keyed)
+        return Tail(head.latest, head.published, tuple(unpublished), told, head.latest_timestamp or None)
+
+
+def find_opening(db: Connection, name: TableName) -> TableOpening | None:
+    """The live table of that name."""
+    row = _BY_NAME.row(db, {"schema": name.schema, "table": name.table})
+    return None if row is None else _opening(row)
+
+
+def find_opening_by_id(db: Connection, table_id: TableId) -> TableOpening | None:
+    """The live table of that id."""
+    row = _BY_ID.row(db, {"id": table_id})
+    return None if row is None else _opening(row)
+
+
+def load_tail(db: Connection, found: TableOpening) -> Tail:
+    """The latest version of a live table, and every ratified commit that is not yet published."""
+    table_id, published = found.entry.table_id, found.head.published
+    unpublished: Sequence[RatifiedCommit] = ()
+    if not found.is_published:
+        unpublished = commit_store.commits_from(db, table_id, Version(published + 1), published)
+    keyed = table_state.load_keyed_actions(db, (table_id,))[table_id] if found.columns.is_keyed else ()
+    return found.tail(unpublished, keyed)
+
+
+def load_tails(db: Connection, table_ids: Sequence[TableId]) -> dict[TableId, tuple[TableHead, Tail]]:
+    """The heads and tails of those of these tables that are live."""
+    openings = (
+        [_opening(row) for row in _BY_IDS.rows(db, {"ids": listed(db, table_ids)})] if table_ids else []
+    )
+    behind = [found.entry.table_id for found in openings if not found.is_published]
+    keyed = [found.entry.table_id for found in openings if found.columns.is_keyed]
+    unpublished = commit_store.unpublished_commits(db, behind)
+    actions = table_state.load_keyed_actions(db, keyed) if keyed else {}
+    return {
+        table_id: (found.head, found.tail(unpublished.get(table_id, ()), actions.get(table_id, ())))
+        for found in openings
+        for table_id in (found.entry.table_id,)
+    }
+
+
+def _opening(row: Sequence[Any]) -> TableOpening:
+    values = iter(row)
+    entry, head, state, hints = ([next(values) for _ in part] for part in _PARTS)
+    return TableOpening(
+        name_store.read_entry(*entry),
+        commit_store.read_head(*head),
+        StateColumns(*state),
+        loading.read_hints(*hints),
+        bool(next(values, False)),
+    )
