@@ -33,6 +33,8 @@ class Frontier:
     """The newest checksum that the catalog has a copy of, so that nobody reads its file."""
     told: TableState | None = None
     """What the catalog says the table is at the latest version, if it says so."""
+    latest_timestamp: EpochMillis | None = field(default=None, compare=False)
+    """The in-commit timestamp of the latest version, if the catalog tells it."""
     unanswered: str | None = None
     """Why who decides could not be asked, so that later versions may exist; None if they were."""
 

@@ -1,6 +1,5 @@
 """One table opened for work: its log, the route of its commits, and the newest snapshot seen."""
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -30,12 +29,13 @@ from headgate.table.committer import Committer, Frontier
 from headgate.table.integrity import check
 from headgate.table.integrity import repair as integrity_repair
 from headgate.table.integrity.check import IntegrityReport, IntegritySubject
+from headgate.table.known_snapshots import KnownSnapshots
 from headgate.table.location import CatalogIdentity, NewFolder
 from headgate.table.read import change_files, checksum_files, history, log_reader, snapshot
 from headgate.table.read.change_files import VersionChanges, VersionRange
 from headgate.table.read.file_schema_cache import FileSchemaCache
 from headgate.table.read.history import HistoryEntry
-from headgate.table.read.live_files import LiveFiles
+from headgate.table.read.live_files import UNREAD, LiveFiles
 from headgate.table.read.snapshot import Snapshot, TableDescription
 from headgate.table.transaction import Change, Transaction
 from headgate.table.upkeep import checkpoint_writer, log_cleanup, log_compaction
@@ -73,8 +73,7 @@ class OpenedTable:
         self._observer = observer
         self.member = member
         self.file_schemas = FileSchemaCache()
-        self._lock = threading.Lock()
-        self._newest: Snapshot | None = None
+        self._known = KnownSnapshots()
 
     def snapshot(
         self, *, version: int | None = None, timestamp: EpochMillis | None = None, or_earliest: bool = False
@@ -104,7 +103,7 @@ class OpenedTable:
 
     def describe(self) -> TableDescription:
         """What the table is now; no commit is read if a catalog or checksum tells and nobody needs files."""
-        known = self._newest
+        known = self._known.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         latest, told = frontier.latest, frontier.told
         if told is not None and told.protocol.is_catalog_managed:
@@ -139,15 +138,15 @@ class OpenedTable:
     @property
     def known(self) -> Snapshot | None:
         """The newest snapshot seen, if any."""
-        return self._newest
+        return self._known.loaded
 
     def seed_snapshot(self, found: Snapshot) -> None:
         """Begin with what somebody else has loaded of the same table."""
-        self._advance(found)
+        self._known.advance(found)
 
     def newest_known(self) -> Snapshot:
         """The newest snapshot seen by this process, without asking anyone; good enough for a blind append."""
-        return self._newest or self.snapshot()
+        return self._known.newest or self._told()
 
     @property
     def settings(self) -> Settings:
@@ -174,7 +173,7 @@ class OpenedTable:
         try:
             done = loop.commit(txn, self._committer, self._settings, world=self.world)
         except (ConflictError, UserError):
-            self._newest = None  # running the operation again must start from the version that won
+            self._known.forget()  # running the operation again must start from the version that won
             raise
         self.committed(txn, base, done)
         return done.version
@@ -183,7 +182,7 @@ class OpenedTable:
         """Take note that a transaction which began at ``base`` was ratified, and do what follows a commit."""
         # Under a txnId of the caller's, an earlier run may be the one that was ratified, with other content.
         if done.since_base and txn.change.txn_id is None:
-            self._advance(self._bounded(base.after(done.since_base)))
+            self._known.advance(self._bounded(base.after(done.since_base)))
         interval = log_retention.checkpoint_interval(base.state.metadata)
         self._after_commit.committed(self._keeper, done.version, interval=interval)
 
@@ -301,7 +300,7 @@ class OpenedTable:
         subject = IntegritySubject(name, self.location, self.store, self._committer, self.world, keeper)
         if not repair:
             return check.check_table(subject, data=data)
-        self._newest = None
+        self._known.forget()
         return integrity_repair.check_and_repair(subject, data=data)
 
     def close(self) -> None:
@@ -315,9 +314,21 @@ class OpenedTable:
         """A writer that never looks at the files must not keep every commit it made for the day it does."""
         if advanced.files.pending <= _MOST_PENDING:
             return advanced
-        version, size = advanced.version, advanced.files.checkpoint_bytes
-        reloaded = LiveFiles(lambda: self._reloaded(version).files.columns, checkpoint_bytes=size)
-        return replace(advanced, files=reloaded)
+        return Snapshot(advanced.state, self._files_later(advanced.version, like=advanced.files))
+
+    def _files_later(self, version: Version, *, like: LiveFiles) -> LiveFiles:
+        """The files of a version, which is loaded if they are asked for."""
+        return like.made_by(lambda: self._reloaded(version).files.columns)
+
+    def _told(self) -> Snapshot:
+        """The latest version by the catalog's word, its log unread; where it does not tell all, loaded."""
+        state = snapshot.told_state(frontier := self._committer.frontier())
+        if state is None:
+            return self._remember(*self._latest(frontier))
+        self._check_readable(state.protocol, state.metadata)
+        found = Snapshot(state, self._files_later(state.version, like=UNREAD))
+        self._known.advance(found)
+        return found
 
     def _reloaded(self, version: Version) -> Snapshot:
         return snapshot.load_snapshot(self.store, self._committer.frontier(known=version), target=version)
@@ -327,7 +338,7 @@ class OpenedTable:
 
         Nothing of it is remembered yet, so a failure on the way leaves no half-way snapshot.
         """
-        known = self._newest
+        known = self._known.loaded
         if frontier is None:
             frontier = self._committer.frontier(known=known.version if known else None)
         loaded = snapshot.load_snapshot(self.store, frontier, known=known)
@@ -337,7 +348,7 @@ class OpenedTable:
         return loaded, frontier
 
     def _at(self, version: Version) -> Snapshot:
-        known = self._newest
+        known = self._known.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         if version > frontier.latest:  # unless there is somebody who knows more
             known, frontier = self._latest(frontier)
@@ -350,7 +361,7 @@ class OpenedTable:
         if version is not None:
             found = self.snapshot(version=version)
             return found.version, found.state.domains
-        known = self._newest
+        known = self._known.loaded
         frontier = self._committer.frontier(known=known.version if known else None)
         told = frontier.told
         if told is not None and told.domains is not None and told.protocol.is_catalog_managed:
@@ -368,7 +379,7 @@ class OpenedTable:
     def _remember(self, loaded: Snapshot, frontier: Frontier) -> Snapshot:
         self._check(loaded, frontier)
         if loaded.version == frontier.latest:
-            self._advance(loaded)
+            self._known.advance(loaded)
         return loaded
 
     def _check(self, loaded: Snapshot, frontier: Frontier) -> None:
@@ -387,8 +398,3 @@ class OpenedTable:
         """Whether a catalog manages the table, whatever it was at this version."""
         newest = snapshot.load_snapshot(self.store, frontier, known=older)
         return newest.state.protocol.is_catalog_managed
-
-    def _advance(self, loaded: Snapshot) -> None:
-        with self._lock:
-            if self._newest is None or loaded.version > self._newest.version:
-                self._newest = loaded

@@ -30,7 +30,12 @@ from headgate.protocol.features import (
 from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log import codec, file_names, in_commit_timestamps
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import alter_properties, session_defaults, stored_expressions
+from headgate.protocol.metadata import (
+    alter_properties,
+    declared_constraints,
+    session_defaults,
+    stored_expressions,
+)
 from headgate.protocol.metadata.alter_properties import PropertyChanges
 from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
 from headgate.protocol.schema import column_ids, column_mapping, enforcement
@@ -59,6 +64,8 @@ class TableDefinition:
     """The properties that the session gives to new tables which do not say otherwise."""
     domains: Mapping[str, str] = field(default_factory=dict)
     """The metadata domains that it has from its first version on, and their configurations."""
+    constraints: Mapping[str, str] = field(default_factory=dict)
+    """The CHECK constraints that its rows must meet, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,10 @@ def initial_state(definition: TableDefinition, *, managed: bool, world: World) -
         format=Format(provider="parquet", options={}),
         schema_string=schema_json.render(schema),
         partition_columns=normalize_partition_columns(definition.partition_by, schema),
-        configuration=_properties(definition, asked, managed=managed),
+        configuration={
+            **_properties(definition, asked, managed=managed),
+            **declared_constraints.constraint_properties(definition.constraints, schema),
+        },
         created_time=EpochMillis(world.now_ms()),
     )
     enforcement.check_new_schema(

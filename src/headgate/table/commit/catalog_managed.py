@@ -166,7 +166,9 @@ def publish_and_retry(propose: Callable[[], Answer], publish: Callable[[], objec
 def frontier_from_tail(found: Tail) -> Frontier:
     """How far a table reaches by its catalog's word."""
     held = {commit.version: commit for commit in found.commits}
-    return Frontier(found.latest, held, managed=True, told=found.told)
+    return Frontier(
+        found.latest, held, managed=True, told=found.told, latest_timestamp=found.latest_timestamp
+    )
 
 
 def check_route(txn: Transaction) -> None:

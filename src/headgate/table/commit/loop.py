@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from headgate import tracing
 from headgate.catalog.ports.commits import Lost, Open, Outcome, Ratified, Unknown
 from headgate.clock import World
 from headgate.errors import CommitUnknown, HeadgateError, RetriesExhausted, Retry
@@ -52,6 +53,13 @@ def commit(txn: Transaction, committer: Committer, settings: Settings, *, world:
     """
     if txn.is_no_op:
         return CommitResult(txn.base, ())
+    with tracing.span("headgate.commit", {"headgate.txn_id": txn.txn_id, "headgate.base": txn.base}):
+        return _propose_until_settled(txn, committer, settings, world)
+
+
+def _propose_until_settled(
+    txn: Transaction, committer: Committer, settings: Settings, world: World
+) -> CommitResult:
     winners: tuple[Commit, ...] = ()
     patience, doubt = RetryBudget(settings, world), NOTHING_UNRESOLVED
     while patience.has_attempts_left:
@@ -132,12 +140,13 @@ def propose_once(
 
 
 def _propose(txn: Transaction, committer: Committer, doubt: Unresolved) -> tuple[Outcome[Commit], Unresolved]:
-    return propose_once(
-        partial(committer.propose, txn),
-        partial(committer.outcome_of, txn),
-        doubt,
-        partial(_unresolved_error, txn),
-    )
+    with tracing.span("headgate.propose", {"headgate.target": txn.target}):
+        return propose_once(
+            partial(committer.propose, txn),
+            partial(committer.outcome_of, txn),
+            doubt,
+            partial(_unresolved_error, txn),
+        )
 
 
 def _unresolved_error(txn: Transaction, doubt: Unresolved) -> HeadgateError:

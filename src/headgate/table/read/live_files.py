@@ -68,7 +68,7 @@ class LiveFiles:
 
     __slots__ = (
         "__weakref__", "_bounds", "_columns", "_commit", "_late", "_origin", "_parent", "_partial",
-        "checkpoint_bytes", "pending",
+        "checkpoint_bytes", "is_unread", "pending",
     )  # fmt: skip
 
     def __init__(
@@ -77,6 +77,7 @@ class LiveFiles:
         late: CheckpointStatistics | None = None,
         *,
         checkpoint_bytes: int = 0,
+        is_unread: bool = False,
     ) -> None:
         self._origin: Columns | None = origin
         self._late = late
@@ -89,14 +90,22 @@ class LiveFiles:
         """How many commits are kept to make the columns from."""
         self.checkpoint_bytes = checkpoint_bytes
         """How large the checkpoint is that the columns are made from."""
+        self.is_unread = is_unread
+        """Whether the log was not looked at for them: good for who appends, a detour for who reads."""
 
     def after(self, commit: Commit) -> "LiveFiles":
         """The live files once ``commit`` is applied."""
-        following = LiveFiles(late=self._late, checkpoint_bytes=self.checkpoint_bytes)
+        following = LiveFiles(
+            late=self._late, checkpoint_bytes=self.checkpoint_bytes, is_unread=self.is_unread
+        )
         following._origin = None
         following._parent, following._commit = self, commit
         following.pending = 1 if self._partial is not None else self.pending + 1
         return following
+
+    def made_by(self, origin: Columns) -> "LiveFiles":
+        """Files of which the same is known beforehand, with columns from elsewhere."""
+        return LiveFiles(origin, checkpoint_bytes=self.checkpoint_bytes, is_unread=self.is_unread)
 
     @property
     def columns(self) -> pa.Table:
@@ -163,6 +172,10 @@ class LiveFiles:
             pending.append(commit)
             node = parent
         return reconcile(known, reversed(pending)) if pending else known
+
+
+UNREAD = LiveFiles(is_unread=True)
+"""Files of which nothing was looked at."""
 
 
 def _with_late_statistics(known: pa.Table, late: pa.Table) -> pa.Table:

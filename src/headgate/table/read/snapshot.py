@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from headgate.errors import CorruptLog, ObjectNotFound, VersionNotFound
-from headgate.protocol.actions import Commit, Metadata, Protocol, Version
+from headgate.protocol.actions import Commit, CommitInfo, Metadata, Protocol, Version
 from headgate.protocol.log import log_segment, replay
 from headgate.protocol.log.log_segment import LogSegment
 from headgate.protocol.log.replay import State
@@ -83,6 +83,19 @@ def load_snapshot(
         loaded = _load(store, frontier, target, known)
     replay.check_usable(loaded.state)
     return replace(loaded, state=checksum_files.with_commit_timestamp(store, loaded.state, frontier))
+
+
+def told_state(frontier: Frontier) -> State | None:
+    """The small state of the latest version by the catalog's word, if it tells all of it."""
+    told, timestamp = frontier.told, frontier.latest_timestamp
+    if told is None or told.domains is None or told.txns is None or timestamp is None:
+        return None
+    if not (frontier.managed and told.protocol.is_catalog_managed):
+        return None
+    info = CommitInfo(in_commit_timestamp=timestamp)
+    return replay.check_usable(
+        State(frontier.latest, told.protocol, told.metadata, info, told.txns, told.domains)
+    )
 
 
 @contextmanager

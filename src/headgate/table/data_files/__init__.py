@@ -1,0 +1,1 @@
+"""The data files of a table, as far as they are read without an engine."""

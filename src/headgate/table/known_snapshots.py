@@ -1,0 +1,48 @@
+"""What does this process know of a table already? The newest snapshot it has seen, and one to append to.
+
+Who appends needs no files: what the catalog tells of a table is enough, and its log stays unread. Such a
+snapshot is kept apart, because who reads would have to go back to the log for its files.
+
+``benchmarks/many_tables.py`` justifies it: there each commit is the first of its handle, and to read a
+checkpoint and a few commits for it took as long as the commit.
+"""
+
+import threading
+
+from headgate.table.read.snapshot import Snapshot
+
+
+class KnownSnapshots:
+    """The newest snapshots of one table; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: Snapshot | None = None
+        self._unread: Snapshot | None = None
+
+    @property
+    def loaded(self) -> Snapshot | None:
+        """The newest one that was loaded from the log."""
+        return self._loaded
+
+    @property
+    def newest(self) -> Snapshot | None:
+        """The newest one, whether or not its files are known."""
+        return self._unread or self._loaded
+
+    def advance(self, found: Snapshot) -> None:
+        """Keep a snapshot if it is news."""
+        with self._lock:
+            if found.files.is_unread:
+                if self.newest is None or found.version > self.newest.version:
+                    self._unread = found
+                return
+            if self._loaded is None or found.version > self._loaded.version:
+                self._loaded = found
+            if self._unread is not None and self._unread.version <= found.version:
+                self._unread = None
+
+    def forget(self) -> None:
+        """Begin anew."""
+        with self._lock:
+            self._loaded = self._unread = None
