@@ -4,7 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate.catalog.ports.access import AccessControl, ForeignKey, Grant, Privilege
+from headgate.catalog.ports.access import (
+    AccessControl,
+    AccessTokens,
+    CreatedToken,
+    CredentialKind,
+    ForeignKey,
+    Grant,
+    Group,
+    Privilege,
+    StoredToken,
+    TokenScope,
+)
+
+_DAY_MS = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +25,7 @@ class LakeAccess:
     """What a lake offers to who decides about others; a method takes MANAGE GRANTS on what it is about."""
 
     access_control: AccessControl
+    access_tokens: AccessTokens
 
     def grant(self, privilege: Privilege | str, *, on: str | None = None, to: str) -> None:
         """Let a principal do something: ``on`` a table, on all tables of a schema, or without it in the lake.
@@ -27,6 +41,52 @@ class LakeAccess:
     def grants(self) -> tuple[Grant, ...]:
         """What was granted to whom; to who may not manage the grants of the lake, their own."""
         return self.access_control.grants()
+
+    def add_member(self, group: str, principal: str) -> bool:
+        """Make a principal a member of a group; whether that is new.
+
+        What is granted to the group, ``lake.grant("read", on="sales", to="group:analysts")``, holds for it.
+        """
+        return self.access_control.add_member(group, principal)
+
+    def remove_member(self, group: str, principal: str) -> bool:
+        """Let a principal be no member of a group any more; whether it was one."""
+        return self.access_control.remove_member(group, principal)
+
+    def groups(self) -> tuple[Group, ...]:
+        """The groups and their members; to who may not manage the grants of the lake, their own."""
+        return self.access_control.groups()
+
+    def create_token(
+        self,
+        principal: str,
+        *,
+        days: float = 90.0,
+        read_only: bool = False,
+        schema: str | None = None,
+        label: str = "",
+        client: bool = False,
+    ) -> CreatedToken:
+        """A token by which a server knows a principal; its ``secret`` is told here and never again.
+
+        With ``read_only``, or for one ``schema`` alone, it is good for less than what the principal may do.
+        A ``client`` is an id and a secret, which are exchanged for tokens that end soon.
+        """
+        return self.access_tokens.create(
+            principal,
+            ttl_ms=int(days * _DAY_MS),
+            scope=TokenScope(read_only, schema),
+            label=label,
+            kind=CredentialKind.CLIENT if client else CredentialKind.TOKEN,
+        )
+
+    def tokens(self) -> tuple[StoredToken, ...]:
+        """The tokens that have not ended, without their secrets: all, for the lake's owner, or one's own."""
+        return self.access_tokens.tokens()
+
+    def revoke_token(self, token_id: str) -> bool:
+        """Take a token back, with those made by means of it; whether there was one."""
+        return self.access_tokens.revoke(token_id)
 
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
         """How many commits of one table a principal may leave unpublished; None for no limit of its own."""

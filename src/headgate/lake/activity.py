@@ -10,13 +10,12 @@ from headgate.catalog.ports import maintenance
 from headgate.catalog.ports.access import OWNER
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.ports.events import ALL_EVENT_KINDS, Event, EventKind
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.clock import World
 from headgate.errors import InvalidRequest
 from headgate.lake.listener import Listener
-from headgate.lake.names import parse_name
 from headgate.protocol.actions import Version
 from headgate.protocol.features import rearrangement
 from headgate.protocol.features.rearrangement import Thresholds

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate.catalog.ports.directory import parse_name
 from headgate.lake.context import LakeContext
-from headgate.lake.names import parse_name
 from headgate.lake.path_table import at_path
 from headgate.lake.table import Table
 from headgate.spark.commands import convert as converting

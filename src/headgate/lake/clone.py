@@ -8,16 +8,14 @@ from datetime import datetime
 from pathlib import Path
 
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.directory import TableEntry, TableName, parse_name
 from headgate.errors import TableNotFound, VersionNotFound
 from headgate.lake.activity import LakeActivity
 from headgate.lake.context import LakeContext
-from headgate.lake.names import parse_name
 from headgate.lake.path_table import open_path
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.calls import moments
-from headgate.storage.locate import locate
 from headgate.table.alter import clone as cloned
 from headgate.table.alter.clone import CloneOptions, CloneSource
 from headgate.table.location import NewTableLocation
@@ -81,7 +79,7 @@ class TableCloning:
     def _make(self, found: _CloneSource, source: CloneSource, target: TableName, wish: CloneOptions) -> Table:
         staging = self.context.reserve(target)
         self._let_name(staging.table_id, found, source, wish)
-        site = NewTableLocation(staging.location, locate(staging.location), self.context.world)
+        site = NewTableLocation(staging.location, self.context.staging_store(staging), self.context.world)
         wish = replaced(wish, required=alter_properties.catalog_identity(staging.table_id, str(target)))
         return self.context.handle(
             cloned.create_clone(site, source, wish, lambda: self.context.catalog.register(staging, target))

@@ -12,23 +12,21 @@ from dataclasses import dataclass
 from functools import partial
 
 from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName, parse_name
 from headgate.catalog.ports.serving import LoadedTable
+from headgate.catalog.table_stores import open_store
 from headgate.clock import World
-from headgate.lake.names import parse_name
 from headgate.lake.table import Table
 from headgate.plugins import domain_handlers
 from headgate.protocol.log import file_names
 from headgate.settings import Settings
 from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage import make_folder
-from headgate.storage.locate import locate
+from headgate.storage.store import Store
+from headgate.table.catalog_table import CatalogTables
 from headgate.table.commit.background import PostCommitScheduler
-from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.commit.catalog_managed import ManagedCommitter
-from headgate.table.location import CatalogIdentity
 from headgate.table.opened_table import OpenedTable
-from headgate.table.upkeep.permissions import CatalogGuard
 
 DestinationFinder = Callable[[str, Mapping[str, str] | None], Destination]
 """Finds, in whatever process, where streams go to by a name; with properties the table may be made."""
@@ -53,29 +51,10 @@ class LakeContext:
         self, entry: TableEntry, loaded: LoadedTable | None = None
     ) -> tuple[ManagedCommitter, OpenedTable]:
         """A table and what commits to it, with what the catalog told when it was loaded."""
-        catalog, settings, store = self.catalog, self.settings, locate(entry.location)
-        committer = ManagedCommitter(
-            store,
-            catalog,
-            entry.table_id,
-            world=self.world,
-            inline_limit_bytes=settings.inline_limit_bytes,
-            served=CatalogHints(
-                catalog, entry.table_id, loaded=loaded, fresh_seconds=settings.opening_seconds
-            ),
+        tables = CatalogTables(
+            self.catalog, self.settings, self.world, self.after_commit, domain_handlers.registered
         )
-        opened = OpenedTable(
-            entry.location,
-            store,
-            committer,
-            after_commit=self.after_commit,
-            settings=settings,
-            world=self.world,
-            handlers=domain_handlers.registered,
-            guard=CatalogGuard(catalog.permissions, catalog.leases, entry.table_id),
-            member=CatalogIdentity(entry.table_id),
-        )
-        return committer, opened
+        return tables.open(entry, loaded)
 
     def open_table(self, entry: TableEntry) -> OpenedTable:
         """A table, for work that needs no Spark."""
@@ -97,3 +76,7 @@ class LakeContext:
         staging = self.catalog.stage(name)
         make_folder.make_folder(staging.location, file_names.STAGED_FOLDER)
         return staging
+
+    def staging_store(self, staging: StagingTable) -> Store:
+        """The files of a table that is being made."""
+        return open_store(self.catalog, staging.table_id, staging.location)

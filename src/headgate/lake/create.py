@@ -8,10 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 from typing_extensions import Unpack
 
-from headgate.catalog.ports.directory import StagingTable, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName, parse_name
 from headgate.errors import InvalidRequest, TableExists, TableNotFound
 from headgate.lake.context import LakeContext
-from headgate.lake.names import parse_name
 from headgate.lake.table import Table
 from headgate.protocol.metadata import alter_properties
 from headgate.spark.data_files import write_options
@@ -24,11 +23,12 @@ from headgate.spark.streaming.stream_options import StreamKwargs, StreamMode
 from headgate.spark.write import replace_table as replacing
 from headgate.spark.write.replace_table import TableReplacement
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
-from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
+
+_FEATURE = "delta.feature."
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +168,14 @@ class TableCreation:
         content = create.version_0(
             _with_catalog_properties(definition, staging, name), managed=True, world=self.context.world
         )
-        create.write_first_commit(locate(staging.location), content, managed=True)
+        create.write_first_commit(self.context.staging_store(staging), content, managed=True)
         return staging
 
     def _create_with_rows(
         self, name: TableName, definition: TableDefinition, df: DataFrame, asked: WriteOptions
     ) -> Table:
         staging = self.context.reserve(name)
-        store = locate(staging.location)
-        site = NewTableLocation(staging.location, store, self.context.world)
+        site = NewTableLocation(staging.location, self.context.staging_store(staging), self.context.world)
         entry = create_with_rows(
             site,
             _with_catalog_properties(definition, staging, name),
@@ -206,5 +205,11 @@ def _with_catalog_properties(
     definition: TableDefinition, staging: StagingTable, name: TableName
 ) -> TableDefinition:
     """The definition with what the table has to say of its catalog; a transaction names it otherwise."""
-    required = {**alter_properties.catalog_identity(staging.table_id, str(name)), **definition.required}
-    return replace(definition, required=required)
+    identity = alter_properties.catalog_identity(staging.table_id, str(name))
+    asked = {key: value for key, value in staging.properties.items() if not key.startswith(_FEATURE)}
+    features = {key: value for key, value in staging.properties.items() if key.startswith(_FEATURE)}
+    return replace(
+        definition,
+        properties={**definition.properties, **features},
+        required={**asked, **identity, **definition.required},
+    )

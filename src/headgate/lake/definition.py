@@ -1,4 +1,4 @@
-"""What a table is, as its user asks for it and changes it: columns, properties, features, domains, owner."""
+"""What a table is, as its user asks and changes it: columns, properties, features, domains, owner, log."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,9 +22,33 @@ from headgate.table.opened_table import OpenedTable
 
 @dataclass(frozen=True, slots=True)
 class TableAlteration:
-    """Each method that changes something is one commit, and gives its version; no row is touched."""
+    """Each method that changes the table is one commit, and gives its version; no row is touched."""
 
     opened: OpenedTable
+
+    def publish(self) -> int:
+        """Publish every ratified version to ``_delta_log``; the latest of them."""
+        return self.opened.publish()
+
+    def checkpoint(self) -> int:
+        """Write a checkpoint of the latest version, so that readers need not replay the log; that version.
+
+        After every ``delta.checkpointInterval`` commits it happens by itself.
+        """
+        return self.opened.checkpoint()
+
+    def compact_log(self, start: int, end: int) -> None:
+        """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
+        self.opened.compact_log(start, end)
+
+    def cleanup_log(self) -> tuple[str, ...]:
+        """Delete what is older than ``delta.logRetentionDuration`` from the log; the paths of what is gone.
+
+        The versions before the checkpoint that stays can then no longer be read; leased ones stay. A
+        catalog-managed table's log belongs to its catalog: refused, unless ``lake.permit`` allowed it or
+        you own the table.
+        """
+        return self.opened.cleanup_log()
 
     def domains(self, *, version: int | None = None) -> Mapping[str, str]:
         """The table's metadata domains and their configurations, now or at a version."""

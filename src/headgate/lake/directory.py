@@ -6,10 +6,9 @@ from pathlib import Path
 
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
-from headgate.catalog.ports.directory import TableEntry
+from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.ports.serving import CommitRecord
 from headgate.lake import lake_recovery
-from headgate.lake.names import parse_name
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge

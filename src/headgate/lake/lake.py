@@ -4,16 +4,18 @@ A ``Lake`` is made of parts, each in a module of its own, and offers their calls
 opens tables, one or several at one moment, and the lake itself.
 """
 
+import os
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
 from headgate.calls.delegation import delegate
-from headgate.catalog.ports.access import OWNER
-from headgate.catalog.ports.catalog import LakeCatalog
-from headgate.catalog.targets import CatalogTarget
+from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
+from headgate.catalog.ports.directory import parse_name
+from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http
 from headgate.clock import SystemWorld, World
 from headgate.errors import InvalidRequest
 from headgate.lake import lake_recovery
@@ -24,7 +26,6 @@ from headgate.lake.clone import TableCloning
 from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
-from headgate.lake.names import parse_name
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
@@ -43,7 +44,8 @@ class LakeAddress:
 
     target: str = field(repr=False)  # it may have a password
     settings: Settings
-    principal: str
+    principal: str | None
+    token: str | None = field(default=None, repr=False)
 
 
 def _creation(lake: "Lake") -> TableCreation:
@@ -78,12 +80,13 @@ class Lake:
         self, catalog: LakeCatalog, *, settings: Settings, world: World, address: LakeAddress | None = None
     ) -> None:
         again = None if address is None else partial(_destination, address)
-        after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due)
+        gathering = catalog.gathering if isinstance(catalog, GathersWrites) else nullcontext
+        after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due, gathering)
         context = LakeContext(catalog, settings, world, after_commit, again)
         self._catalog = catalog
         self._address = address
         self._context = context
-        self._access = LakeAccess(catalog.granting)
+        self._access = LakeAccess(catalog.granting, catalog.tokens)
         self._activity = LakeActivity(catalog, world, context.open_table)
         self._directory = LakeDirectory(catalog, context.open_table)
         self._creation = TableCreation(context)
@@ -162,6 +165,12 @@ class Lake:
     grant = delegate(_access, LakeAccess.grant)
     revoke = delegate(_access, LakeAccess.revoke)
     grants = delegate(_access, LakeAccess.grants)
+    add_member = delegate(_access, LakeAccess.add_member)
+    remove_member = delegate(_access, LakeAccess.remove_member)
+    groups = delegate(_access, LakeAccess.groups)
+    create_token = delegate(_access, LakeAccess.create_token)
+    tokens = delegate(_access, LakeAccess.tokens)
+    revoke_token = delegate(_access, LakeAccess.revoke_token)
     limit_unpublished = delegate(_access, LakeAccess.limit_unpublished)
     set_rule = delegate(_access, LakeAccess.set_rule)
     allow_files = delegate(_access, LakeAccess.allow_files)
@@ -199,39 +208,47 @@ def connect(
     *,
     warehouse: str | Path | None = None,
     settings: Settings | None = None,
-    principal: str = OWNER,
+    principal: str | None = None,
+    token: str | None = None,
 ) -> Lake:
-    """Open a lake, made if it does not exist: in a folder, or in a PostgreSQL database for many machines.
+    """Open a lake: in a folder, in a PostgreSQL database for many machines, or behind a server.
 
-    A folder has one SQLite file and a warehouse. The tables of a database, ``postgresql://…``, are in
-    the ``warehouse``, a folder or bucket URL that the first to connect must name. Everything is done on
-    behalf of the ``principal``, who may do what was granted; without one, of the owner, who may do all.
+    A folder, made if there is none, has one SQLite file and a warehouse. The tables of a database,
+    ``postgresql://…``, are in the ``warehouse``, a folder or bucket URL that the first to connect must name.
+    Everything is done on behalf of the ``principal``, who may do what was granted; without one, of the owner,
+    who may do all. Behind a server, ``https://host/lake``, it is done on behalf of whoever the ``token`` is
+    of, by default the one in ``HEADGATE_TOKEN``; only its owner may name another principal.
     ``CatalogLost`` if the database of tables that are there is gone, or older: see ``headgate.recover``.
     """
     settings = settings or Settings()
     place = str(target)
     if is_local(place):
         place = local_path(place)
-    address = LakeAddress(place, settings, principal)
+    if is_http(place):
+        token = token or os.environ.get(TOKEN_VARIABLE)
+    address = LakeAddress(place, settings, principal, token)
     if is_local(place):
         if warehouse is not None:
             raise InvalidRequest("a lake in a folder has its warehouse there too: leave warehouse out")
         lake_recovery.require_database(place)
     named = None if warehouse is None else str(warehouse)
-    catalog = catalogs.open_catalog(CatalogTarget(place, named, settings))
+    catalog = catalogs.open_catalog(CatalogTarget(place, named, settings, token))
     try:
-        lake_recovery.require_intact(catalog, place)
+        if not is_http(place):  # where the server sees to that
+            lake_recovery.require_intact(catalog, place)
     except BaseException:
         catalog.close()
         raise
-    catalog = catalog.acting_as(principal, policies=policies.registered)
+    catalog = catalog.acting_as(principal or catalog.principal, policies=policies.registered)
     return Lake(catalog, settings=settings, world=SystemWorld(), address=address)
 
 
 @cache
 def _lake_at(address: LakeAddress) -> Lake:
     """The lake of a process that only writes the batches of a stream; it is open as long as that runs."""
-    return connect(address.target, settings=address.settings, principal=address.principal)
+    return connect(
+        address.target, settings=address.settings, principal=address.principal, token=address.token
+    )
 
 
 def _destination(address: LakeAddress, name: str, properties: Mapping[str, str] | None) -> Destination:

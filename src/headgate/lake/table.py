@@ -11,8 +11,10 @@ from typing_extensions import Unpack
 from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
+from headgate.lake.small_data import SmallData
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
+from headgate.spark.calls.arguments import LocalRows
 from headgate.spark.calls.user_calls import CallSubject, user_calls
 from headgate.spark.commands import detail, history
 from headgate.spark.data_files import write_options
@@ -41,6 +43,10 @@ def _alteration(table: "Table") -> TableAlteration:
     return table._alteration
 
 
+def _small_data(table: "Table") -> SmallData:
+    return table._small_data
+
+
 @user_calls
 class Table:
     """Read it, write to it, look at its past."""
@@ -49,6 +55,7 @@ class Table:
         self.name = name
         self._opened = opened
         self._alteration = TableAlteration(opened)
+        self._small_data = SmallData(opened)
         self._destination = destination
 
     @property
@@ -65,8 +72,11 @@ class Table:
         """The latest version."""
         return self._opened.describe().version
 
-    def append(self, df: DataFrame, **options: Unpack[WriteKwargs]) -> int:
+    def append(self, df: DataFrame | LocalRows, **options: Unpack[WriteKwargs]) -> int:
         """Add the rows of ``df``; the version that has them. Appends never lose to each other.
+
+        That is a DataFrame of Spark, or for a batch that fits into this process an Arrow table, a DataFrame
+        of pandas or a list of dicts: these are written without Spark, by the same rules.
 
         Columns are matched by name. ``merge_schema`` adds those that the table does not have;
         ``txn=(app_id, version)`` makes the write happen once, however often it is repeated;
@@ -75,7 +85,10 @@ class Table:
         their configurations: rows and, say, the mark up to which they were loaded arrive together or
         not at all. If the rows depend on what a domain was at a version, say so with ``since``.
         """
-        return append_overwrite.append(self._opened, df, write_options.from_kwargs(options))
+        asked = write_options.from_kwargs(options)
+        if not isinstance(df, DataFrame):
+            return self._small_data.append_local(df, asked)
+        return append_overwrite.append(self._opened, df, asked)
 
     def overwrite(self, df: DataFrame, **options: Unpack[WriteKwargs]) -> int:
         """Replace all rows by those of ``df``; the version that has them. Older versions stay readable.
@@ -329,30 +342,12 @@ class Table:
         """
         return self._opened.unanswered()
 
-    def publish(self) -> int:
-        """Publish every ratified version to ``_delta_log``; the latest of them."""
-        return self._opened.publish()
-
-    def checkpoint(self) -> int:
-        """Write a checkpoint of the latest version, so that readers need not replay the log; that version.
-
-        After every ``delta.checkpointInterval`` commits it happens by itself.
-        """
-        return self._opened.checkpoint()
-
-    def compact_log(self, start: int, end: int) -> None:
-        """Write one file that readers may take in place of the commits from ``start`` to ``end``."""
-        self._opened.compact_log(start, end)
-
-    def cleanup_log(self) -> tuple[str, ...]:
-        """Delete what is older than ``delta.logRetentionDuration`` from the log; the paths of what is gone.
-
-        The versions before the checkpoint that stays can then no longer be read; leased ones stay. A
-        catalog-managed table's log belongs to its catalog: refused, unless ``lake.permit`` allowed it or
-        you own the table.
-        """
-        return self._opened.cleanup_log()
-
+    to_arrow = delegate(_small_data, SmallData.to_arrow)
+    to_pandas = delegate(_small_data, SmallData.to_pandas)
+    publish = delegate(_alteration, TableAlteration.publish)
+    checkpoint = delegate(_alteration, TableAlteration.checkpoint)
+    compact_log = delegate(_alteration, TableAlteration.compact_log)
+    cleanup_log = delegate(_alteration, TableAlteration.cleanup_log)
     domains = delegate(_alteration, TableAlteration.domains)
     domain = delegate(_alteration, TableAlteration.domain)
     set_domain = delegate(_alteration, TableAlteration.set_domain)

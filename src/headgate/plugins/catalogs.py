@@ -3,9 +3,10 @@
     headgate.plugins.catalogs.register("memory", open_in_memory)
     lake = headgate.connect("memory://tests")
 
-A folder and ``postgresql://…`` are there from the start. A package can bring catalogs of its own: an entry
-point of the group ``headgate.catalogs``, named after the scheme, is a function that opens one. It is imported
-only when a lake is so addressed; what the program registers itself comes first.
+A folder, ``postgresql://…``, ``http://…`` and ``https://…`` are there from the start. A package can bring
+catalogs of its own: an entry point of the group ``headgate.catalogs``, named after the scheme, is a function
+that opens one. It is imported only when a lake is so addressed; what the program registers itself comes
+first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,10 @@ _BUILT_IN: Mapping[str, str] = {
     _FOLDER: "headgate.catalog.embedded:open_folder",
     "postgresql": "headgate.catalog.embedded:open_server",
     "postgres": "headgate.catalog.embedded:open_server",
+    "http": "headgate.catalog.rest.opening:open_rest",
+    "https": "headgate.catalog.rest.opening:open_rest",
+    "uc+http": "headgate.catalog.unity.opening:open_unity",
+    "uc+https": "headgate.catalog.unity.opening:open_unity",
 }
 """By name, because what opens them imports a database engine, which who reads by path does not need."""
 
@@ -87,7 +92,7 @@ def open_catalog(target: CatalogTarget) -> LakeCatalog:
     opener = _OPENERS.find(scheme)
     if opener is None:
         raise InvalidRequest(
-            f"a lake is a folder or a PostgreSQL database, not {scheme}://…: connect to a "
-            "folder or to postgresql://…, whose warehouse may be in a bucket"
+            f"a lake is a folder, a PostgreSQL database or a server, not {scheme}://…: connect to a folder, "
+            "to postgresql://…, whose warehouse may be in a bucket, or to https://…"
         )
     return opener(target)

@@ -1,15 +1,19 @@
 """Which arguments of public calls are Spark's? Its frames, columns and schemas, beside all the plain ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
 from headgate.calls import arguments
 from headgate.calls.arguments import REFUSED, ArgumentKind, Kinds, instance_of, say, shown
 from headgate.errors import InvalidRequest
+
+LocalRows: TypeAlias = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]]
+"""Rows of this process; a DataFrame of pandas is taken too, which need not be installed."""
 
 
 def take_options(asked: Mapping[str, Any], known: type, of: str) -> dict[str, Any]:
@@ -39,9 +43,32 @@ def _rows_hint(value: Any) -> str:
     return f"make one with spark.createDataFrame({made}), which takes lists, pandas and Arrow"
 
 
+def _local_rows_hint(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "put it into a list, [row]"
+    dicts = "bring dicts, as in [{'id': 1}], or " if isinstance(value, list | tuple) else ""
+    return f"{dicts}{_rows_hint(value)}"
+
+
+def _rows(value: Any) -> object:
+    if isinstance(value, DataFrame | pa.Table | pa.RecordBatch):
+        return value
+    kind = type(value)
+    if kind.__module__.partition(".")[0] == "pandas" and kind.__name__ == "DataFrame":
+        return value
+    is_list = isinstance(value, list | tuple)
+    return value if is_list and all(isinstance(row, Mapping) for row in value) else REFUSED
+
+
 KINDS: tuple[ArgumentKind, ...] = (
     *arguments.KINDS,
     ArgumentKind(frozenset({DataFrame}), "a DataFrame of Spark", instance_of(DataFrame), _rows_hint),
+    ArgumentKind(
+        frozenset({DataFrame, pa.Table, pa.RecordBatch, Sequence[Mapping[str, Any]]}),
+        "rows: a DataFrame of Spark or pandas, an Arrow table, or a list of dicts",
+        _rows,
+        _local_rows_hint,
+    ),
     ArgumentKind(
         frozenset({DataFrame, StructType, str}),
         "the columns of a table",

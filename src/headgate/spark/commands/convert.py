@@ -20,7 +20,16 @@ from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNot
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partition_values
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, describe_type
+from headgate.protocol.schema.types import (
+    Array,
+    DataType,
+    Field,
+    Map,
+    Primitive,
+    Struct,
+    as_nullable,
+    describe_type,
+)
 from headgate.spark.parquet import file_schema, footers
 from headgate.spark.session import new_table, schema
 from headgate.storage.fsync import sync_files
@@ -68,7 +77,7 @@ def convert(
     """
     if _is_table(store):
         return False
-    given = None if partition_schema is None else schema.as_nullable(schema.table_schema(partition_schema))
+    given = None if partition_schema is None else as_nullable(schema.table_schema(partition_schema))
     found = _files(store, place)
     columns = _merge_schemas(found)
     partitioned = _partition_columns(found, columns, given)

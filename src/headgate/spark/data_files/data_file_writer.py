@@ -30,7 +30,7 @@ from headgate.spark.parquet import footers, parquet_options
 from headgate.spark.rules import checks
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.rules.checks import RowConstraint
-from headgate.spark.session import hadoop_paths, kind, observation
+from headgate.spark.session import hadoop_paths, kind, observation, vended_access
 from headgate.spark.session import schema as spark_schema
 from headgate.storage.fsync import sync_files, sync_while_writing
 from headgate.storage.locate import is_local
@@ -146,9 +146,12 @@ def write_files(
         )
         for file in found
     )
+    access = vended_access.access_options(table.location)
     stored = hadoop_paths.escape_glob(hadoop_paths.folder(table.location, folder.name))
     farthest = spark_identity.farthest_values(
-        [file.footer for file in found], metadata, lambda: df.sparkSession.read.parquet(stored)
+        [file.footer for file in found],
+        metadata,
+        lambda: df.sparkSession.read.options(**access).parquet(stored),
     )
     rows = sum(file.footer.num_rows for file in found)
     return WrittenFiles(folder.name, adds, rows, farthest=farthest, txn_id=folder.txn_id)
@@ -199,6 +202,7 @@ def _write_and_list(
     table: TableLocation, arranged: PhysicalRows, folder: str, options: DataFileOptions
 ) -> list[_WrittenFile]:
     """The files with rows that Spark makes of these in a new folder, durable."""
+    vended_access.remember_store(table.location, table.store)
     elsewhere = is_local(table.location) and kind.has_executors(arranged.rows.sparkSession)
     counted = Observation() if elsewhere else None
     violation = partial(checks.constraint_violation, given=arranged.rules)
@@ -206,7 +210,7 @@ def _write_and_list(
         errors.translated_errors(violation, spark_identity.values_exhausted),
         sync_while_writing(table.location, folder),
     ):
-        _write_parquet(arranged, hadoop_paths.folder(table.location, folder), options, counted)
+        _write_parquet(arranged, table, folder, options, counted)
     listed = list(table.store.list_from(f"{folder}/"))
     if kind.is_connect(arranged.rows):
         _check_visible_here(table, listed)
@@ -221,7 +225,11 @@ def _write_and_list(
 
 
 def _write_parquet(
-    arranged: PhysicalRows, folder: str, options: DataFileOptions, counted: Observation | None
+    arranged: PhysicalRows,
+    table: TableLocation,
+    folder: str,
+    options: DataFileOptions,
+    counted: Observation | None,
 ) -> None:
     rows = arranged.rows
     folders = [column.folder for column in arranged.partitioned_by]
@@ -229,13 +237,16 @@ def _write_parquet(
         rows = rows.hint("rebalance", *map(spark_schema.column, folders))
     if counted is not None:
         rows = rows.observe(counted, F.count(F.lit(1)).alias(_ROWS))
-    settings = {**_OPTIONS, _MARK_SUCCESS: str(kind.is_connect(rows)).lower()}
+    access = vended_access.access_options(table.location)
+    settings = {**_OPTIONS, **access, _MARK_SUCCESS: str(kind.is_connect(rows)).lower()}
     if options.max_records is not None:
         settings["maxRecordsPerFile"] = str(options.max_records)
     if options.compression is not None:
         settings["compression"] = options.compression
     with parquet_options.for_writing(rows.sparkSession):
-        rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(folder)
+        rows.write.mode("error").options(**settings).partitionBy(*folders).parquet(
+            hadoop_paths.folder(table.location, folder)
+        )
 
 
 def _check_visible_here(table: TableLocation, listed: Sequence[ObjectMeta]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, as_nullable
 from headgate.spark.parquet import logical_columns
 from headgate.spark.rules import checks
 from headgate.spark.session import schema as spark_schema
@@ -54,7 +54,7 @@ def cast_to_table_types(rows: DataFrame, schema: Struct) -> DataFrame:
     """
     found = spark_schema.frame_schema(rows)
     new = {}
-    for field in spark_schema.as_nullable(schema).fields:
+    for field in as_nullable(schema).fields:
         own = found.find(field.name)
         if own is not None:
             column = spark_schema.column(own.name)

@@ -19,7 +19,7 @@ from headgate.protocol.metadata.stored_expressions import DEFAULT, GENERATED
 from headgate.protocol.schema import column_mapping, enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
-from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct
+from headgate.protocol.schema.types import Array, DataType, Field, Map, Primitive, Struct, as_nullable
 from headgate.spark.data_files import fit_schema, partition_folders
 from headgate.spark.data_files.partition_folders import PartitionColumn
 from headgate.spark.parquet import logical_columns
@@ -114,7 +114,7 @@ def without_void(schema: Struct) -> Struct:
 
 def _with_table_columns(df: DataFrame, schema: Struct, extra: Sequence[Field]) -> DataFrame:
     incoming = spark_schema.schema_without_void(df)
-    wanted = without_void(spark_schema.as_nullable(schema))
+    wanted = without_void(as_nullable(schema))
     kept = [spark_schema.column(field.name) for field in extra]
     chosen = [incoming_or_default(field, incoming) for field in wanted.fields]
     voids = [F.lit(None).alias(field.name) for field in schema.fields if field.type == _VOID]

@@ -16,7 +16,7 @@ from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows, StoredVector
 from headgate.protocol.stats import record_counts
-from headgate.spark.scan import apply_deletion_vectors
+from headgate.table.data_files import deleted_rows
 from headgate.table.opened_table import OpenedTable
 
 _NONE = DeletedRows.from_rows(())
@@ -42,7 +42,7 @@ class DeletionVectorWriter:
 
     def hidden(self, wanted: Sequence[DeletionVector]) -> list[DeletedRows]:
         """The rows that each of these vectors hides."""
-        return apply_deletion_vectors.fetch_deleted_rows(self._table.store, self._table.location, wanted)
+        return deleted_rows.fetch_deleted_rows(self._table.store, self._table.location, wanted)
 
     def hide(self, rows: DeletedRows) -> DeletionVector:
         """The descriptor of a vector that hides these rows."""

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from headgate.protocol.metadata.stored_expressions import GENERATED
-from headgate.protocol.schema.types import Field, Struct
+from headgate.protocol.schema.types import Field, Struct, as_nullable
 from headgate.spark.data_files import physical_columns
 from headgate.spark.dml.edits import UPDATES, EditKind
 from headgate.spark.parquet import logical_columns
@@ -30,7 +30,7 @@ def recompute_generated(
 
     ``own`` has, by name, in which rows the statement itself sets such a column, ``kind`` the kind of edit.
     """
-    fields = physical_columns.without_void(spark_schema.as_nullable(schema)).fields
+    fields = physical_columns.without_void(as_nullable(schema)).fields
     computed = [field for field in fields if GENERATED in field.metadata]
     if not computed:
         return rows

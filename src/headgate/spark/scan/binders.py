@@ -30,7 +30,7 @@ from headgate.spark.predicates import pushed_filters
 from headgate.spark.scan import apply_deletion_vectors, classic_file_index, portable_manifest
 from headgate.spark.scan.classic_file_index import ROW_INDEX, FileListing
 from headgate.spark.scan.scan_plan import Piece
-from headgate.spark.session import internal_names, kind
+from headgate.spark.session import internal_names, kind, vended_access
 from headgate.spark.session.internal_names import InternalNames
 
 SETTING = "spark.headgate.binder"
@@ -180,8 +180,9 @@ def _classic(
     if asked.own_metadata or piece.needs_row_index:
         wanted = StructType([*wanted.fields, ROW_INDEX])
     spelled = (own.path, own.uri) if asked.own_metadata else None
+    access = vended_access.access_options(piece.location)
     listing = FileListing(
-        piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held
+        piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held, access
     )
     rows = classic_file_index.scan(
         spark, wanted, listing, None if skip is None else partial(skip.keep, piece)

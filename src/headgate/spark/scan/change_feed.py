@@ -21,8 +21,9 @@ from headgate.protocol.schema.types import Field, Primitive, Struct
 from headgate.protocol.stats import file_stats
 from headgate.spark.parquet import footers
 from headgate.spark.parquet.file_layouts import ScanColumns
-from headgate.spark.scan import apply_deletion_vectors, scan
+from headgate.spark.scan import scan
 from headgate.spark.session import schema as spark_schema
+from headgate.table.data_files import deleted_rows
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths
 from headgate.table.read.change_files import VersionChanges, VersionRange
@@ -109,7 +110,7 @@ def _difference(table: OpenedTable, before: RemoveFile, after: AddFile) -> Itera
 def _rows_of(table: OpenedTable, vector: DeletionVector | None) -> DeletedRows:
     if vector is None:
         return DeletedRows.from_rows(())
-    return apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, [vector])[0]
+    return deleted_rows.fetch_deleted_rows(table.store, table.location, [vector])[0]
 
 
 def _all_but(table: OpenedTable, rows: DeletedRows, file: AddFile) -> DeletionVector:

@@ -17,7 +17,7 @@ and ``skip`` answers ``b"\x00\x01"``: Spark is given the second file alone, and 
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache, reduce
 from itertools import compress
 from threading import Lock, local
@@ -75,6 +75,8 @@ class FileListing:
     """What the plan is to tell of who reads them."""
     held: SoftReferences | None = None
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
+    access: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The options with which they are reached."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -94,9 +96,8 @@ def scan(
     index = _FileIndex(driver, listing, _jvm_files(driver, spark.sparkContext, listing), skip)
     stored, constants = driver.schema(wanted), index.partitionSchema()
     known = driver.answering(index, index.constants)
-    relation = driver.relation(
-        known, constants, stored, driver.nothing, driver.parquet, driver.options, session
-    )
+    options = driver.scala_options(listing.access) if listing.access else driver.options
+    relation = driver.relation(known, constants, stored, driver.nothing, driver.parquet, options, session)
     index.known_as(known)
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
@@ -126,9 +127,7 @@ class _DriverJvm:
         self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
         self.weak, self.soft = jvm.java.lang.ref.WeakReference, jvm.java.lang.ref.SoftReference
         self.objects = f.named("java.lang.Object")
-        self.options = jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(
-            dict(parquet_options.READ_OPTIONS)
-        )
+        self.options = self.scala_options({})
         self.types, self.catalyst = jvm.org.apache.spark.sql.types.DataType, jvm.org.apache.spark.sql.catalyst
         self.plans = self.catalyst.trees.TreePattern.PLAN_EXPRESSION()
         self.list, self.answering = self.catalyst.expressions.CreateArray, ProxyFactory(gateway, f, _INDEX)
@@ -165,6 +164,11 @@ class _DriverJvm:
         """What makes rows of so many bigints, and strings after them."""
         kinds = [self.jvm.java.lang.Long.TYPE] * numbers + [self.functions.named(_UTF8)] * texts
         return self.functions.each(self.functions.spread(self._new_row, *kinds))
+
+    def scala_options(self, more: Mapping[str, str]) -> JavaObject:
+        """The options of every scan, and more."""
+        options = {**parquet_options.READ_OPTIONS, **more}
+        return self.jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(options)
 
     def schema(self, of: StructType) -> JavaObject:
         return self.types.fromJson(of.json())

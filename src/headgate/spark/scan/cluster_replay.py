@@ -35,7 +35,7 @@ from headgate.protocol.log.log_segment import LogSegment
 from headgate.spark.parquet import parquet_options
 from headgate.spark.predicates.file_filter import STATS, STATS_PARSED, FileFilter
 from headgate.spark.predicates.path_keys import path_key
-from headgate.spark.session import hadoop_paths
+from headgate.spark.session import hadoop_paths, vended_access
 from headgate.table.committer import Frontier
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import checkpoint_reader, log_reader
@@ -191,7 +191,8 @@ class _Replay:
         return chosen.parsed(stored[STATS_PARSED].dataType)
 
     def _reader(self) -> DataFrameReader:
-        return self.spark.read.options(**_OPTIONS)
+        vended_access.remember_store(self.table.location, self.table.store)
+        return self.spark.read.options(**_OPTIONS, **vended_access.access_options(self.table.location))
 
     def _at(self, named: Sequence[str]) -> list[str]:
         hidden = next((path for path in named if path.rpartition("/")[2].startswith((".", "_"))), None)

@@ -35,7 +35,7 @@ from headgate.spark.scan import connect_scratch, scan_marks
 from headgate.spark.scan.connect_scratch import ScratchFolder
 from headgate.spark.scan.scan_marks import ScanMark
 from headgate.spark.scan.scan_plan import Piece
-from headgate.spark.session import kind
+from headgate.spark.session import kind, vended_access
 
 _IGNORE = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _MANIFEST = "_spark_metadata/0"
@@ -66,7 +66,7 @@ def scan(spark: SparkSession, wanted: StructType, piece: Piece) -> DataFrame:
         manifest = Path(folder) / _MANIFEST
         manifest.parent.mkdir()
         manifest.write_bytes(_render(piece))
-        return _read(spark, wanted, f"file:{folder}")
+        return _read(spark, wanted, piece.location, f"file:{folder}")
 
 
 def _check_visible(uris: pa.StringArray) -> None:
@@ -96,7 +96,7 @@ def _scan_by_server(spark: SparkSession, wanted: StructType, piece: Piece) -> Da
         except StorageError as exc:
             refusals.append(f"in {root} it cannot be put ({exc})")
             continue
-        df = _read(spark, wanted, placed.path)
+        df = _read(spark, wanted, piece.location, placed.path)
         # Every DataFrame made from this one holds its plan, though not the DataFrame.
         weakref.finalize(df._plan, _remove_scratch, placed, piece.mark)
         if _server_finds_manifest(df):
@@ -124,8 +124,9 @@ def _server_finds_manifest(df: DataFrame) -> bool:
         return False
 
 
-def _read(spark: SparkSession, wanted: StructType, folder: str) -> DataFrame:
-    return spark.read.schema(wanted).options(**_OPTIONS).parquet(folder)
+def _read(spark: SparkSession, wanted: StructType, location: str, folder: str) -> DataFrame:
+    options = {**_OPTIONS, **vended_access.access_options(location)}
+    return spark.read.schema(wanted).options(**options).parquet(folder)
 
 
 def _render(piece: Piece) -> bytes:

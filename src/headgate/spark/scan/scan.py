@@ -21,7 +21,6 @@ from headgate.spark.parquet.file_layouts import ScanColumns
 from headgate.spark.predicates import from_column
 from headgate.spark.predicates.file_filter import FileFilter
 from headgate.spark.scan import (
-    apply_deletion_vectors,
     bind,
     binders,
     cluster_replay,
@@ -31,7 +30,9 @@ from headgate.spark.scan import (
 )
 from headgate.spark.scan.binders import FileSkipping
 from headgate.spark.scan.scan_plan import ScanPlan
+from headgate.spark.session import vended_access
 from headgate.spark.session.internal_names import InternalNames
+from headgate.table.data_files import deleted_rows
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
@@ -103,8 +104,9 @@ def _bind_plan(
     wanted: Predicate | None,
 ) -> DataFrame:
     errors.remember_location(table.location)
+    vended_access.remember_store(table.location, table.store)
     pieces = (
-        (piece, apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, piece.vectors))
+        (piece, deleted_rows.fetch_deleted_rows(table.store, table.location, piece.vectors))
         for piece in scan.pieces
     )
     return bind.bind(spark, scan.schema, pieces, columns.own, skip, wanted)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from pyspark.sql import SparkSession
 
+from headgate.protocol.metadata.column_ddl import DeclaredColumns
 from headgate.protocol.schema.types import Struct
 from headgate.spark.session import schema, table_defaults
 from headgate.spark.session.schema import SchemaLike
@@ -21,12 +22,14 @@ def define(  # noqa: PLR0913 — what a new table is, each by its name
     spark: SparkSession | None = None,
 ) -> TableDefinition:
     """The definition of a table with these columns; ``spark`` is the session, else the active one."""
+    declared = DeclaredColumns(columns) if isinstance(columns, Struct) else schema.declared_columns(columns)
     return TableDefinition(
-        columns if isinstance(columns, Struct) else schema.table_schema(columns),
+        declared.schema,
         comment,
         properties or {},
         partition_by=tuple(partition_by),
         cluster_by=tuple(cluster_by or ()),
         defaults=table_defaults.default_properties(spark),
         domains=domains or {},
+        constraints=declared.constraints,
     )

@@ -5,22 +5,23 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from pyspark.errors import PySparkException, PySparkValueError
+from pyspark.errors import PySparkValueError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import StructType
 
 from headgate.errors import InvalidRequest, UnsupportedFeature
+from headgate.protocol.metadata import column_ddl
+from headgate.protocol.metadata.column_ddl import DeclaredColumns
 from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.types import Array, Field, Map, Primitive, Struct, with_structs
-from headgate.protocol.schema.types import DataType as LogType
-from headgate.spark.calls import spark_messages
+from headgate.protocol.schema.types import Field, Primitive, Struct, as_nullable, with_structs
 
 SchemaLike = DataFrame | StructType | str
 """Columns as a user says them: a DataFrame's, a Spark schema, or DDL such as ``id BIGINT, name STRING``."""
 
 _COLLATIONS = "__COLLATIONS"
 """How texts compare, which is part of a column's type in Spark."""
+_TIMESTAMP_TYPE = "spark.sql.timestampType"
 _OF_WRITERS = ("delta.", "parquet.field.", "CURRENT_DEFAULT", "EXISTS_DEFAULT", "__")
 
 
@@ -67,24 +68,29 @@ def column(name: str) -> Column:
 
 def table_schema(columns: SchemaLike) -> Struct:
     """The columns of a table to be made; NOT NULL is taken from an explicit schema only."""
-    if isinstance(columns, StructType):
-        return _parsed(columns)
-    if not isinstance(columns, str):
-        return without_writer_metadata(frame_schema(columns))
-    if SparkSession.getActiveSession() is None:
-        SparkSession.builder.getOrCreate()  # DDL is read by Spark's own parser
-    try:
-        parsed = DataType.fromDDL(columns)
-    except Exception as exc:  # Spark's parser raises errors of many unrelated classes
-        if isinstance(exc, RecursionError) or "StackOverflowError" in str(exc):
-            raise schema_json.too_deep_error() from exc
-        said = spark_messages.plain_message(exc) if isinstance(exc, PySparkException) else str(exc)
+    found = declared_columns(columns)
+    if found.constraints:
         raise InvalidRequest(
-            f"{columns!r} is not a list of columns: {said}; write it like id BIGINT, name STRING"
-        ) from exc
-    if not isinstance(parsed, StructType):
-        raise InvalidRequest(f"{columns!r} is not a list of columns: write it like id BIGINT, name STRING")
-    return _parsed(parsed)
+            f"{next(iter(found.constraints))!r} is a constraint, and columns are wanted here: add it by "
+            "table.add_constraint(name, expression)"
+        )
+    return found.schema
+
+
+def declared_columns(columns: SchemaLike) -> DeclaredColumns:
+    """The same, with the CHECK constraints that a text may name among them. No session is started for it."""
+    if isinstance(columns, StructType):
+        return DeclaredColumns(_parsed(columns))
+    if not isinstance(columns, str):
+        return DeclaredColumns(without_writer_metadata(frame_schema(columns)))
+    return column_ddl.parse_columns(columns, is_ntz=_timestamps_are_ntz(columns))
+
+
+def _timestamps_are_ntz(ddl: str) -> bool:
+    """Whether the session, if there is one, means by TIMESTAMP the type without a time zone."""
+    if "timestamp" not in ddl.lower() or (session := SparkSession.getActiveSession()) is None:
+        return False
+    return session.conf.get(_TIMESTAMP_TYPE, None) == "TIMESTAMP_NTZ"
 
 
 def _parsed(columns: StructType) -> Struct:
@@ -133,24 +139,3 @@ def _can_hold(value: Any) -> bool:
             return -(2**63) <= value < 2**63
         case _:
             return True
-
-
-def as_nullable(schema: Struct) -> Struct:
-    """The same columns, every one and every part of one nullable."""
-    return Struct(
-        tuple(
-            Field(field.name, _nullable_type(field.type), metadata=field.metadata) for field in schema.fields
-        )
-    )
-
-
-def _nullable_type(data_type: LogType) -> LogType:
-    match data_type:
-        case Struct():
-            return as_nullable(data_type)
-        case Array(element, _):
-            return Array(_nullable_type(element), contains_null=True)
-        case Map(key, value, _):
-            return Map(_nullable_type(key), _nullable_type(value), value_contains_null=True)
-        case Primitive():
-            return data_type

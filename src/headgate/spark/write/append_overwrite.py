@@ -1,7 +1,7 @@
 """Adding rows to a table, and replacing all or some of them; with what that does to its metadata."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 from pyspark.sql import DataFrame
@@ -14,25 +14,19 @@ from headgate.errors import (
     SchemaMismatch,
     UserError,
 )
-from headgate.protocol import property_values, protocol_upgrade, table_features
+from headgate.protocol import property_values
 from headgate.protocol.actions import (
     Action,
     DomainMetadata,
-    Metadata,
-    Protocol,
     Version,
 )
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.features import clustering, identity_columns
-from headgate.protocol.metadata import implicit_changes
-from headgate.protocol.metadata.implicit_changes import MetadataOutcome, MetadataPlan, WriteIntent
-from headgate.protocol.schema import enforcement
-from headgate.protocol.schema import json as schema_json
-from headgate.protocol.schema.type_widening import PREVIEW
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
 from headgate.protocol.schema.types import Struct
 from headgate.protocol.transaction.attempt import BLIND, ReadSet
 from headgate.spark.calls import errors
-from headgate.spark.data_files import app_transaction, data_file_writer
+from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.rules import identity_columns as spark_identity
@@ -42,6 +36,8 @@ from headgate.spark.session import schema as spark_schema
 from headgate.spark.write import identity_high_water, replace_where
 from headgate.spark.write.identity_high_water import NO_RESERVATION, HighWaterConflict, IdentityReservation
 from headgate.spark.write.overwritten_rows import RemovedRows
+from headgate.table.commit import app_transaction, prepared_write
+from headgate.table.commit.prepared_write import PreparedWrite
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Change, Operation
@@ -49,35 +45,6 @@ from headgate.table.transaction import Change, Operation
 _PLAIN = WriteOptions()
 _MOST_LOSSES = 10
 """How often rows are written again because others gave the values of their identity columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedWrite:
-    """A write that may be carried out: from which version, and what the table is after it."""
-
-    base: Snapshot
-    planned: MetadataPlan
-    metadata: Metadata
-    protocol: Protocol
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """What changes besides rows."""
-        changed: list[Action] = []
-        if self.protocol != self.base.state.protocol:
-            changed.append(self.protocol)
-        if self.planned.metadata is not None or self.moves_high_water_marks_only:
-            changed.append(self.metadata)
-        return tuple(changed)
-
-    @property
-    def moves_high_water_marks_only(self) -> bool:
-        """Whether nothing changes but the marks of identity columns."""
-        return self.planned.metadata is None and self.metadata != self.base.state.metadata
-
-    def with_values(self, farthest: Mapping[str, int]) -> "PreparedWrite":
-        """The same once rows with values up to these are in the identity columns."""
-        return replace(self, metadata=identity_columns.advance_high_water_marks(self.metadata, farthest))
 
 
 @errors.translated_errors(errors.unreadable_file)
@@ -176,37 +143,12 @@ def prepare_write(
 ) -> PreparedWrite:
     """What the write does to the metadata of the table; raises if it cannot be."""
     clustered = overwrite and bool(options.cluster_by)
-    found = plan_metadata_change(
-        table, base, write_intent(df, options, overwrite=overwrite), clustered=clustered
+    found = prepared_write.plan_metadata_change(
+        table.world, base, write_intent(df, options, overwrite=overwrite), clustered=clustered
     )
     if options.data_change:  # else these are rows of the table, which keep their values
         spark_identity.check_no_explicit_values(df, found.metadata)
     return found
-
-
-def plan_metadata_change(
-    table: OpenedTable, base: Snapshot, wish: WriteIntent, *, clustered: bool = False
-) -> PreparedWrite:
-    """The same for rows of which only the columns are known; ``clustered`` if it clusters the table."""
-    state = base.state
-    version = base.version + 1 if state.protocol.has(PREVIEW) else None
-    planned = implicit_changes.plan_metadata(
-        state.metadata, wish, uuid=table.world.uuid, preview_version=version
-    )
-    after = planned.metadata or state.metadata
-    protocol = state.protocol
-    if planned.metadata is not None:
-        mapped = property_values.MAX_COLUMN_ID in after.configuration
-        enforcement.check_new_schema(spark_schema.as_nullable(planned.schema), mapped=mapped)
-        protocol = protocol_upgrade.protocol_for_changed_table(protocol, after)
-        if planned.partition_columns and protocol.has(clustering.FEATURE):
-            raise clustering.partitioning_error()
-    if clustered and not protocol.has(clustering.FEATURE):
-        protocol = protocol_upgrade.protocol_for_changed_table(protocol, after, asked={clustering.FEATURE})
-    table_features.check_writable(protocol, after)
-    identity_columns.check_identity_columns(after)
-    enforcement.check_required_columns(wish.data, schema_json.parse(after.schema_string))
-    return PreparedWrite(base, planned, after, protocol)
 
 
 def write_intent(df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WriteIntent:

@@ -16,13 +16,14 @@ from headgate.protocol.metadata.implicit_changes import plan_metadata
 from headgate.protocol.schema import enforcement
 from headgate.protocol.schema import json as schema_json
 from headgate.spark.calls import errors
-from headgate.spark.data_files import app_transaction, data_file_writer
+from headgate.spark.data_files import data_file_writer
 from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.write import append_overwrite, replace_where
 from headgate.table.alter import coordination, create
 from headgate.table.alter.create import InitialRows, InitialState, TableDefinition
+from headgate.table.commit import app_transaction
 from headgate.table.location import NewTableLocation
 from headgate.table.transaction import Operation
 

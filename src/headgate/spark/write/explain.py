@@ -15,6 +15,7 @@ from headgate.protocol.schema.types import Field, Struct, describe_type
 from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.write import append_overwrite
+from headgate.table.commit import prepared_write
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 
@@ -104,7 +105,7 @@ def _try_plan(
     table: OpenedTable, base: Snapshot, wish: WriteIntent
 ) -> tuple[MetadataOutcome | None, str | None]:
     try:
-        found = append_overwrite.plan_metadata_change(table, base, wish).planned
+        found = prepared_write.plan_metadata_change(table.world, base, wish).planned
         identity_columns.check_explicit_inserts(wish.data, found.schema)
         return found.outcome, None
     except UserError as exc:

@@ -23,7 +23,12 @@ from headgate.protocol.features import (
 )
 from headgate.protocol.features.coordinator_properties import PropertyCommand
 from headgate.protocol.log.replay import State
-from headgate.protocol.metadata import alter_properties, kept_on_replace, session_defaults
+from headgate.protocol.metadata import (
+    alter_properties,
+    declared_constraints,
+    kept_on_replace,
+    session_defaults,
+)
 from headgate.protocol.metadata.alter_properties import PropertyChanges
 from headgate.protocol.metadata.implicit_changes import check_partitioning, normalize_partition_columns
 from headgate.protocol.schema import column_ids, column_mapping, enforcement
@@ -123,7 +128,11 @@ def plan_replacement(
         description=asked.comment if definition.description is None else definition.description,
         schema_string=schema_json.render(schema),
         partition_columns=normalize_partition_columns(definition.partition_by, schema),
-        configuration={**asked.configuration, **kept_on_replace.kept_properties(state)},
+        configuration={
+            **asked.configuration,
+            **kept_on_replace.kept_properties(state),
+            **declared_constraints.constraint_properties(definition.constraints, schema),
+        },
     )
     enforcement.check_new_schema(
         schema, mapped=column_mapping.mapping_mode(metadata) is not ColumnMappingMode.NONE

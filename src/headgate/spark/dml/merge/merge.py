@@ -26,8 +26,6 @@ from headgate.protocol.predicates.from_sql import JoinSide
 from headgate.protocol.predicates.tree import Always
 from headgate.spark.calls import errors
 from headgate.spark.calls.user_calls import UNKNOWN_SUBJECT, CallSubject, user_calls
-from headgate.spark.data_files import app_transaction
-from headgate.spark.data_files.app_transaction import AppBatch
 from headgate.spark.data_files.write_options import WriteOptions
 from headgate.spark.dml import assignments, dml_metrics, edits, matched_rows, rewrite, target_scan
 from headgate.spark.dml.assignments import Assignments
@@ -45,6 +43,8 @@ from headgate.spark.rules import identity_columns as spark_identity
 from headgate.spark.scan import self_reads
 from headgate.spark.session import local_checkpoint, observation, retry_lost_rows
 from headgate.spark.session import schema as spark_schema
+from headgate.table.commit import app_transaction
+from headgate.table.commit.app_transaction import AppBatch
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.snapshot import Snapshot
 from headgate.table.transaction import Operation

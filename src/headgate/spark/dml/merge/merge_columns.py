@@ -15,7 +15,7 @@ from headgate.protocol.metadata.implicit_changes import WriteIntent
 from headgate.protocol.schema import enforcement, merging, type_widening
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.merging import MergeOptions
-from headgate.protocol.schema.types import Struct
+from headgate.protocol.schema.types import Struct, as_nullable
 from headgate.spark.data_files import fit_schema
 from headgate.spark.data_files.data_file_writer import WrittenFiles
 from headgate.spark.dml import assignments, generated_columns
@@ -87,7 +87,7 @@ def evolve_schema(
     if metadata is None:
         return EvolvedSchema(schema, source.schema, target.own)
     mapped = property_values.MAX_COLUMN_ID in metadata.configuration
-    enforcement.check_new_schema(spark_schema.as_nullable(planned.schema), mapped=mapped)
+    enforcement.check_new_schema(as_nullable(planned.schema), mapped=mapped)
     after = protocol_upgrade.protocol_for_changed_table(before, metadata)
     table_features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
@@ -127,9 +127,9 @@ def rows_with_new_columns(target: DmlTarget, evolved: EvolvedSchema) -> DataFram
     rows = target.rows()
     if evolved.metadata is None:
         return rows
-    old = spark_schema.as_nullable(target.columns.schema)
+    old = as_nullable(target.columns.schema)
     new = {}
-    for field in spark_schema.as_nullable(evolved.schema).fields:
+    for field in as_nullable(evolved.schema).fields:
         found = old.find(field.name)
         if found is None:
             new[field.name] = logical_columns.with_collation(
@@ -212,7 +212,7 @@ def _cast_to_schema(
     rows: DataFrame, said: Mapping[int, Mapping[str, Column]], schema: Struct, *, evolves: bool
 ) -> Mapping[int, Mapping[str, Column]]:
     """The same values in the types of the table: a column cannot have one type here and another there."""
-    wanted = {field.name: field for field in spark_schema.as_nullable(schema).fields}
+    wanted = {field.name: field for field in as_nullable(schema).fields}
     fitted: dict[int, Mapping[str, Column]] = {}
     for number, values in said.items():
         found = spark_schema.frame_schema(rows.select(*(value.alias(name) for name, value in values.items())))

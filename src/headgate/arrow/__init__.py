@@ -1,0 +1,1 @@
+"""Rows without Spark: small tables read into Arrow, and batches appended, by the same rules."""

@@ -1,0 +1,123 @@
+"""Where in a data file is a column of the table, and what are its values there?
+
+By its physical name, or where the table maps columns by id, by the field id of parquet. What the file does
+not store is null, unless it is a partition column: its value is in the log.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from headgate.arrow import arrow_types, column_fit
+from headgate.arrow.arrow_types import NEEDS_SPARK
+from headgate.errors import CorruptLog, UnsupportedFeature
+from headgate.protocol import property_values
+from headgate.protocol.actions import Metadata
+from headgate.protocol.schema import column_mapping, partition_values
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_mapping import ColumnMappingMode
+from headgate.protocol.schema.types import DataType, Field, Primitive, Struct, describe_type
+
+_FIELD_ID = b"PARQUET:field_id"
+_EPOCH = datetime(1970, 1, 1)
+_INTEGERS = ("byte", "short", "integer", "long")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumns:
+    """The columns of a table, and how files and the log know them."""
+
+    schema: Struct
+    mode: ColumnMappingMode
+    partitioned_by: frozenset[str]
+
+    def is_partition(self, field: Field) -> bool:
+        """Whether a column has one value per file, which is in the log."""
+        return field.name.lower() in self.partitioned_by
+
+    def place(self, field: Field, file: Sequence[pa.Field]) -> int | None:
+        """Where a column, or a part of one, is among those that a file has."""
+        number = column_mapping.field_id(field) if self.mode is ColumnMappingMode.ID else None
+        if number is not None:
+            wanted = str(number).encode()
+            found = [at for at, part in enumerate(file) if (part.metadata or {}).get(_FIELD_ID) == wanted]
+        else:
+            name = column_mapping.physical_name(field, self.mode)
+            found = [at for at, part in enumerate(file) if part.name == name]
+            found = found or [at for at, part in enumerate(file) if part.name.lower() == name.lower()]
+        if len(found) > 1:
+            raise CorruptLog(
+                f"a data file has column {field.name!r} of the table {len(found)} times",
+                code="DELTA_DUPLICATE_COLUMNS_FOUND",
+            )
+        return found[0] if found else None
+
+    def check_ids(self, file: pa.Schema, path: str) -> None:
+        """Refuse a file without field ids where columns are found by these."""
+        if self.mode is ColumnMappingMode.ID and not any(_FIELD_ID in (part.metadata or {}) for part in file):
+            raise UnsupportedFeature(
+                f"the table finds its columns by field ids, and the data file {path} has none: "
+                "have its writer rewrite the file",
+                code="DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+                features=("columnMapping",), operation="read",
+            )  # fmt: skip
+
+    def constant(self, field: Field, values: Mapping[str, str | None], count: int) -> pa.ChunkedArray:
+        """A partition column of a file with ``count`` rows and these partition values."""
+        wanted = arrow_types.arrow_type(field.type, field.name)
+        text = values.get(column_mapping.physical_name(field, self.mode))
+        known = partition_values.canonical_text(text, field.type)
+        value = None if known is None else _value(known, field.type)
+        filled = pa.nulls(count, wanted) if value is None else pa.repeat(_scalar(value, wanted), count)
+        return pa.chunked_array([filled], wanted)
+
+    def fitted(self, column: pa.ChunkedArray, field: Field, path: str) -> pa.ChunkedArray:
+        """A column of a file in the type of the table."""
+        try:
+            return column_fit.fit_column(column, field, self.place)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as exc:
+            raise UnsupportedFeature(
+                f"column {field.name!r} is {column.type} in the data file {path}, which cannot be read as "
+                f"{describe_type(field.type)} without Spark ({exc}): use table.read()",
+                code=NEEDS_SPARK, features=(field.name,), operation="read",
+            ) from exc  # fmt: skip
+
+
+def stored_columns(metadata: Metadata) -> StoredColumns:
+    """The columns of a table."""
+    return StoredColumns(
+        schema_json.parse(metadata.schema_string),
+        column_mapping.mapping_mode(metadata),
+        frozenset(name.lower() for name in metadata.partition_columns),
+    )
+
+
+def _value(text: str, data_type: DataType) -> Any:
+    """What a canonical text stands for; moments as microseconds since 1970."""
+    match data_type:
+        case Primitive("boolean"):
+            return property_values.is_true(text)
+        case Primitive(name) if name in _INTEGERS:
+            return int(text)
+        case Primitive("float" | "double"):
+            return float(text)
+        case Primitive("date"):
+            return date.fromisoformat(text)
+        case Primitive("timestamp" | "timestamp_ntz"):
+            return (datetime.fromisoformat(text.removesuffix("Z")) - _EPOCH) // timedelta(microseconds=1)
+        case Primitive("binary"):
+            return text.encode()
+        case Primitive("string"):
+            return text
+        case _:
+            return Decimal(text)
+
+
+def _scalar(value: Any, wanted: pa.DataType) -> pa.Scalar:
+    if pa.types.is_timestamp(wanted):
+        return pa.scalar(value, pa.int64()).cast(wanted)
+    return pa.scalar(value, wanted)

@@ -1,0 +1,122 @@
+"""How are rows of these columns appended to this table? Worked out once, for all batches that look alike.
+
+Checking the columns, parsing rules and expressions, and finding out how files are to be takes far longer than
+a row: so whoever holds a table keeps the last plans.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from headgate.arrow import arrow_types
+from headgate.arrow.expressions import RowContext
+from headgate.arrow.write import fill_columns, lossless_casts, new_files, row_rules
+from headgate.arrow.write.fill_columns import ColumnFill, FillInput
+from headgate.arrow.write.new_files import FileShape
+from headgate.arrow.write.row_rules import RowRule
+from headgate.clock import World
+from headgate.protocol.actions import Metadata, Protocol
+from headgate.protocol.domains import lifecycle
+from headgate.protocol.features import clustering, identity_columns
+from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
+from headgate.protocol.schema import enforcement
+from headgate.protocol.schema import json as schema_json
+from headgate.protocol.schema.column_mapping import Path
+from headgate.protocol.schema.types import Struct
+from headgate.table.commit import prepared_write
+from headgate.table.commit.prepared_write import PreparedWrite
+from headgate.table.read.snapshot import Snapshot
+
+_MOST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What a plan depends on besides the table."""
+
+    incoming: pa.Schema
+    merges: bool
+    partition_by: tuple[str, ...]
+    cluster_by: tuple[str, ...] | None
+    casts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AppendPlan:
+    """What becomes of rows, and of the metadata of the table."""
+
+    prepared: PreparedWrite
+    schema: Struct
+    fills: tuple[ColumnFill, ...]
+    rules: tuple[RowRule, ...]
+    shape: FileShape
+
+    def at(self, base: Snapshot) -> "AppendPlan":
+        """The same for another version of a table whose metadata is the same."""
+        return replace(self, prepared=replace(self.prepared, base=base))
+
+    @property
+    def keeps_metadata(self) -> bool:
+        return self.prepared.planned.outcome is MetadataOutcome.KEEP
+
+    def table_rows(self, rows: pa.Table, now_micros: int) -> pa.Table:
+        """The rows with all columns of the table that can have values; refused if one breaks a rule."""
+        identities = identity_columns.columns_of_schema(self.schema)
+        given = FillInput(rows, identities, now_micros)
+        columns = fill_columns.fill_columns(self.fills, given)
+        row_rules.check_rows(self.rules, RowContext(columns, rows.num_rows, now_micros))
+        return pa.table(dict(columns))
+
+
+class AppendPlans:
+    """The last plans of a table; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[object, tuple[Metadata, Protocol, AppendPlan]] = OrderedDict()
+
+    def find(self, world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[], str]) -> AppendPlan:
+        """The plan for rows of these columns, from this version on."""
+        state = base.state
+        clustered = _clustering(base) if state.domains else ()
+        key = (asked.incoming, asked.merges, asked.partition_by, asked.cluster_by, asked.casts, clustered)
+        known = self._kept.get(key)
+        if known is not None and known[0] is state.metadata and known[1] is state.protocol:
+            return known[2].at(base)
+        made = make_plan(world, base, asked, zone)
+        if made.keeps_metadata:
+            with self._lock:
+                self._kept[key] = (state.metadata, state.protocol, made)
+                if len(self._kept) > _MOST:
+                    self._kept.popitem(last=False)
+        return made
+
+
+def make_plan(world: World, base: Snapshot, asked: PlanRequest, zone: Callable[[], str]) -> AppendPlan:
+    """What an append does; raises if it cannot be."""
+    brought = enforcement.check_row_schema(arrow_types.log_schema(asked.incoming))
+    wish = WriteIntent(brought, asked.partition_by, can_merge=asked.merges, casts=asked.casts)
+    prepared = prepared_write.plan_metadata_change(world, base, wish)
+    metadata = prepared.metadata
+    schema = schema_json.parse(metadata.schema_string)
+    identity_columns.check_explicit_inserts(brought, schema)
+    _check_same_clustering(prepared, asked)
+    if asked.casts:
+        lossless_casts.check_castable(brought, schema)
+    fills, computed = fill_columns.plan_fills(schema, asked.incoming, zone)
+    rules = row_rules.plan_rules(schema, metadata, computed, zone)
+    shape = new_files.file_shape(metadata, schema, _clustering(base))
+    return AppendPlan(prepared, schema, fills, rules, shape)
+
+
+def _clustering(base: Snapshot) -> tuple[Path, ...]:
+    return tuple(lifecycle.clustering_columns(base.state.domains))
+
+
+def _check_same_clustering(prepared: PreparedWrite, asked: PlanRequest) -> None:
+    if asked.cluster_by is not None:
+        columns = clustering.physical_columns(asked.cluster_by, prepared.metadata)
+        lifecycle.check_same_clustering(prepared.base.state.domains, columns)
