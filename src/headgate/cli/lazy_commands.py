@@ -21,7 +21,7 @@ class LazyCommand:
     name: str
     function: str
     summary: str
-    """The first line of the function's docstring."""
+    """The first line of the function's docstring, or the help of a group of commands."""
 
 
 COMMANDS: tuple[LazyCommand, ...] = (
@@ -40,9 +40,29 @@ COMMANDS: tuple[LazyCommand, ...] = (
         "Publish, checkpoint, clean up and sweep what is due, until it is stopped.",
     ),
     LazyCommand(
+        "serve",
+        "headgate.cli.serve:serve",
+        "Serve a lake over HTTP, to this client and to other engines, until it is stopped.",
+    ),
+    LazyCommand(
         "check",
         "headgate.cli.check:check_tables",
         "Check that tables are whole: log, catalog, checkpoints, checksums, data files.",
+    ),
+    LazyCommand(
+        "grant",
+        "headgate.cli.access.grants:grant",
+        "Let a principal or a group do something with a lake, a schema or a table.",
+    ),
+    LazyCommand(
+        "revoke", "headgate.cli.access.grants:revoke", "Take back what was granted, in the same words."
+    ),
+    LazyCommand("grants", "headgate.cli.access.grants:grants", "List what was granted to whom."),
+    LazyCommand("group", "headgate.cli.access.groups:app", "Add members to groups, remove and list them."),
+    LazyCommand(
+        "token",
+        "headgate.cli.access.tokens:app",
+        "Make tokens for a server's callers, list them and take them back.",
     ),
     LazyCommand(
         "recover",
@@ -75,5 +95,9 @@ class LazyCommands(TyperGroup):
         """The command of typer that the function is, with its arguments and the whole of its help."""
         alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
         module, _, function = command.function.partition(":")
-        alone.command(command.name)(getattr(importlib.import_module(module), function))
+        found = getattr(importlib.import_module(module), function)
+        if isinstance(found, typer.Typer):  # a command that has commands of its own
+            found.rich_markup_mode = self.rich_markup_mode
+            return get_command(found)
+        alone.command(command.name)(found)
         return get_command(alone)

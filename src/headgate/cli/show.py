@@ -4,9 +4,8 @@ from typing import Annotated
 
 import msgspec
 import typer
-from pyspark.sql import functions as F
 
-from headgate.cli import console, folder, session, summaries
+from headgate.cli import console, folder, preview, summaries
 from headgate.cli.console import OutputColumn
 from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace, TableArgument
 from headgate.cli.summaries import TableDetail
@@ -16,7 +15,7 @@ from headgate.lake.table import Table
 def show(
     table: TableArgument,
     lake: LakePlace = str(DEFAULT_LAKE),
-    rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows; starts Spark.")] = 0,
+    rows: Annotated[int, typer.Option("--rows", min=0, help="Also show the first N rows.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a table's columns, size, properties and place."""
@@ -31,10 +30,8 @@ def show(
 
 
 def _sample(table: Table, rows: int) -> tuple[msgspec.Raw, ...]:
-    with session.local_session() as spark:
-        first = table.read(spark=spark).limit(rows)
-        as_json = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
-        return tuple(msgspec.Raw(row[0].encode()) for row in first.select(as_json).collect())
+    """The first rows, each as JSON, read in this process."""
+    return tuple(msgspec.Raw(row) for row in preview.first_rows(table, rows))
 
 
 def _print_detail(detail: TableDetail) -> None:

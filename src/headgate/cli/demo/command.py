@@ -15,7 +15,7 @@ from rich.text import Text
 from headgate.catalog.targets import CatalogTarget
 from headgate.cli import console, session, summaries
 from headgate.cli import tables as tables_command
-from headgate.cli.demo import place, scene, story
+from headgate.cli.demo import place, scene, served, story
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.options import DEFAULT_LAKE, LakeFolder
 from headgate.cli.summaries import TableSummary
@@ -62,6 +62,7 @@ def _run_story(
         catalog = stack.enter_context(closing(catalogs.open_catalog(CatalogTarget(str(folder)))))
         stage = scene.build(spark, catalog, say, rows=rows, seed=seed)
         story.run_story(stage)
+        served.show_other_engine(stage, folder)
         return summaries.summarize_tables(stage.opened), time.monotonic() - start
 
 

@@ -1,0 +1,1 @@
+"""The commands about who may do what: grants, groups and tokens."""

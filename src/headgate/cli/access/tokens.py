@@ -1,0 +1,91 @@
+"""``headgate token``: by what the callers of a server are known."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from headgate.catalog.ports.access import StoredToken
+from headgate.cli import console, folder
+from headgate.cli.console import OutputColumn
+from headgate.cli.options import DEFAULT_LAKE, AsJson, LakePlace
+from headgate.errors import InvalidRequest
+
+app = typer.Typer(
+    help="Make tokens for a server's callers, list them and take them back.", no_args_is_help=True
+)
+_COLUMNS = (
+    OutputColumn("id", style="bold"),
+    OutputColumn("kind"),
+    OutputColumn("principal"),
+    OutputColumn("good for"),
+    OutputColumn("until (UTC)"),
+    OutputColumn("label"),
+)
+
+
+@app.command()
+def create(
+    principal: Annotated[str, typer.Argument(help="Whose token it is.")],
+    *,
+    days: Annotated[float, typer.Option("--days", help="For how long it is good.")] = 90.0,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Good for reading alone.")] = False,
+    schema: Annotated[str | None, typer.Option("--schema", help="Good for this schema alone.")] = None,
+    label: Annotated[str, typer.Option("--label", help="What it is for.")] = "",
+    client: Annotated[
+        bool, typer.Option("--client", help="An id and a secret for OAuth client credentials.")
+    ] = False,
+    lake: LakePlace = str(DEFAULT_LAKE),
+    as_json: AsJson = False,
+) -> None:
+    """Make a token; its secret is shown here and never again."""
+    with folder.open_lake(lake) as opened:
+        made = opened.lake.create_token(
+            principal, days=days, read_only=read_only, schema=schema, label=label, client=client
+        )
+    if as_json:
+        console.show_json({"token": made.token, "secret": made.secret})
+        return
+    out = console.out()
+    if client:
+        out.print(f"client id: {made.token.token_id}", markup=False, soft_wrap=True)
+    out.print(made.secret, markup=False, soft_wrap=True, highlight=False)
+
+
+@app.command("list")
+def list_tokens(lake: LakePlace = str(DEFAULT_LAKE), as_json: AsJson = False) -> None:
+    """List the tokens that have not ended, without their secrets."""
+    with folder.open_lake(lake) as opened:
+        found = opened.lake.tokens()
+    if as_json:
+        console.show_json(found)
+    else:
+        console.show_table(console.out(), _COLUMNS, [_line(token) for token in found])
+
+
+@app.command()
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="The id of the token, as headgate token list shows it.")],
+    lake: LakePlace = str(DEFAULT_LAKE),
+) -> None:
+    """Take a token back, with those made by means of it."""
+    with folder.open_lake(lake) as opened:
+        if not opened.lake.revoke_token(token_id):
+            raise InvalidRequest("there is no token of that id: headgate token list shows those there are")
+    console.out().print(f"the token {token_id} is good no more", markup=False, soft_wrap=True)
+
+
+def _line(token: StoredToken) -> tuple[str, ...]:
+    until = datetime.fromtimestamp(token.expires_ms / 1000, UTC)
+    good_for = [
+        f"schema {token.scope.schema}" if token.scope.schema else "the lake",
+        "reading" if token.scope.read_only else "",
+    ]
+    return (
+        token.token_id,
+        token.kind.value,
+        str(token.principal),
+        ", ".join(filter(None, good_for)),
+        until.strftime("%Y-%m-%d %H:%M"),
+        token.label,
+    )

@@ -1,0 +1,98 @@
+"""The application: every route of every API, over the lakes that are served."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+from litestar import Litestar
+from litestar.datastructures import State
+from litestar.di import Provide
+from litestar.openapi.config import OpenAPIConfig
+
+from headgate.server.audit import AuditMiddleware
+from headgate.server.caller import Authenticator, provide_caller, provide_lakes
+from headgate.server.commit_reports import CommitReports, UnkeptReports
+from headgate.server.credentials import CredentialVendor
+from headgate.server.delta_api import DeltaApiSettings
+from headgate.server.error_answers import ANSWER_BY_PATH
+from headgate.server.lakes import ServedLakes
+from headgate.server.openapi import CompletedDocument
+from headgate.server.operations.layer import OperationsLayer
+from headgate.server.operations.parts import Operations, make_operations
+from headgate.server.routes.access.router import CONTROL_ROUTER as CONTROL
+from headgate.server.routes.access.router import ROUTER as ACCESS
+from headgate.server.routes.delta.router import ROUTER as DELTA
+from headgate.server.routes.events.router import ROUTER as EVENTS
+from headgate.server.routes.operations.router import ROUTER as OPERATIONS
+from headgate.server.routes.own.router import ROUTER as OWN
+from headgate.server.routes.unity.router import ROUTER as UNITY
+from headgate.server.settings import ServerSettings
+from headgate.server.webhooks.dispatcher import WebhookDispatcher
+
+
+def _default_operations() -> Operations:
+    return make_operations(ServerSettings())
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """What the routes of a server stand on."""
+
+    lakes: ServedLakes
+    authenticator: Authenticator
+    delta_api: DeltaApiSettings = field(default_factory=DeltaApiSettings)
+    credentials: CredentialVendor = field(default_factory=CredentialVendor)
+    commit_reports: CommitReports = field(default_factory=UnkeptReports)
+    operations: Operations = field(default_factory=_default_operations)
+    webhooks: tuple[WebhookDispatcher, ...] = ()
+
+
+def create_app(parts: ServerParts) -> Litestar:
+    """The application over these lakes; handlers ask for ``caller``, ``lakes``, ``operations``, ``state``."""
+    operations = parts.operations
+    app = Litestar(
+        route_handlers=[DELTA, UNITY, OWN, ACCESS, CONTROL, EVENTS, OPERATIONS],
+        middleware=[AuditMiddleware()],
+        state=State(
+            {
+                "lakes": parts.lakes,
+                "authenticator": parts.authenticator,
+                "delta_api": parts.delta_api,
+                "credential_vendor": parts.credentials,
+                "commit_reports": parts.commit_reports,
+                "operations": operations,
+                "webhooks": parts.webhooks,
+            }
+        ),
+        dependencies={
+            "caller": Provide(provide_caller, sync_to_thread=True),
+            "lakes": Provide(provide_lakes, sync_to_thread=False),
+            "operations": Provide(lambda: operations, sync_to_thread=False),
+        },
+        exception_handlers=ANSWER_BY_PATH,
+        on_startup=[_use_threads(operations.settings.threads)],
+        openapi_config=OpenAPIConfig(
+            title="Headgate",
+            version=version("headgate"),
+            path="/schema",
+            render_plugins=[CompletedDocument()],
+        ),
+        request_max_body_size=operations.settings.body_bytes,
+        logging_config=None,
+    )
+    app.asgi_handler = OperationsLayer(
+        app.asgi_handler, operations.settings, operations.metrics, operations.drain
+    )
+    return app
+
+
+def _use_threads(count: int) -> Callable[[], None]:
+    """Have requests worked on by so many threads; a processor or two would have too few by default."""
+
+    def use() -> None:
+        pool = ThreadPoolExecutor(count, thread_name_prefix="headgate-request")
+        asyncio.get_running_loop().set_default_executor(pool)
+
+    return use

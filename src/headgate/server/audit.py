@@ -1,0 +1,86 @@
+"""Who did what, on what, and what came of it? A line for every call that changes something, or is refused.
+
+A line is one JSON object, in which no character of a caller's can begin another line (T11), and no secret
+stands (T15). Where lines go is decided by who configures the logger ``headgate.audit``.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from litestar.enums import ScopeType
+from litestar.middleware import ASGIMiddleware
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from typing_extensions import override
+
+from headgate.redaction import redact
+from headgate.server.caller import Caller
+from headgate.server.operations.logs import FIELDS
+from headgate.server.request_record import current_request_id
+
+AUDIT = logging.getLogger("headgate.audit")
+CHANGES_NOTHING = "changes_nothing"
+"""An ``opt`` of a route that asks with POST: its calls are told only if they are refused."""
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_LONGEST = 1_024
+
+
+class AuditMiddleware(ASGIMiddleware):
+    """Tells of each call once its answer has begun, or it failed without one."""
+
+    scopes = (ScopeType.HTTP,)
+
+    @override
+    async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
+        status = 500
+
+        async def noting_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await next_app(scope, receive, noting_status)
+        finally:
+            if _is_told(scope, status):
+                record_call(_call(scope, status))
+
+
+def record_call(call: Mapping[str, object]) -> None:
+    """Write one call down: as a line, and as fields for handlers that know what to do with them."""
+    AUDIT.info("%s", json.dumps(call, ensure_ascii=True), extra={FIELDS: call})
+
+
+def _is_told(scope: Scope, status: int) -> bool:
+    handler: Any = scope.get("route_handler")
+    reads = scope.get("method") in _READING or bool(handler is not None and handler.opt.get(CHANGES_NOTHING))
+    return status >= 400 or not reads
+
+
+def _call(scope: Scope, status: int) -> dict[str, object]:
+    state: Mapping[str, Any] = scope.get("state") or {}
+    caller: Caller | None = state.get("caller")
+    client = scope.get("client")
+    return {
+        "principal": None if caller is None else str(caller.principal),
+        "token_id": None if caller is None else caller.token_id,
+        "method": scope.get("method"),
+        "path": _shown(scope["path"]),
+        "status": status,
+        "outcome": _outcome(status),
+        "request_id": current_request_id(),
+        "from": None if client is None else _shown(str(client[0])),
+    }
+
+
+def _outcome(status: int) -> str:
+    if status < 400:
+        return "done"
+    return "refused" if status < 500 else "failed"
+
+
+def _shown(text: str) -> str:
+    """A text of a caller's, without secrets, and short."""
+    return redact(text)[:_LONGEST]

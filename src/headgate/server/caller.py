@@ -1,0 +1,73 @@
+"""Who is asking? Decided once a request, before its handler runs, and handed to it as ``caller``."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from litestar import Request
+from litestar.datastructures import State
+
+from headgate.catalog.ports.access import FULL_SCOPE, OWNER, Principal, ScopedPrincipal, TokenScope
+from headgate.server.lakes import ServedLakes
+from headgate.server.operations.parts import Operations
+from headgate.server.request_record import current_request
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, as authenticated; what it may do the catalog decides."""
+
+    principal: Principal
+    """With what its credentials limit it to, if they do: ``catalog_for`` passes that on to the catalog."""
+    lake: str | None = None
+    """The only lake that its credentials are good for; None for all."""
+
+    @property
+    def scope(self) -> TokenScope:
+        """How much of what the principal may do its credentials are good for."""
+        return self.principal.scope if isinstance(self.principal, ScopedPrincipal) else FULL_SCOPE
+
+    @property
+    def token_id(self) -> str | None:
+        """The token of the catalog that was shown, if it was one."""
+        return self.principal.token_id if isinstance(self.principal, ScopedPrincipal) else None
+
+
+class Authenticator(Protocol):
+    """Tells who is behind the credentials of a request; safe to share between threads."""
+
+    def authenticate(self, authorization: str | None) -> Caller:
+        """Who presents this ``Authorization`` header; ``NotAuthenticated`` if nobody can tell."""
+        ...
+
+    def forget_validations(self) -> None:
+        """Ask anew of every token, because one was taken back."""
+        ...
+
+
+class NoAuthentication:
+    """Everybody is the owner: for servers that only the own machine reaches, and that say so."""
+
+    def authenticate(self, authorization: str | None) -> Caller:  # noqa: ARG002
+        return Caller(OWNER)
+
+    def forget_validations(self) -> None:
+        """There are none."""
+
+
+def provide_caller(request: Request[object, object, State], state: State) -> Caller:
+    """Who asks; asked for by handlers as ``caller``. It takes one of the caller's places until the answer."""
+    authenticator: Authenticator = state.authenticator
+    caller = authenticator.authenticate(request.headers.get("authorization"))
+    request.state.caller = caller
+    record = current_request()
+    if record is not None:
+        record.principal = caller.principal
+        operations: Operations = state.operations
+        record.ending.append(operations.requests.take(caller.principal))
+    return caller
+
+
+def provide_lakes(caller: Caller, state: State) -> ServedLakes:
+    """The lakes that there are for who asks; asked for by handlers as ``lakes``."""
+    lakes: ServedLakes = state.lakes
+    return lakes if caller.lake is None else lakes.only(caller.lake)

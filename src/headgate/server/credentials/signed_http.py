@@ -1,0 +1,53 @@
+"""How is a cloud's token service asked? By one POST, whose answer is used and never shown.
+
+What comes back from such a service may repeat what was sent to it, so an error has its status and nothing
+of its text.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from urllib.parse import urlencode
+
+import urllib3
+
+from headgate.errors import CatalogUnavailable, InvalidRequest
+
+_TIMEOUT = urllib3.Timeout(connect=5, read=10)
+_RETRIES = urllib3.Retry(2, allowed_methods=None, status_forcelist=(429, 500, 502, 503), backoff_factor=0.2)
+_MOST_BYTES = 1024 * 1024
+
+
+@cache
+def _pool() -> urllib3.PoolManager:
+    return urllib3.PoolManager(maxsize=4, block=False, timeout=_TIMEOUT, retries=_RETRIES)
+
+
+def post_form(url: str, form: Mapping[str, str], *, service: str) -> bytes:
+    """The answer to a form."""
+    return post(
+        url,
+        urlencode(form).encode(),
+        {"Content-Type": "application/x-www-form-urlencoded"},
+        service=service,
+    )
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], *, service: str) -> bytes:
+    """The answer of a token service; ``CatalogUnavailable`` if there was none."""
+    try:
+        answer = _pool().request(
+            "POST", url, body=body, headers=dict(headers), redirect=False, preload_content=False
+        )
+        content = answer.read(_MOST_BYTES + 1)
+        answer.release_conn()
+    except urllib3.exceptions.HTTPError as exc:
+        raise CatalogUnavailable(
+            f"{service} could not be asked for a credential ({type(exc).__name__}): try again in a moment"
+        ) from None
+    if answer.status >= 300 or len(content) > _MOST_BYTES:
+        raise InvalidRequest(
+            f"{service} refused to give out a credential (status {answer.status}): the server's operator has "
+            "to look at the identity that is configured for this store, and at its roles",
+            code="HEADGATE_VENDING_REFUSED",
+        )
+    return content

@@ -1,0 +1,65 @@
+"""Which lakes does a server serve? Each by its name, which is the first part of a table's name elsewhere.
+
+lakes = ServedLakes((ServedLake("main", catalog),))
+lakes.find("main").catalog_for("ada").resolve(TableName("sales", "orders"))
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.clock import SystemWorld, World
+from headgate.errors import LakeNotFound
+from headgate.plugins import domain_handlers, policies
+from headgate.settings import Settings
+from headgate.table.catalog_table import CatalogTables
+from headgate.table.commit.background import PostCommitScheduler
+
+
+@dataclass(frozen=True, slots=True)
+class ServedLake:
+    """A lake, and what the server needs to open its tables."""
+
+    name: str
+    catalog: LakeCatalog
+    """On behalf of the owner: only for what the server does by itself."""
+    after_commit: PostCommitScheduler
+    settings: Settings = field(default_factory=Settings)
+    world: World = field(default_factory=SystemWorld)
+
+    def catalog_for(self, principal: str) -> LakeCatalog:
+        """The catalog on behalf of who asks, under the policies that are registered."""
+        return self.catalog.acting_as(principal, policies=policies.registered)
+
+    def tables_for(self, principal: str) -> CatalogTables:
+        """Opens tables on behalf of who asks."""
+        return CatalogTables(
+            self.catalog_for(principal),
+            self.settings,
+            self.world,
+            self.after_commit,
+            domain_handlers.registered,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ServedLakes:
+    """All lakes of a server, by name."""
+
+    lakes: tuple[ServedLake, ...]
+
+    def __iter__(self) -> Iterator[ServedLake]:
+        return iter(self.lakes)
+
+    def only(self, name: str) -> "ServedLakes":
+        """That lake alone, as if no other were served."""
+        return ServedLakes(tuple(lake for lake in self.lakes if lake.name == name))
+
+    def find(self, name: str) -> ServedLake:
+        """The lake of that name, in any case; ``LakeNotFound`` names those that are served to nobody."""
+        found = next((lake for lake in self.lakes if lake.name == name.lower()), None)
+        if found is None:
+            raise LakeNotFound(
+                f"no lake {name!r} is served here: ask for the names of those that are", name=name
+            )
+        return found

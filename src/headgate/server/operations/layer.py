@@ -1,0 +1,159 @@
+"""What does every request pass, before its route and after its answer?
+
+    head and body within their limits → a place among the requests in flight → the application, in its time
+    → the id in the answer → a line in the log, a count, a duration
+
+It stands around the whole application, so that what no route answers passes it too.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+from litestar import Request
+from litestar.enums import ScopeType
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+
+from headgate import tracing
+from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
+from headgate.server import error_answers
+from headgate.server.operations import limits, logs
+from headgate.server.operations.drain import Drain
+from headgate.server.operations.limits import BodySize
+from headgate.server.operations.metrics import ServerMetrics
+from headgate.server.request_record import (
+    REQUEST_ID_HEADER,
+    RequestRecord,
+    begin_request,
+    choose_request_id,
+)
+from headgate.server.settings import ServerSettings
+
+_LOG = logging.getLogger(__name__)
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_NO_ROUTE = "none"
+_KNOWN_METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsLayer:
+    """An application in its limits, with its metrics and its log."""
+
+    app: ASGIApp
+    settings: ServerSettings
+    metrics: ServerMetrics
+    drain: Drain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != ScopeType.HTTP:
+            await self.app(scope, receive, send)
+            return
+        await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: HTTPScope, receive: Receive, send: Send) -> None:
+        began, headers = time.perf_counter(), limits.headers_of(scope)
+        record = RequestRecord(
+            choose_request_id(headers.get(REQUEST_ID_HEADER)), scope["method"], scope["path"]
+        )
+        begin_request(record)
+        answer = _Answer(send, record.request_id)
+        with tracing.continued("headgate.request", headers, {"http.request.method": scope["method"]}):
+            try:
+                await self._within_limits(scope, headers, receive, answer)
+            except HeadgateError as refused:
+                await answer.refuse(Request(scope), refused)
+            finally:
+                record.end()
+                self._account(scope, record, answer, time.perf_counter() - began)
+
+    async def _within_limits(
+        self, scope: HTTPScope, headers: Mapping[str, str], receive: Receive, answer: "_Answer"
+    ) -> None:
+        row, settings = limits.limit_for(scope["path"]), self.settings
+        limits.require_modest_head(scope, headers, settings)
+        most = limits.body_limit(row, settings)
+        limits.require_announced_size(headers, most)
+        self.drain.enter(exempt=row.body is BodySize.NONE and row.is_timed)
+        try:
+            body = await limits.read_body(receive, most=most, seconds=settings.body_seconds)
+            limits.require_sane_json(body, settings)
+            async with asyncio.timeout(settings.request_seconds if row.is_timed else None) as deadline:
+                await self.app(cast("Scope", scope), _Replay(body, receive), answer)
+        except TimeoutError as exc:
+            if not deadline.expired():
+                raise
+            raise _out_of_time(scope["method"], settings.request_seconds) from exc
+        finally:
+            self.drain.leave()
+
+    def _account(self, scope: HTTPScope, record: RequestRecord, answer: "_Answer", seconds: float) -> None:
+        method = record.method if record.method in _KNOWN_METHODS else "OTHER"
+        route = cast("dict[str, Any]", scope).get("path_template") or _NO_ROUTE
+        self.metrics.answered(method, route, answer.status, seconds)
+        logs.log_access(
+            {
+                "request_id": record.request_id,
+                "principal": record.principal,
+                "method": method,
+                "route": route,
+                "status": answer.status,
+                "milliseconds": round(seconds * 1000, 3),
+            }
+        )
+
+
+def _out_of_time(method: str, seconds: float) -> HeadgateError:
+    if method in _SAFE_METHODS:
+        return CatalogUnavailable(f"the answer took longer than {seconds:g} s: come again")
+    return CommitUnknown(
+        f"the answer took longer than {seconds:g} s, and what was asked may yet be done: send the "
+        "very same request "
+        "again, or look for its outcome, and delete nothing until then"
+    )
+
+
+class _Replay:
+    """Gives an application the body that was read already, and then whatever comes."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Any:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+class _Answer:
+    """Sends an answer, with the id of its request."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._id = (REQUEST_ID_HEADER.encode(), request_id.encode())
+        self.status = 500
+        self._started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._started, self.status = True, message["status"]
+            message["headers"] = [*message.get("headers", ()), self._id]
+        await self._send(message)
+
+    async def refuse(self, request: Request[Any, Any, Any], error: HeadgateError) -> None:
+        """Answer with an error, unless an answer has begun, which then ends where it is."""
+        if self._started:
+            _LOG.warning("an answer broke off: %s", error)
+            return
+        answer = error_answers.answer_by_path(request, error)
+        content = answer.content
+        body = content if isinstance(content, bytes) else msgspec.json.encode(content)
+        headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        await self({"type": "http.response.start", "status": answer.status_code or 500, "headers": headers})
+        await self({"type": "http.response.body", "body": body, "more_body": False})

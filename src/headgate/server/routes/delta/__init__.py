@@ -1,0 +1,1 @@
+"""The Delta API of Unity Catalog, ``/delta/v1``: what new Delta engines speak."""

@@ -1,0 +1,1 @@
+"""What happens in a lake, as pages and as a stream."""

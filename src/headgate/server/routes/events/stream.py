@@ -1,0 +1,72 @@
+"""How is an event told to who stays on the line? As server-sent events, each with its cursor as its id.
+
+    id: 41
+    event: commit
+    data: {"cursor":41,"kind":"commit","table":"sales.orders",…}
+
+Who comes back with ``Last-Event-ID: 41`` goes on with 42. Nothing happened for a while: ``: alive``. A
+stream ends when the server is about to stop, and when the caller's token is no longer good.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import msgspec
+from litestar.concurrency import sync_to_thread
+
+from headgate.catalog.ports.events import Event, EventFeed
+from headgate.errors import CatalogUnavailable, NotAuthenticated
+from headgate.server.operations.parts import Operations
+
+_PAGE = 500
+_HEARTBEAT = b": alive\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """The events of one lake for one caller, from a cursor on."""
+
+    feed: EventFeed
+    cursor: int
+    operations: Operations
+    authenticate: Callable[[], object]
+    """``NotAuthenticated`` once the caller's token is no longer good."""
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The stream, until something ends it."""
+        settings, cursor, said = self.operations.settings, self.cursor, time.monotonic()
+        yield _HEARTBEAT
+        while not self.operations.drain.is_draining:
+            found = await self._after(cursor)
+            if found:
+                yield b"".join(format_event(event) for event in found)
+                cursor, said = found[-1].cursor, time.monotonic()
+            elif time.monotonic() - said >= settings.heartbeat_seconds:
+                if not await self._is_still_known():
+                    return
+                yield _HEARTBEAT
+                said = time.monotonic()
+            if len(found) < _PAGE:
+                await asyncio.sleep(settings.events_seconds)
+
+    async def _after(self, cursor: int) -> tuple[Event, ...]:
+        try:
+            return await sync_to_thread(self.feed.after, cursor, limit=_PAGE)
+        except CatalogUnavailable:  # it may pass, and nothing is missed
+            return ()
+
+    async def _is_still_known(self) -> bool:
+        try:
+            await sync_to_thread(self.authenticate)
+        except NotAuthenticated:
+            return False
+        return True
+
+
+def format_event(event: Event) -> bytes:
+    """One event as it goes over the line; JSON has no line breaks of its own."""
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (
+        event.cursor, event.kind.value.encode(), msgspec.json.encode(event),
+    )  # fmt: skip
