@@ -11,7 +11,13 @@ from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
 # How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("headgate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The suite is run often, so it asks for few examples; HEADGATE_TESTS_EXAMPLES=1000 has it ask for more.
+settings.register_profile(
+    "headgate",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=int(os.environ.get("HEADGATE_TESTS_EXAMPLES", "30")),
+)
 settings.load_profile("headgate")
 
 ON_CONNECT = "HEADGATE_TESTS_ON_CONNECT"

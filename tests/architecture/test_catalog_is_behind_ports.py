@@ -14,7 +14,12 @@ SOURCE = ROOT / "src" / "headgate"
 MODULES = sorted(SOURCE.rglob("*.py"))
 ENGINES = {"sqlalchemy", "alembic"}
 ABOVE = ("cli", "lake", "plugins", "spark", "table")
-WITHOUT_DATABASE = ("headgate.catalog.ports", "headgate.catalog.published_files", "headgate.catalog.targets")
+WITHOUT_DATABASE = (
+    "headgate.catalog.ports",
+    "headgate.catalog.published_files",
+    "headgate.catalog.table_stores",
+    "headgate.catalog.targets",
+)
 OWNERS_WITHOUT_DATABASE = "headgate.catalog.coordinator."
 """Commit owners that keep their ledger elsewhere, which ``plugins/coordinators.py`` offers."""
 

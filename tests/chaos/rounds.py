@@ -22,6 +22,7 @@ from pathlib import Path
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
+from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import InlineCommit, Proposal, Ratified, StagedCommit
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.groups import GroupId, GroupProposal, GroupRatified
@@ -111,8 +112,8 @@ def a_ward(database: str) -> Iterator["Ward"]:
 def _warm_up() -> None:
     """One commit of each kind, in a lake that is gone when the first round begins."""
     with tempfile.TemporaryDirectory() as folder, closing(open_catalog(folder)) as catalog:
-        entries = tuple(_new_table(catalog, number) for number in range(TABLES_OF_A_GROUP))
-        shared = (_share_log(catalog, _new_table(catalog, TABLES_OF_A_GROUP)),)
+        entries = tuple(new_table(catalog, number) for number in range(TABLES_OF_A_GROUP))
+        shared = (share_log(catalog, new_table(catalog, TABLES_OF_A_GROUP)),)
         for route in ROUTES:
             txn_id = TxnId(str(uuid.uuid4()))
             which = shared if route is Route.SHARED else entries
@@ -159,8 +160,8 @@ class Ward:
     def _errand(self, route: Route, point: str) -> Errand:
         if self.rounds % ROUNDS_OF_A_TABLE == 0:
             count = TABLES_OF_A_GROUP
-            self._entries = tuple(_new_table(self.catalog, self.rounds + at) for at in range(count))
-            self._shared = (_share_log(self.catalog, _new_table(self.catalog, self.rounds + count)),)
+            self._entries = tuple(new_table(self.catalog, self.rounds + at) for at in range(count))
+            self._shared = (share_log(self.catalog, new_table(self.catalog, self.rounds + count)),)
         self.rounds += 1
         match route:
             case Route.GROUP:
@@ -208,7 +209,7 @@ class Ward:
         if errand.route is Route.PUBLISH:
             return
         if errand.route is Route.GROUP:
-            group = _group(errand, self.catalog, staged=False)
+            group = group_proposal(errand, self.catalog, staged=False)
             outcome = self.catalog.outcome_of_group(group)
             told = dict(outcome.versions) if isinstance(outcome, GroupRatified) else {}
             truth = {
@@ -238,13 +239,13 @@ class Ward:
                 assert report.is_clean, report.findings
 
 
-def _new_table(catalog: Catalog, number: int) -> TableEntry:
+def new_table(catalog: Catalog, number: int) -> TableEntry:
     name = TableName("chaos", f"t{number}_{uuid.uuid4().hex[:8]}")
     tables.create_managed(catalog, name)
     return catalog.resolve(name)
 
 
-def _share_log(catalog: Catalog, entry: TableEntry) -> TableEntry:
+def share_log(catalog: Catalog, entry: TableEntry) -> TableEntry:
     return catalog.share_log(entry.name)
 
 
@@ -283,7 +284,9 @@ class _Round:
         crash = self.crash or Crash("")
         crashing = CrashingCatalog(self.catalog, crash) if self.crash is not None else self.catalog
         if self.errand.route is Route.GROUP:
-            outcome = crashing.propose_group(_group(self.errand, self.catalog, staged=self._is_staged))
+            outcome = crashing.propose_group(
+                group_proposal(self.errand, self.catalog, staged=self._is_staged)
+            )
             assert isinstance(outcome, GroupRatified), outcome
             return
         entry = self.errand.entries[0]
@@ -313,7 +316,7 @@ class _Round:
         return tables.parquet_file(entry.location, self.errand.data_file, [1], writer="killed")
 
 
-def _group(errand: Errand, catalog: Catalog, *, staged: bool) -> GroupProposal:
+def group_proposal(errand: Errand, catalog: LakeCatalog, *, staged: bool) -> GroupProposal:
     """A commit to each table, all under one id; which of them, staged or not, changes nothing about that."""
     proposals = []
     for entry in errand.entries:

@@ -11,7 +11,8 @@ _ROOT = Path(__file__).parents[2]
 # These take longer than all others together: run them by hand.
 _STARTS_SPARK = {"dml", "lineitem", "many_files", "scan", "writes"}
 _LINE = re.compile(
-    r"\S.*  headgate .+/s.*  (deltalake|single commits|a new catalog|pyspark.sql) .+/s.*  [\d,.]+×"
+    r"\S.*  headgate .+/s.*  "
+    r"(deltalake|single commits|a new catalog|pyspark.sql|in process|bare inserts) .+/s.*  [\d,.]+×"
 )
 
 

@@ -1,10 +1,14 @@
 """The commands that need no Spark, as text and as JSON."""
 
 import json
+import math
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
 import headgate
@@ -130,6 +134,36 @@ def test_show_as_json_is_complete(lake: Path) -> None:
     assert (shown["minReaderVersion"], shown["minWriterVersion"]) == (3, 7)
     assert "inCommitTimestamp" in shown["tableFeatures"]
     assert shown["sample"] is None
+
+
+def test_show_has_the_first_rows_without_a_jvm(tmp_path: Path) -> None:
+    with headgate.connect(tmp_path / "lake") as opened:
+        opened.create_schema("s")
+        table = opened.create_table(
+            "s.t", "id BIGINT, n DECIMAL(10,2), at TIMESTAMP, b BINARY, m MAP<INT, DOUBLE>, d DATE"
+        )
+        moment = datetime(2026, 1, 31, 12, tzinfo=UTC)
+        row = {
+            "id": 1,
+            "n": Decimal("1.50"),
+            "at": moment,
+            "b": b"x",
+            "m": {5: math.nan},
+            "d": date(2026, 1, 31),
+        }
+        table.append([row, {}, row])
+
+    before = SparkSession.getActiveSession()
+    shown = answer("show", "s.t", "--rows", "2", "--lake", tmp_path / "lake")
+    text = run("show", "s.t", "--rows", "2", "--lake", tmp_path / "lake").stdout
+
+    assert shown["sample"] == [
+        {"id": 1, "n": 1.5, "at": "2026-01-31T12:00:00Z", "b": "eA==", "m": {"5": "nan"}, "d": "2026-01-31"},
+        dict.fromkeys(row),
+    ]
+    assert "1.50" in text
+    assert "2 of 3 rows" in text
+    assert SparkSession.getActiveSession() is before
 
 
 def test_publish_says_what_it_published(lake: Path) -> None:

@@ -13,14 +13,28 @@ from headgate.clock import SystemWorld
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
-from tests.support import adopted
+from tests.support import adopted, shared_server
 from tests.support.catalogs import a_catalog
 from tests.support.tables import SCHEMA
 
 ORDERS = TableName("sales", "orders")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(autouse=True, scope="module")
+def _no_server_left() -> Iterator[None]:
+    """The server behind which catalogs were asked stops with the last test of a suite."""
+    yield
+    shared_server.stop()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Ask suites of a ``catalog`` in each way that they name in ``CATALOGS``."""
+    if "catalog" in metafunc.fixturenames:
+        kinds = getattr(metafunc.module, "CATALOGS", ("sqlite", "postgresql", "http-sqlite"))
+        metafunc.parametrize("catalog", kinds, indirect=True)
+
+
+@pytest.fixture
 def catalog(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Catalog]:
     """A new catalog over either database."""
     with a_catalog(request.param, tmp_path / "lake") as opened:

@@ -34,8 +34,12 @@ from headgate.storage.locate import locate
 from headgate.table.alter import adoption
 from tests.support import adopted, s3, tables
 from tests.support.adopted import NAME
+from tests.support.catalogs import DATABASE_KINDS
 
 OTHER = TableName("test", "other")
+
+
+CATALOGS = DATABASE_KINDS
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from headgate.catalog.ports.access import Privilege
 from headgate.catalog.ports.commits import Proposal, Ratified, StagedCommit
 from headgate.catalog.store import commit_rules
-from headgate.errors import CommitRefused, InvalidRequest
+from headgate.errors import InvalidRequest
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from headgate.protocol.schema.types import Field, Primitive
@@ -54,7 +54,7 @@ def test_who_may_no_longer_write_still_hears_what_was_ratified(place: Place) -> 
     txn_id = f"{place.table_id} ana {version}"
     again = place.catalog.acting_as("ana").propose(inline(place.table_id, version, txn_id))
     assert first == again == Ratified(Version(version))
-    with pytest.raises(CommitRefused):
+    with place.hidden():
         place.propose(ADD, by="ana")
 
 

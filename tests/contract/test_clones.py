@@ -31,25 +31,32 @@ def test_a_clone_may_name_what_its_source_is_and_may_name_itself(catalog: Catalo
 
 
 @pytest.mark.parametrize(
-    ("granted", "is_new", "refused"),
+    ("granted", "staged_by", "refused", "elsewhere"),
     [
-        ((), True, TableNotFound),
-        ((("CREATE", "s"),), True, TableNotFound),
-        ((("READ", "s.source"),), True, NotAllowed),
-        ((("READ", "s.source"), ("CREATE", "s")), True, None),
-        ((("CHANGE DATA", "s.target"),), False, TableNotFound),
-        ((("READ", "s.source"), ("APPEND", "s.target"), ("CREATE", "s")), False, NotAllowed),
-        ((("READ", "s.source"), ("CHANGE DATA", "s.target")), False, None),
+        ((), "owner", TableNotFound, TableNotFound),
+        ((("READ", "s"), ("CREATE", "s")), "owner", TableNotFound, TableNotFound),
+        ((("CREATE", "s"),), "ada", TableNotFound, NotAllowed),
+        ((("READ", "s.source"), ("CREATE", "s")), "ada", None, NotAllowed),
+        ((("READ", "s.source"),), None, TableNotFound, TableNotFound),
+        ((("CHANGE DATA", "s.target"),), None, TableNotFound, NotAllowed),
+        ((("READ", "s.source"), ("APPEND", "s.target"), ("CREATE", "s")), None, NotAllowed, NotAllowed),
+        ((("READ", "s.source"), ("CHANGE DATA", "s.target")), None, None, NotAllowed),
     ],
     ids=str,
 )
 def test_it_takes_reading_the_one_and_writing_the_other(
-    catalog: Catalog, granted: tuple[tuple[str, str], ...], is_new: bool, refused: type[Exception] | None
+    catalog: Catalog,
+    granted: tuple[tuple[str, str], ...],
+    staged_by: str | None,
+    refused: type[Exception] | None,
+    elsewhere: type[Exception],
 ) -> None:
+    """T14: what is hidden, also a place that somebody else reserved, is as if it were not there."""
     create_managed(catalog, SOURCE)
-    target = catalog.stage(TARGET) if is_new else create_managed(catalog, TARGET)
+    existing = None if staged_by else create_managed(catalog, TARGET)
     for privilege, on in granted:
         catalog.granting.grant(privilege, on, "ada")
+    target = existing or catalog.acting_as(str(staged_by)).stage(TARGET)
     ada = catalog.acting_as("ada").granting
 
     if refused is None:
@@ -57,11 +64,25 @@ def test_it_takes_reading_the_one_and_writing_the_other(
     else:
         with pytest.raises(refused):
             ada.allow_clone_of(target.table_id, SOURCE)
-    with pytest.raises(NotAllowed):  # no table stands for what is there
+    with pytest.raises(elsewhere):  # no table stands for what is there
         ada.allow_clone_locations(target.table_id, ["/etc"])
 
     assert "/etc" not in places(catalog, target)
     assert bool(places(catalog, target)) == (refused is None)
+
+
+def test_a_place_that_was_reserved_is_filled_by_who_may_still_make_tables(catalog: Catalog) -> None:
+    create_managed(catalog, SOURCE)
+    for privilege, on in (("READ", "s.source"), ("CREATE", "s")):
+        catalog.granting.grant(privilege, on, "ada")
+    ada = catalog.acting_as("ada")
+    target = ada.stage(TARGET)
+    catalog.granting.revoke("CREATE", "s", "ada")
+
+    with pytest.raises(NotAllowed):
+        ada.granting.allow_clone_of(target.table_id, SOURCE)
+
+    assert places(catalog, target) == set()
 
 
 @pytest.mark.parametrize(

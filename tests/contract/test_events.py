@@ -20,7 +20,7 @@ from headgate.errors import InvalidRequest
 from headgate.lake.listener import Listener
 from headgate.protocol.actions import Version
 from tests.support import postgresql
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import DATABASE_KINDS, a_catalog
 from tests.support.proposals import inline, open_version
 from tests.support.tables import create_managed
 from tests.support.waiting import until
@@ -51,7 +51,7 @@ class Case:
         return self.log.after(self.start if cursor is None else cursor)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASE_KINDS)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     with a_catalog(request.param, tmp_path) as catalog:
         staging = create_managed(catalog)

@@ -15,6 +15,7 @@ from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
 from tests.contract.conftest import ORDERS
 from tests.support.proposals import altered, inline, publish, stamp
+from tests.support.shared_server import inside
 from tests.support.tables import named_file, open_managed
 
 REMOVAL = RemoveFile(path="a.parquet", data_change=True)
@@ -88,7 +89,9 @@ def test_the_rules_of_commits_and_the_policies_of_the_program_hold_for_it(
         def review(self, review: Review) -> Refusal | None:
             return review.refuse("never") if review.principal == "external" else None
 
-    assert "stubborn" in refusal(catalog.acting_as("owner", policies=lambda: {"stubborn": Stubborn()}), table)
+    assert "stubborn" in refusal(
+        inside(catalog).acting_as("owner", policies=lambda: {"stubborn": Stubborn()}), table
+    )
     catalog.granting.set_rule("freeze_metadata", "true", str(ORDERS))
     assert "freeze_metadata" in refusal(catalog, table)
 

@@ -268,7 +268,7 @@ def test_who_may_not_adopt_a_folder_does_not_convert_it(tmp_path: Path) -> None:
         lake.create_schema("test")
     with (
         headgate.connect(tmp_path / "lake", principal="eve") as lake,
-        pytest.raises(NotAllowed, match="eve may not adopt"),
+        pytest.raises(SchemaNotFound, match="no schema 'test'"),
     ):
         lake.convert(folder, "test.t")
 

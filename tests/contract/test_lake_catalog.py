@@ -31,7 +31,7 @@ from headgate.protocol.log import file_names
 from headgate.protocol.log.file_names import LogFile
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
-from tests.support.catalogs import KINDS, any_catalog
+from tests.support.catalogs import ALL_KINDS, any_catalog
 from tests.support.proposals import content, inline, publish, staged, stamp
 from tests.support.tables import create_managed
 
@@ -62,7 +62,7 @@ class Case:
         self.catalog.mark_published(self.table_id, Version(len(txn_ids)))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=ALL_KINDS)
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     with any_catalog(request.param, tmp_path) as catalog:
         yield Case(catalog, create_managed(catalog, ORDERS))

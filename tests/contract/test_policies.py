@@ -135,6 +135,9 @@ def test_a_foreign_key_needs_columns_that_fit(place: Place) -> None:
     for child, referred in (("writer", "id"), ("id", "writer"), ("id", "nobody"), ("nobody", "id")):
         with pytest.raises(InvalidRequest):
             place.catalog.granting.add_foreign_key(place.name, [child], parent.name, [referred])
+    for schema in (place.name.partition(".")[0], "lake"):
+        with pytest.raises(InvalidRequest):
+            place.catalog.granting.add_foreign_key(schema, ["id"], parent.name, ["id"])
     assert place.catalog.granting.foreign_keys(place.name) == ()
 
 

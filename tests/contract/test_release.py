@@ -23,7 +23,10 @@ from headgate.storage.locate import locate
 from headgate.table.alter import adoption, restore
 from tests.support import adopted, duck, tables
 from tests.support.adopted import NAME
+from tests.support.catalogs import DATABASE_KINDS
 from tests.support.proposals import stamp
+
+CATALOGS = DATABASE_KINDS
 
 
 @pytest.fixture

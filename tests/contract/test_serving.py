@@ -1,6 +1,6 @@
 """What a catalog tells readers, on both databases: all at once, and true; counted where cost was promised."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.catalog.ports.serving import LogHints
 from headgate.clock import SystemWorld
 from headgate.errors import CorruptLog, TooManyUnpublished, VersionNotFound
-from headgate.lake import context
 from headgate.lake.lake import Lake
 from headgate.protocol.actions import (
     Action,
@@ -29,6 +28,7 @@ from headgate.protocol.domains.rules import SetDomain
 from headgate.protocol.log import codec, file_names
 from headgate.settings import Publish, Settings
 from headgate.storage.locate import locate
+from headgate.table import catalog_table
 from headgate.table.commit.catalog_hints import CatalogHints
 from headgate.table.commit.catalog_managed import publish_and_retry
 from headgate.table.opened_table import OpenedTable
@@ -243,13 +243,54 @@ class Watched:
 @pytest.fixture
 def watched(catalog: Catalog, table: StagingTable, monkeypatch: pytest.MonkeyPatch) -> Watched:
     wire, counted = RecordingWire(), Counted(catalog)
-    monkeypatch.setattr(context, "locate", lambda location: FaultyStore(locate(location), wire))
+
+    def recorded(_catalog: object, _table_id: str, location: str) -> FaultyStore:
+        return FaultyStore(locate(location), wire)
+
+    monkeypatch.setattr(catalog_table, "open_store", recorded)
     return Watched(Lake(counted, settings=ON_DEMAND, world=SystemWorld()), counted, wire)  # type: ignore[arg-type]
 
 
 def append(opened: OpenedTable, *paths: str) -> None:
     for path in paths:
         opened.commit(append_change(named_file(path)), base=opened.newest_known())
+
+
+def test_opening_and_appending_reads_nothing_of_the_log(watched: Watched) -> None:
+    append(watched.lake.table("sales.orders").log, *"abc")
+    watched.lake.table("sales.orders").publish()
+    watched.since()
+
+    append(watched.lake.table("sales.orders").log, "d")
+
+    assert watched.since()[1] == []
+    found = watched.lake.table("sales.orders").log.snapshot()
+    assert found.files.columns["path"].to_pylist() == [*"abcd"]
+
+
+def test_who_appended_without_reading_reads_all_there_is(watched: Watched) -> None:
+    append(watched.lake.table("sales.orders").log, *"ab")
+    table = watched.lake.table("sales.orders").log
+
+    append(table, *"cd")
+
+    assert table.known is None, "nothing was loaded for that"
+    assert table.newest_known().files.columns["path"].to_pylist() == [*"abcd"]
+    assert table.snapshot().files.columns["path"].to_pylist() == [*"abcd"]
+
+
+def test_what_another_process_committed_is_what_the_next_handle_appends_to(
+    catalog: Catalog, table: StagingTable
+) -> None:
+    other = open_managed(catalog, table.table_id, table.location)
+    lake = Lake(catalog, settings=Settings(publish=Publish.ON_DEMAND, opening_seconds=0), world=SystemWorld())
+    append(lake.table("sales.orders").log, "a")
+
+    opened = lake.table("sales.orders").log
+    other.change_domains([SetDomain("acme.mark", "1")])
+
+    assert opened.newest_known().version == 2
+    assert opened.newest_known().state.domains["acme.mark"].configuration == "1"
 
 
 def test_opening_and_reading_is_one_call_and_no_listing(watched: Watched) -> None:
@@ -379,21 +420,43 @@ def test_a_checkpoint_beyond_the_latest_version_is_no_hint(catalog: Catalog, tab
     )
     catalog.note_log(table.table_id, LogHints((file,), Version(7)))
     loaded = catalog.load(ORDERS)
-    served = CatalogHints(catalog, table.table_id, loaded=loaded)
+    served = CatalogHints(catalog, table.table_id, loaded=replace(loaded, known=LogHints((file,))))
 
-    assert loaded.known.checkpoint == (file,)
+    assert loaded.known == LogHints()
     assert [item.version for item in served.expected(loaded.tail) or ()] == [0]
 
 
-def test_of_two_checkpoints_the_newer_one_is_remembered(catalog: Catalog, table: StagingTable) -> None:
-    for version in (4, 9, 6):
-        path = file_names.classic_checkpoint_path(Version(version))
-        file = file_names.LogFile(file_names.LogFileKind.CHECKPOINT, Version(version), path, 10)
-        catalog.note_log(table.table_id, LogHints((file,), Version(version)))
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../elsewhere/00000000000000000000.checkpoint.parquet",
+        "_delta_log/../00000000000000000000.checkpoint.parquet",
+        "_delta_log/00000000000000000001.checkpoint.parquet",
+        "_delta_log/00000000000000000000.json",
+        "part-0.parquet",
+    ],
+)
+def test_a_file_that_is_no_checkpoint_of_that_version_is_no_hint(
+    catalog: Catalog, table: StagingTable, path: str
+) -> None:
+    """Readers open the file that is named, so a name must not lead them elsewhere."""
+    file = file_names.LogFile(file_names.LogFileKind.CHECKPOINT, Version(0), path, 10)
 
-    known = catalog.load(ORDERS).known
+    catalog.note_log(table.table_id, LogHints((file,)))
 
-    assert (known.checkpoint[0].version, known.checksum) == (9, 9)
+    assert catalog.load(ORDERS).known == LogHints()
+
+
+def test_who_may_only_read_tells_of_no_checkpoint(catalog: Catalog, table: StagingTable) -> None:
+    path = file_names.classic_checkpoint_path(Version(0))
+    file = file_names.LogFile(file_names.LogFileKind.CHECKPOINT, Version(0), path, 10)
+    catalog.granting.grant("READ", on=str(ORDERS), to="ada")
+
+    catalog.acting_as("ada").note_log(table.table_id, LogHints((file,), Version(0)))
+    assert catalog.load(ORDERS).known == LogHints()
+
+    catalog.note_log(table.table_id, LogHints((file,), Version(0)))
+    assert catalog.load(ORDERS).known.checkpoint == (file,)
 
 
 def test_everything_loaded_belongs_together(catalog: Catalog, table: StagingTable) -> None:

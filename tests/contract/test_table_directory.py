@@ -18,6 +18,7 @@ from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNo
 from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
+from headgate.table.maintenance import purge
 from tests.support.catalogs import KINDS, any_catalog
 from tests.support.proposals import inline
 from tests.support.tables import SCHEMA, create_managed
@@ -45,6 +46,44 @@ def test_a_schema_is_made_once(directory: LakeCatalog) -> None:
     assert directory.create_schema("SALES") is False
 
 
+def test_schemas_are_listed_by_name(directory: LakeCatalog) -> None:
+    assert directory.schemas() == ()
+    for schema in ("sales", "Archive", "sales"):
+        directory.create_schema(schema)
+
+    assert directory.schemas() == ("archive", "sales")
+
+
+def test_an_empty_schema_goes_and_can_be_made_again(directory: LakeCatalog) -> None:
+    directory.create_schema("sales")
+
+    assert directory.drop_schema("SALES") is True
+    assert directory.drop_schema("sales") is False
+    assert directory.schemas() == ()
+    with pytest.raises(SchemaNotFound):
+        directory.stage(NAME)
+    assert directory.create_schema("sales") is True
+    with pytest.raises(InvalidRequest):
+        directory.drop_schema("not a name")
+
+
+def test_a_schema_with_anything_in_it_stays(directory: LakeCatalog) -> None:
+    create_managed(directory, NAME)
+    directory.create_schema("archive")
+    directory.stage(TableName("archive", "in_the_making"))
+
+    for schema in ("sales", "archive"):
+        with pytest.raises(InvalidRequest, match="not empty"):
+            directory.drop_schema(schema)
+    directory.drop(NAME)
+    with pytest.raises(InvalidRequest, match="purge"):
+        directory.drop_schema("sales")
+    assert directory.schemas() == ("archive", "sales")
+
+    purge.purge(directory, NAME, None, files=locate)
+    assert directory.drop_schema("sales") is True
+
+
 def test_a_table_needs_its_schema(directory: LakeCatalog) -> None:
     with pytest.raises(SchemaNotFound):
         directory.stage(NAME)
@@ -57,6 +96,20 @@ def test_a_registered_table_is_found_by_name(directory: LakeCatalog) -> None:
 
     assert (entry.table_id, entry.name, entry.location) == (staging.table_id, NAME, staging.location)
     assert directory.tables() == (entry,)
+
+
+def test_a_table_is_found_by_its_id_whatever_it_is_called(directory: LakeCatalog) -> None:
+    staging = create_managed(directory, NAME)
+
+    assert directory.resolve_id(staging.table_id) == directory.resolve(NAME)
+    renamed = directory.rename(NAME, TableName("sales", "other"))
+    assert directory.resolve_id(staging.table_id) == renamed
+
+    reserved = directory.stage(NAME)
+    directory.drop(renamed.name)
+    for absent in (staging.table_id, reserved.table_id, TableId("nothing")):
+        with pytest.raises(TableNotFound):
+            directory.resolve_id(absent)
 
 
 def test_a_staged_table_has_no_name_yet(directory: LakeCatalog) -> None:
@@ -76,6 +129,21 @@ def test_every_reservation_is_a_place_of_its_own(directory: LakeCatalog) -> None
 
     assert first.table_id != second.table_id
     assert first.location != second.location
+
+
+def test_a_reservation_is_found_by_its_id_until_it_has_its_name(directory: LakeCatalog) -> None:
+    directory.create_schema("sales")
+    staging = directory.stage(NAME)
+
+    assert directory.find_staging(staging.table_id) == staging
+    create.write_version_0(
+        locate(staging.location), TableDefinition(SCHEMA), managed=True, world=SystemWorld()
+    )
+    directory.register(staging, NAME)
+
+    for table_id in (staging.table_id, TableId("unheard-of")):
+        with pytest.raises(TableNotFound):
+            directory.find_staging(table_id)
 
 
 def test_names_are_unique_ignoring_case(directory: LakeCatalog) -> None:

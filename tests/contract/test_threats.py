@@ -84,7 +84,7 @@ class Scene:
             return False
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", "postgresql", "http-sqlite"])
 def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     with a_catalog(request.param, tmp_path_factory.mktemp("lake")) as catalog:
         yield catalog

@@ -77,7 +77,7 @@ class Place:
         return self.catalog.propose(inline(table_id, version, txn_id, data=data))
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", "postgresql", "http-sqlite"])
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with a_catalog(request.param, tmp_path_factory.mktemp(request.param)) as catalog:
         yield Place(catalog)

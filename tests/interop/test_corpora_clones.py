@@ -11,8 +11,8 @@ from headgate.errors import HeadgateError
 from headgate.protocol import table_features
 from headgate.protocol.actions import AddFile
 from headgate.settings import Publish, Settings
-from headgate.spark.scan import apply_deletion_vectors
 from headgate.table.alter import full_file_actions
+from headgate.table.data_files import deleted_rows
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read import file_paths
 from tests.support import corpora
@@ -60,7 +60,7 @@ def _bytes(table: OpenedTable, add: AddFile) -> bytes:
 def _rows(table: OpenedTable, add: AddFile) -> tuple[int, ...]:
     if add.deletion_vector is None:
         return ()
-    (gone,) = apply_deletion_vectors.fetch_deleted_rows(table.store, table.location, [add.deletion_vector])
+    (gone,) = deleted_rows.fetch_deleted_rows(table.store, table.location, [add.deletion_vector])
     return tuple(gone.rows)
 
 

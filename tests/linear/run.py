@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.commits import TableId
@@ -25,9 +26,12 @@ from tests.linear.history import Operation, Told
 from tests.linear.owner_worker import Owned, OwnerWorker
 from tests.linear.worker import Assignment, Place, Shared, Worker
 from tests.support import postgresql, tables
+from tests.support.http_proxy import Fault, faulty_proxy, seeded
+from tests.support.http_server import serving
 from tests.support.tcp_proxy import Cut, wire
 from tests.support.waiting import PATIENCE_SECONDS
 
+HTTP = "http-"
 _DIE_WITH_PARENT = 1
 _EVERY_KILL_SECONDS = (0.05, 0.4)
 _EVERY_CUT_SECONDS = (0.05, 0.3)
@@ -48,6 +52,11 @@ class Plan:
     """Whether they commit to several tables at once."""
     owned: bool = False
     """Whether a commit owner decides, and no catalog."""
+
+    @property
+    def is_http(self) -> bool:
+        """Whether all of them ask a server, half of them through a proxy that loses answers."""
+        return self.database.startswith(HTTP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +83,8 @@ def run(plan: Plan, folder: Path) -> Result:
             return _run_owned(plan, folder, direct, stack)
         with closing(direct.open()) as catalog:
             shared = tuple(_table(catalog, number) for number in range(plan.tables))
-        through = _faulty(plan, direct, stack)
-        kills = _work(plan, _assignments(plan, (direct, through), str(records), shared))
+        places = _behind_http(plan, direct, stack) if plan.is_http else (direct, _faulty(plan, direct, stack))
+        kills = _work(plan, _assignments(plan, places, str(records), shared))
         with closing(direct.open()) as catalog:
             if plan.groups:
                 return _judge_groups(catalog, shared, group_worker.read(records), kills)
@@ -97,7 +106,7 @@ def _run_owned(plan: Plan, folder: Path, direct: Place, stack: ExitStack) -> Res
 
 
 def _place(plan: Plan, folder: Path, stack: ExitStack) -> Place:
-    if plan.database == "sqlite":
+    if plan.database.removeprefix(HTTP) == "sqlite":
         return Place(str(folder / "lake"))
     server = postgresql.server()
     name = stack.enter_context(server.database())
@@ -129,6 +138,35 @@ def _faulty(plan: Plan, direct: Place, stack: ExitStack) -> Place:
     stack.enter_context(_in_background(lambda: _keep_cutting(server.port, plan.seed, writing)))
     port = int(os.read(reading, 32))
     return replace(direct, url=direct.url.replace(f":{server.port}/", f":{port}/"))
+
+
+def _behind_http(plan: Plan, direct: Place, stack: ExitStack) -> tuple[Place, Place]:
+    """The ways to a server of the catalog: straight, and through a proxy that loses, cuts and repeats."""
+    url = _told(stack, lambda told: _keep_serving(direct, told))
+    port = int(urlsplit(url).port or 0)
+    through = _told(stack, lambda told: _keep_losing(port, plan.seed, told))
+    return replace(direct, server=f"{url}/main"), replace(direct, server=f"{through}/main")
+
+
+def _told(stack: ExitStack, target: Callable[[int], None]) -> str:
+    """What a process in the background says once it is ready."""
+    reading, writing = os.pipe()
+    stack.enter_context(_in_background(lambda: target(writing)))
+    os.close(writing)
+    return os.read(reading, 256).decode()
+
+
+def _keep_serving(direct: Place, told: int) -> None:
+    with closing(direct.open()) as catalog, serving(catalog) as url:
+        os.write(told, url.encode())
+        signal.pause()
+
+
+def _keep_losing(port: int, seed: str, told: int) -> None:
+    weights = {fault: 20 if fault is Fault.NONE else 1 for fault in Fault}
+    with faulty_proxy(port, seeded(f"{seed}-answers", weights)) as proxy:
+        os.write(told, proxy.url.encode())
+        signal.pause()
 
 
 @contextmanager

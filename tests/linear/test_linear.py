@@ -27,7 +27,7 @@ def place() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite", "http-postgresql"])
 def test_a_short_history_with_faults_is_linearizable(database: str, place: Path) -> None:
     result = run(replace(SHORT, database=database), place)
 
@@ -37,7 +37,7 @@ def test_a_short_history_with_faults_is_linearizable(database: str, place: Path)
     assert 1 <= result.kills <= SHORT.kills
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite"])
 def test_a_short_history_of_groups_is_serializable(database: str, place: Path) -> None:
     result = run(replace(SHORT, database=database, tables=4, groups=True), place)
 

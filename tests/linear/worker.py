@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.embedded import open_catalog, open_shared_catalog
@@ -18,10 +19,12 @@ from headgate.catalog.ports.commits import (
     TableId,
     Unknown,
 )
+from headgate.catalog.targets import CatalogTarget
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError, TooManyUnpublished
+from headgate.plugins import catalogs
 from headgate.protocol.actions import CommitInfo, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
-from headgate.settings import DatabaseSettings
+from headgate.settings import DatabaseSettings, HttpSettings, Settings
 from headgate.storage.locate import locate
 from headgate.table.opened_table import OpenedTable
 from headgate.table.transaction import Change
@@ -30,6 +33,7 @@ from tests.support import tables
 from tests.support.world import SkewedWorld
 
 ONE = DatabaseSettings(connections=2)
+_FEW = Settings(http=HttpSettings(attempts=3))
 _FIRST_STAMP, _STEP = 4_000_000_000_000, 1_000
 """A version asked for by number is stamped so; one left open takes the next after the latest."""
 _LATE = SkewedWorld(_FIRST_STAMP)
@@ -42,11 +46,15 @@ class Place:
 
     folder: str
     url: str | None = None
+    server: str | None = None
+    """The address of a lake with this catalog, for who is not to open it itself."""
 
     def open(self) -> Catalog:
         """The catalog, however often the way to it breaks meanwhile."""
         while True:
             try:
+                if self.server is not None:
+                    return cast(Catalog, catalogs.open_catalog(CatalogTarget(self.server, settings=_FEW)))
                 if self.url is None:
                     return open_catalog(self.folder, world=_LATE)
                 return open_shared_catalog(self.url, warehouse=self.folder, settings=ONE, world=_LATE)

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from headgate.catalog.embedded import open_catalog
-from headgate.cli.demo import retail, scene, story
+from headgate.cli.demo import retail, scene, served, story
 from headgate.cli.demo.narrator import Narrator
 from headgate.cli.demo.retail import Day
 from headgate.cli.demo.scene import FIRST_DAY, Scene
@@ -33,6 +33,21 @@ def test_every_claim_of_the_story_holds(spark: SparkSession, tmp_path: Path) -> 
         assert len(stage.say.claims) >= 12
         assert stage.bronze.version() == 4 + 16
         assert stage.gold.version() == 2
+
+
+@pytest.mark.parametrize("with_duckdb", [True, False])
+def test_another_engine_uses_the_table_through_a_server(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_duckdb: bool
+) -> None:
+    assert served.has_duckdb()
+    monkeypatch.setattr(served, "has_duckdb", lambda: with_duckdb)
+    with staged(spark, tmp_path) as stage:
+        stage.bronze.append(retail.delivery(spark, Day(FIRST_DAY, 7), range(10), "first"))
+
+        served.show_other_engine(stage, tmp_path)
+
+        assert [claim.holds for claim in stage.say.claims] == [True] * (2 if with_duckdb else 1)
+        assert stage.bronze.version() == (2 if with_duckdb else 1)
 
 
 def test_a_kept_lake_goes_on_with_the_next_day(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The same catalog over each database it knows, and another one, for who can work with any."""
+"""The same catalog over each database it knows, behind HTTP, and another one, for who can work with any."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -9,14 +9,23 @@ from headgate.catalog.embedded import open_catalog
 from headgate.catalog.ports.catalog import LakeCatalog
 from tests.support import postgresql
 from tests.support.minimal_catalog import MinimalCatalog
+from tests.support.shared_server import behind_http, both_handles
 
-KINDS = ("sqlite", "postgresql", "minimal")
+HTTP = "http-"
+DATABASE_KINDS = ("sqlite", "postgresql", "http-sqlite")
+"""Those that keep everything in a database, from inside or through a server."""
+KINDS = ("sqlite", "postgresql", "minimal", "http-sqlite")
+ALL_KINDS = (*KINDS, "http-postgresql")
+"""With the slowest, for the suites that matter most."""
 
 
 @contextmanager
 def a_catalog(kind: str, folder: Path) -> Iterator[Catalog]:
-    """A new catalog over ``sqlite`` or ``postgresql``, with its warehouse below the folder."""
-    if kind == "sqlite":
+    """A new catalog over ``sqlite`` or ``postgresql``, its warehouse below the folder; or behind HTTP."""
+    if kind.startswith(HTTP):
+        with a_catalog(kind.removeprefix(HTTP), folder) as behind, both_handles(behind) as catalog:
+            yield catalog
+    elif kind == "sqlite":
         with closing(open_catalog(folder)) as catalog:
             yield catalog
     else:
@@ -26,9 +35,13 @@ def a_catalog(kind: str, folder: Path) -> Iterator[Catalog]:
 
 @contextmanager
 def any_catalog(kind: str, folder: Path) -> Iterator[LakeCatalog]:
-    """A new catalog of one of the ``KINDS``, by its ports alone."""
+    """A new catalog of one of the ``ALL_KINDS``, by its ports alone."""
     if kind == "minimal":
         yield MinimalCatalog(str(folder / "warehouse"))
         return
-    with a_catalog(kind, folder) as catalog:
-        yield catalog
+    with a_catalog(kind.removeprefix(HTTP), folder) as catalog:
+        if kind.startswith(HTTP):
+            with behind_http(catalog) as client:
+                yield client
+        else:
+            yield catalog

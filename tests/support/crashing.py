@@ -243,6 +243,12 @@ class CrashingCatalog:
     def create_schema(self, schema: str) -> bool:
         return self._inner.create_schema(schema)
 
+    def schemas(self) -> tuple[str, ...]:
+        return self._inner.schemas()
+
+    def drop_schema(self, schema: str) -> bool:
+        return self._inner.drop_schema(schema)
+
     def stage(self, name: TableName) -> StagingTable:
         self._doing = "stage"
         staging = self._inner.stage(name)

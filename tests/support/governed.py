@@ -12,9 +12,8 @@ from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, LAKE, OWNER, Princ
 from headgate.catalog.ports.commits import TableId, TableState
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.store import grant_store
-from headgate.errors import (
-    CommitRefused,
-)
+from headgate.catalog.store.table_not_found import no_table
+from headgate.errors import CommitRefused, TableNotFound
 from headgate.protocol.actions import (
     Action,
     AddFile,
@@ -81,6 +80,16 @@ class Place:
         assert line is None or caught.value.fields["line"] == line
         assert "nothing was committed" in caught.value.message
         assert self.catalog.tail(self.table_id) == before
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """What is proposed inside is by somebody who may not know of the table, and changes nothing."""
+        before, events = self.catalog.tail(self.table_id), self.catalog.events.newest()
+        with pytest.raises(TableNotFound) as caught:
+            yield
+        assert caught.value.message == no_table(self.table_id).message
+        assert self.catalog.tail(self.table_id) == before
+        assert self.catalog.events.newest() == events
 
 
 def _placed(action: Action, marked: str) -> Action:

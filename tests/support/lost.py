@@ -10,7 +10,8 @@ from pathlib import Path
 
 import headgate
 from headgate import Lake, Settings
-from headgate.catalog.ports.directory import TableDirectory, TableEntry, TableName
+from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.targets import DATABASE_FILE, WAREHOUSE_FOLDER
 from headgate.clock import SystemWorld
 from headgate.protocol.actions import Commit, Version
@@ -95,7 +96,7 @@ def a_lake(kind: str, folder: Path) -> Iterator[LosableLake]:
         yield LosableLake(folder, name, server.url(name))
 
 
-def create_table(catalog: TableDirectory, name: str) -> TableEntry:
+def create_table(catalog: LakeCatalog, name: str) -> TableEntry:
     """An empty table that says its id and its name, as every table does that a lake makes."""
     schema, _, table = name.partition(".")
     wanted = TableName(schema, table)

@@ -58,6 +58,7 @@ from headgate.errors import (
 from headgate.protocol.actions import Commit, EpochMillis, TxnId, Version
 from headgate.protocol.log import codec, file_names
 from headgate.protocol.log.timestamps import next_in_commit_timestamp
+from headgate.storage.credentials import StorageOperation, VendedCredential
 from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from tests.support.minimal_parts import (
@@ -65,6 +66,7 @@ from tests.support.minimal_parts import (
     KeptBooks,
     Leases,
     NoCopies,
+    NoTokens,
     OwnersOnly,
     Permissions,
     refuse,
@@ -173,6 +175,7 @@ class MinimalCatalog:
         self.leases = Leases(self._world, self._stamp)
         self.permissions = Permissions()
         self.granting = OwnersOnly()
+        self.tokens = NoTokens()
         self.copies = NoCopies()
 
     @property
@@ -363,6 +366,19 @@ class MinimalCatalog:
             self._schemas.add(name)
             return is_new
 
+    def schemas(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(sorted(self._schemas))
+
+    def drop_schema(self, schema: str) -> bool:
+        name = checked_name(schema)
+        with self._writing():
+            if any(table.name.schema == name for table in self._tables.values()):
+                raise InvalidRequest(f"the schema {name} is not empty: drop and purge its tables first")
+            was_there = name in self._schemas
+            self._schemas.discard(name)
+            return was_there
+
     def stage(self, name: TableName) -> StagingTable:
         name = normalize_name(name)
         with self._writing():
@@ -371,6 +387,10 @@ class MinimalCatalog:
             now = EpochMillis(self._world.now_ms())
             self._tables[table_id] = _Table(table_id, f"{self._warehouse}/{table_id}", name, now)
             return self._tables[table_id].staging
+
+    def find_staging(self, table_id: TableId) -> StagingTable:
+        with self._lock:
+            return self._staged(table_id).staging
 
     def register(self, staging: StagingTable, name: TableName) -> TableEntry:
         name = normalize_name(name)
@@ -411,6 +431,10 @@ class MinimalCatalog:
     def resolve_all(self, names: Iterable[TableName]) -> tuple[TableEntry, ...]:
         with self._lock:
             return tuple(self.resolve(name) for name in names)
+
+    def resolve_id(self, table_id: TableId) -> TableEntry:
+        with self._lock:
+            return self._live(table_id).entry
 
     def tables(self, schema: str | None = None) -> tuple[TableEntry, ...]:
         found = self._in_state(_LIVE, schema)
@@ -548,6 +572,9 @@ class MinimalCatalog:
             if before is None or each.commit.version < before
         ]  # fmt: skip
         return tuple(records[:limit])
+
+    def credentials(self, table_id: TableId, operation: StorageOperation) -> tuple[VendedCredential, ...]:
+        return ()
 
     def import_external_versions(self, table_id: TableId) -> Version:
         return self.tail(table_id).latest

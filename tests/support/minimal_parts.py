@@ -6,7 +6,18 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NoReturn
 
-from headgate.catalog.ports.access import ForeignKey, Grant, Privilege
+from headgate.catalog.ports.access import (
+    FULL_SCOPE,
+    CreatedToken,
+    CredentialKind,
+    ForeignKey,
+    Grant,
+    Group,
+    Privilege,
+    StoredToken,
+    TokenScope,
+    invalid_token_error,
+)
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ports.directory_copy import CopiedTable
@@ -222,6 +233,16 @@ class OwnersOnly:
     def limit_unpublished(self, principal: str, limit: int | None) -> None:
         refuse("limits nobody")
 
+    def add_member(self, group: str, principal: str) -> bool:
+        refuse("knows no groups")
+        return False
+
+    def remove_member(self, group: str, principal: str) -> bool:
+        return False
+
+    def groups(self) -> tuple[Group, ...]:
+        return ()
+
     def set_rule(self, rule: str, value: str | int | None, on: str | None) -> None:
         refuse("has no rules of commits")
 
@@ -244,6 +265,33 @@ class OwnersOnly:
 
     def foreign_keys(self, table: str) -> tuple[ForeignKey, ...]:
         return ()
+
+
+class NoTokens:
+    """The port ``AccessTokens`` of a catalog that gives out none."""
+
+    def create(
+        self,
+        principal: str,
+        *,
+        ttl_ms: int,
+        scope: TokenScope = FULL_SCOPE,
+        label: str = "",
+        kind: CredentialKind = CredentialKind.TOKEN,
+    ) -> CreatedToken:
+        raise InvalidRequest("this catalog gives out no tokens")
+
+    def exchange(self, client_id: str, secret: str, *, ttl_ms: int) -> CreatedToken:
+        raise invalid_token_error()
+
+    def authenticate(self, secret: str) -> StoredToken:
+        raise invalid_token_error()
+
+    def tokens(self) -> tuple[StoredToken, ...]:
+        return ()
+
+    def revoke(self, token_id: str) -> bool:
+        return False
 
 
 class NoCopies:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import CommitCatalog, TableId
-from headgate.catalog.ports.directory import StagingTable, TableDirectory, TableName
+from headgate.catalog.ports.directory import StagingTable, TableName
 from headgate.clock import SystemWorld, World
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains.rules import Handlers
@@ -29,7 +30,7 @@ NAME = TableName("test", "t")
 
 
 def create_managed(
-    catalog: TableDirectory, name: TableName = NAME, *, world: World | None = None
+    catalog: LakeCatalog, name: TableName = NAME, *, world: World | None = None
 ) -> StagingTable:
     """A new empty catalog-managed table of SCHEMA: its id and location."""
     catalog.create_schema(name.schema)

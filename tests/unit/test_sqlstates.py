@@ -2,7 +2,8 @@
 
 import pytest
 
-from headgate.errors import SQLSTATES, ConflictError, CorruptLog, DomainConflict
+from headgate.errors import ConflictError, CorruptLog, DomainConflict
+from headgate.sqlstates import SQLSTATES
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from headgate.lake.create import TableCreation
 from headgate.lake.definition import TableAlteration
 from headgate.lake.directory import LakeDirectory
 from headgate.lake.lake import Lake
+from headgate.lake.small_data import SmallData
 from headgate.lake.table import Table
 
 PARTS: tuple[tuple[type, type, frozenset[str]], ...] = (
@@ -24,6 +25,7 @@ PARTS: tuple[tuple[type, type, frozenset[str]], ...] = (
     (Lake, LakeActivity, frozenset({"stop_listening"})),
     (Lake, LakeAccess, frozenset()),
     (Table, TableAlteration, frozenset()),
+    (Table, SmallData, frozenset({"append_local"})),
 )
 """Who has which part, and what of it is for other parts only."""
 

@@ -1,6 +1,6 @@
 """Proposals that share a transaction: each gets the answer it would get alone, and none spoils another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,8 @@ from headgate.catalog.ports.commits import InlineCommit, Lost, Proposal, Ratifie
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.ratification import ratify
 from headgate.catalog.ratification.ratify import Answer, Candidate
-from headgate.catalog.store import commit_store
+from headgate.catalog.store import new_commits
+from headgate.catalog.store.new_commits import NewCommits
 from headgate.catalog.validation import validation
 from headgate.errors import CatalogUnavailable, CommitUnknown, InvalidRequest, TableNotFound
 from headgate.protocol.actions import CommitInfo, Metadata, TxnId, Version
@@ -149,14 +150,14 @@ def test_if_the_database_is_away_each_is_told_to_try_again(two: Two) -> None:
 def test_one_that_the_database_cannot_take_does_not_spoil_the_others(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    insert = commit_store.insert_commits
+    insert = new_commits.insert_all
 
-    def refuse(db: Connection, table_id: TableId, records: Any, *, latest_change: Version) -> None:
-        insert(db, table_id, records, latest_change=latest_change)
-        if any(record.commit.txn_id == "poison" for record in records):
+    def refuse(db: Connection, new: Sequence[NewCommits]) -> None:
+        insert(db, new)
+        if any(record.commit.txn_id == "poison" for each in new for record in each.records):
             raise InvalidRequest("too much")
 
-    monkeypatch.setattr(commit_store, "insert_commits", refuse)
+    monkeypatch.setattr(new_commits, "insert_all", refuse)
     answers = two.together(
         inline(two.first, 1, "a"), inline(two.first, 2, "poison"), open_version(two.first, 1, "b")
     )
