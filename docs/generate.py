@@ -33,9 +33,13 @@ from headgate.protocol.metadata.table_properties import PROPERTIES
 from headgate.protocol.schema.merging import RULES as MERGES
 from headgate.protocol.table_features import FEATURES
 from headgate.protocol.transaction.metadata_diff import SAFE_CHANGES
+from headgate.server.exposure import UNSAFE_SETUPS
+from headgate.server.operations.limits import ROUTE_LIMITS, BodySize
+from headgate.server.settings import ROWS as SERVER_SETTINGS
 from headgate.settings import Settings
 from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
+from headgate.sqlstates import SQLSTATES
 from headgate.table import authority
 from headgate.table.authority import Decider
 
@@ -55,7 +59,7 @@ def _conflicts() -> Iterator[str]:
         match step:
             case ConflictRule(name, objection, error, code):
                 code = code or error.code
-                told = f"`{error.__name__}` · `{code}` | `{errors.SQLSTATES[code]}`"
+                told = f"`{error.__name__}` · `{code}` | `{SQLSTATES[code]}`"
                 yield f"| `{name}` | refused if {_words(objection)} | {told} |"
             case Fix(name, _, does):
                 yield f"| `{name}` | {does} | | |"
@@ -69,7 +73,7 @@ def _checks() -> Iterator[str]:
     yield "| check | refused | code | SQLSTATE |"
     yield "|---|---|---|---|"
     for check in PRECONDITIONS:
-        told = f"`{check.code}` | `{errors.SQLSTATES[check.code]}`"
+        told = f"`{check.code}` | `{SQLSTATES[check.code]}`"
         yield f"| `{check.name}` | {_words(check.breach)} | {told} |"
 
 
@@ -122,7 +126,7 @@ def _subtree(error: type[errors.HeadgateError], depth: int) -> Iterator[str]:
     is_raised = depth > 0 and "code" in vars(error)  # the others are only there to be caught
     code = f"`{error.code}`" if is_raised else ""
     retry = error.retry.value if is_raised else ""
-    state = f"`{errors.SQLSTATES[error.code]}`" if is_raised and error.code in errors.SQLSTATES else ""
+    state = f"`{SQLSTATES[error.code]}`" if is_raised and error.code in SQLSTATES else ""
     yield f"| {'&emsp;' * depth}`{error.__name__}` | {code} | {state} | {retry} | {summary} |"
     for child in error.__subclasses__():
         yield from _subtree(child, depth + 1)
@@ -141,6 +145,33 @@ def _settings() -> Iterator[str]:
     yield "|---|---|"
     for field in dataclasses.fields(Settings):
         yield f"| `{field.name}` | `{field.default}` |"
+
+
+def _server_settings() -> Iterator[str]:
+    yield "| setting | variable | flag | default | what it is |"
+    yield "|---|---|---|---|---|"
+    for row in SERVER_SETTINGS:
+        default = (
+            ""
+            if row.default is None
+            else f"`{str(row.default).lower() if row.type is bool else row.default}`"
+        )
+        yield f"| `{row.name}` | `{row.variable}` | `{row.flag}` | {default} | {row.sentence} |"
+
+
+def _route_limits() -> Iterator[str]:
+    yield "| requests | body | in the time of a request |"
+    yield "|---|---|---|"
+    bodies = {BodySize.NONE: "none", BodySize.SMALL: "`small_body_bytes`", BodySize.LARGE: "`body_bytes`"}
+    for row in ROUTE_LIMITS:
+        yield f"| {row.name} | {bodies[row.body]} | {'yes' if row.is_timed else 'no, it is a stream'} |"
+
+
+def _unsafe_setups() -> Iterator[str]:
+    yield "| refused | because |"
+    yield "|---|---|"
+    for row in UNSAFE_SETUPS:
+        yield f"| {row.name} | {row.refusal} |"
 
 
 def _findings() -> Iterator[str]:
@@ -300,6 +331,9 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "owner_failures": _owner_failures,
     "settings": _settings,
     "findings": _findings,
+    "server_settings": _server_settings,
+    "route_limits": _route_limits,
+    "unsafe_setups": _unsafe_setups,
     "scenarios": _scenarios,
     "decisions": _decisions,
     "merges": _merges,
