@@ -1,7 +1,8 @@
 """Who did what, on what, and what came of it? A line for every call that changes something, or is refused.
 
-A line is one JSON object, in which no character of a caller's can begin another line (T11), and no secret
-stands (T15). Where lines go is decided by who configures the logger ``headgate.audit``.
+It is written before the answer leaves, so nobody holds an answer that the log does not have. A line is one
+JSON object, in which no character of a caller's can begin another line (T11), and no secret stands (T15).
+Where lines go is decided by who configures the logger ``headgate.audit``.
 """
 
 import json
@@ -27,30 +28,36 @@ _LONGEST = 1_024
 
 
 class AuditMiddleware(ASGIMiddleware):
-    """Tells of each call once its answer has begun, or it failed without one."""
+    """Tells of each call before its answer begins, or once it failed without one."""
 
     scopes = (ScopeType.HTTP,)
 
     @override
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        status = 500
+        answered = False
 
-        async def noting_status(message: Message) -> None:
-            nonlocal status
+        async def recording(message: Message) -> None:
+            nonlocal answered
             if message["type"] == "http.response.start":
-                status = message["status"]
+                answered = True
+                _record_if_told(scope, message["status"])
             await send(message)
 
         try:
-            await next_app(scope, receive, noting_status)
+            await next_app(scope, receive, recording)
         finally:
-            if _is_told(scope, status):
-                record_call(_call(scope, status))
+            if not answered:
+                _record_if_told(scope, 500)
 
 
 def record_call(call: Mapping[str, object]) -> None:
     """Write one call down: as a line, and as fields for handlers that know what to do with them."""
     AUDIT.info("%s", json.dumps(call, ensure_ascii=True), extra={FIELDS: call})
+
+
+def _record_if_told(scope: Scope, status: int) -> None:
+    if _is_told(scope, status):
+        record_call(_call(scope, status))
 
 
 def _is_told(scope: Scope, status: int) -> bool:
