@@ -8,6 +8,7 @@ from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.ports.serving import CommitRecord
+from headgate.errors import SchemaNotFound, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
@@ -26,6 +27,22 @@ class LakeDirectory:
     def create_schema(self, name: str) -> None:
         """Make a schema to put tables in; nothing happens if it exists."""
         self.catalog.create_schema(name)
+
+    def schemas(self) -> tuple[str, ...]:
+        """What schemas there are that you may do something in, by name."""
+        return self.catalog.schemas()
+
+    def drop_schema(self, name: str) -> bool:
+        """Take away a schema that has no table; whether there was one."""
+        return self.catalog.drop_schema(name)
+
+    def table_exists(self, name: str) -> bool:
+        """Whether there is a table of that name, ``schema.table``, that you may see."""
+        try:
+            self.catalog.resolve(parse_name(name))
+        except (TableNotFound, SchemaNotFound):
+            return False
+        return True
 
     def tables(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
         """What tables there are, in the lake or in one schema."""

@@ -12,7 +12,10 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
+from pyspark.sql import SparkSession
+
 from headgate.calls.delegation import delegate
+from headgate.calls.faces import load_face
 from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
 from headgate.catalog.ports.directory import parse_name
 from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http
@@ -36,6 +39,8 @@ from headgate.spark.streaming.micro_batch import Destination
 from headgate.storage.locate import is_local, local_path
 from headgate.table.commit.background import PostCommitScheduler
 from headgate.table.integrity.check import IntegrityReport
+
+_REGISTERED = "headgate.registration.registered_lakes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,18 @@ class Lake:
             for entry in entries
         )
 
+    def register(self, spark: SparkSession, name: str = "main") -> None:
+        """Have a Spark session know the lake: its tables by name, as in ``DeltaTable.forName(spark, …)``.
+
+        A table is then called ``sales.orders``, or ``main.sales.orders`` where Spark has a schema ``sales``
+        too. Sessions that Spark clones later, as for ``foreachBatch``, know the lake as well.
+        """
+        load_face(_REGISTERED, "register")(spark, self, name)
+
+    def unregister(self, spark: SparkSession) -> None:
+        """Have a Spark session know the lake no longer."""
+        load_face(_REGISTERED, "unregister")(spark, self)
+
     create_table = delegate(_creation, TableCreation.create_table)
     write = delegate(_creation, TableCreation.write)
     write_stream = delegate(_creation, TableCreation.write_stream)
@@ -141,6 +158,9 @@ class Lake:
     resume_adoptions = delegate(_adoption, TableAdoption.resume_adoptions)
 
     create_schema = delegate(_directory, LakeDirectory.create_schema)
+    schemas = delegate(_directory, LakeDirectory.schemas)
+    drop_schema = delegate(_directory, LakeDirectory.drop_schema)
+    table_exists = delegate(_directory, LakeDirectory.table_exists)
     tables = delegate(_directory, LakeDirectory.tables)
     drop_table = delegate(_directory, LakeDirectory.drop_table)
     rename = delegate(_directory, LakeDirectory.rename)

@@ -89,7 +89,7 @@ def _probe(operation: Any, url: str, failures: list[str]) -> None:
 
 def test_no_answer_is_another_than_it_says(lake: Path, tmp_path: Path) -> None:
     failures: list[str] = []
-    # In a process of its own: Python 3.11 mixes up two threads of one that parse source at the same moment, as
+    # In a process of its own: Python 3.11 mixes up two threads that parse source at the same moment, as
     # Hypothesis does to describe a case and the server to log a traceback (CPython issue 106905).
     with serve_process(str(lake), tmp_path, "--no-auth") as server:
         schema = schemathesis.openapi.from_url(f"{server.url}/schema/openapi.json")

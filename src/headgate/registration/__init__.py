@@ -1,0 +1,1 @@
+"""Lakes that a Spark session knows by name."""
