@@ -5,6 +5,7 @@ from typing import Protocol
 
 from litestar import Request
 from litestar.datastructures import State
+from litestar.di import NamedDependency
 
 from headgate.catalog.ports.access import FULL_SCOPE, OWNER, Principal, ScopedPrincipal, TokenScope
 from headgate.server.lakes import ServedLakes
@@ -67,7 +68,7 @@ def provide_caller(request: Request[object, object, State], state: State) -> Cal
     return caller
 
 
-def provide_lakes(caller: Caller, state: State) -> ServedLakes:
+def provide_lakes(caller: NamedDependency[Caller], state: State) -> ServedLakes:
     """The lakes that there are for who asks; asked for by handlers as ``lakes``."""
     lakes: ServedLakes = state.lakes
     return lakes if caller.lake is None else lakes.only(caller.lake)

@@ -3,6 +3,8 @@
 import msgspec
 from litestar import delete, get, post
 from litestar.datastructures import State
+from litestar.di import NamedDependency
+from litestar.params import FromPath, JSONBody
 
 from headgate.catalog.ports.access import CredentialKind, StoredToken, TokenScope
 from headgate.server.caller import Caller
@@ -59,7 +61,12 @@ def _described(token: StoredToken, secret: str | None = None) -> TokenAnswer:
 
 
 @post("/lakes/{lake:str}/tokens", status_code=201, sync_to_thread=True)
-def create_token(lake: str, data: TokenRequest, caller: Caller, lakes: ServedLakes) -> TokenAnswer:
+def create_token(
+    lake: FromPath[str],
+    data: JSONBody[TokenRequest],
+    caller: NamedDependency[Caller],
+    lakes: NamedDependency[ServedLakes],
+) -> TokenAnswer:
     """Make a token, or a client; its secret is told here and never again."""
     made = (
         lakes.find(lake)
@@ -76,7 +83,9 @@ def create_token(lake: str, data: TokenRequest, caller: Caller, lakes: ServedLak
 
 
 @get("/lakes/{lake:str}/tokens", status_code=200, sync_to_thread=True)
-def list_tokens(lake: str, caller: Caller, lakes: ServedLakes) -> TokenList:
+def list_tokens(
+    lake: FromPath[str], caller: NamedDependency[Caller], lakes: NamedDependency[ServedLakes]
+) -> TokenList:
     """The tokens that have not ended: all of them, for the owner, or one's own."""
     found = lakes.find(lake).catalog_for(caller.principal).tokens.tokens()
     return TokenList(tuple(map(_described, found)))
@@ -84,7 +93,11 @@ def list_tokens(lake: str, caller: Caller, lakes: ServedLakes) -> TokenList:
 
 @delete("/lakes/{lake:str}/tokens/{token_id:str}", status_code=200, sync_to_thread=True)
 def revoke_token(
-    lake: str, token_id: str, caller: Caller, lakes: ServedLakes, state: State
+    lake: FromPath[str],
+    token_id: FromPath[str],
+    caller: NamedDependency[Caller],
+    lakes: NamedDependency[ServedLakes],
+    state: State,
 ) -> dict[str, bool]:
     """Take a token back, with those made by means of it; whether there was one, of one's own."""
     revoked = lakes.find(lake).catalog_for(caller.principal).tokens.revoke(token_id)
@@ -93,7 +106,7 @@ def revoke_token(
 
 
 @get("/me", status_code=200, sync_to_thread=False)
-def who_am_i(caller: Caller) -> dict[str, object]:
+def who_am_i(caller: NamedDependency[Caller]) -> dict[str, object]:
     """By which name, and for how much, the credentials of this request are good."""
     return {
         "principal": str(caller.principal),

@@ -7,7 +7,8 @@ import msgspec
 from litestar import MediaType, Request, Response, Router, get
 from litestar.concurrency import sync_to_thread
 from litestar.datastructures import State
-from litestar.params import Parameter
+from litestar.di import NamedDependency
+from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 
 from headgate.catalog.ports.catalog import LakeCatalog
@@ -25,9 +26,9 @@ STREAM_TYPE = "text/event-stream"
 _LARGEST = 2**63 - 1
 
 Cursor = Annotated[
-    int, Parameter(query="after", ge=0, le=_LARGEST, description="Only what happened after this one.")
+    int, QueryParameter(name="after", ge=0, le=_LARGEST, description="Only what happened after this one.")
 ]
-PageSize = Annotated[int, Parameter(ge=1, le=1_000, description="How many at most.")]
+PageSize = Annotated[int, QueryParameter(ge=1, le=1_000, description="How many at most.")]
 
 
 class EventPage(msgspec.Struct, frozen=True):
@@ -41,10 +42,10 @@ class EventPage(msgspec.Struct, frozen=True):
 async def list_events(  # noqa: PLR0913, PLR0917 — what a route is given, by name
     request: Request[object, object, State],
     state: State,
-    caller: Caller,
-    lakes: ServedLakes,
-    operations: Operations,
-    lake: str,
+    caller: NamedDependency[Caller],
+    lakes: NamedDependency[ServedLakes],
+    operations: NamedDependency[Operations],
+    lake: FromPath[str],
     after: Cursor = 0,
     limit: PageSize = 1_000,
 ) -> Response[Any]:
@@ -95,7 +96,9 @@ def provide_caller_again(request: Request[object, object, State], state: State) 
 
 
 @get("/lakes/{lake:str}/webhooks", status_code=200, sync_to_thread=True)
-def list_webhooks(caller: Caller, lakes: ServedLakes, state: State, lake: str) -> list[WebhookStatus]:
+def list_webhooks(
+    caller: NamedDependency[Caller], lakes: NamedDependency[ServedLakes], state: State, lake: FromPath[str]
+) -> list[WebhookStatus]:
     """How far the webhooks of a lake have come; for its owner."""
     served = lakes.find(lake)
     if caller.principal != served.catalog.principal:

@@ -8,6 +8,7 @@ import logging
 
 from litestar import MediaType, Request, Response, Router, get
 from litestar.datastructures import State
+from litestar.di import NamedDependency
 
 from headgate.errors import CatalogUnavailable, HeadgateError
 from headgate.server.caller import provide_caller
@@ -27,7 +28,7 @@ def show_health() -> dict[str, str]:
 
 
 @get("/ready", status_code=200, sync_to_thread=True, media_type=MediaType.JSON)
-def show_readiness(state: State, operations: Operations) -> dict[str, str]:
+def show_readiness(state: State, operations: NamedDependency[Operations]) -> dict[str, str]:
     """Whether requests can be sent here: every database answers, and the server is not about to stop."""
     if operations.drain.is_draining:
         raise CatalogUnavailable("not ready", code="HEADGATE_NOT_READY")
@@ -43,7 +44,7 @@ def show_readiness(state: State, operations: Operations) -> dict[str, str]:
 
 @get("/metrics", status_code=200, sync_to_thread=True, media_type=MediaType.TEXT)
 def show_metrics(
-    request: Request[object, object, State], state: State, operations: Operations
+    request: Request[object, object, State], state: State, operations: NamedDependency[Operations]
 ) -> Response[bytes]:
     """Counters, histograms and gauges, in the text format of Prometheus."""
     if not is_loopback(operations.settings.host) or operations.settings.behind_proxy:
