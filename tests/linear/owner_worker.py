@@ -14,6 +14,7 @@ from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.features import coordinated_commits
 from headgate.protocol.log import codec, file_names
 from headgate.storage.locate import locate
+from headgate.storage.store import Store
 from headgate.table.alter import coordination
 from headgate.table.alter.create import TableDefinition
 from headgate.table.commit.background import PostCommitScheduler
@@ -42,9 +43,9 @@ class Owned:
                 continue
             return LedgerCoordinator(ledger, BATCH)
 
-    def opened(self, owner: CommitCoordinator, location: str) -> OpenedTable:
+    def opened(self, owner: CommitCoordinator, location: str, store: Store | None = None) -> OpenedTable:
         """The table at a place, with a memory of its own."""
-        store, world = locate(location), SystemWorld()
+        store, world = store or locate(location), SystemWorld()
 
         def find(name: str, conf: Mapping[str, str]) -> CommitCoordinator | None:
             return owner if name == OWNER else None
