@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 
 import headgate
 from headgate.catalog import targets
-from headgate.catalog.database import engine, postgresql
+from headgate.catalog.database import postgresql, schema_upgrade
 from headgate.errors import InvalidRequest
 from headgate.storage.locate import is_local, local_path, locate
 from headgate.storage.store import Store
@@ -128,6 +128,6 @@ def test_a_password_may_have_any_character_if_it_is_encoded(mark: str) -> None:
 
 
 def test_the_schema_is_found_wherever_headgate_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_MIGRATIONS", "/opt/100%/a?b#c/migrations")
+    monkeypatch.setattr(schema_upgrade, "_MIGRATIONS", "/opt/100%/a?b#c/migrations")
 
-    assert engine._alembic().get_main_option("script_location") == "/opt/100%/a?b#c/migrations"
+    assert schema_upgrade._config().get_main_option("script_location") == "/opt/100%/a?b#c/migrations"

@@ -8,7 +8,6 @@ cut could undo. For that reason nothing is sent, published or deleted inside of 
 
 import random
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,16 +16,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
+from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event, inspect
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
 from headgate import tracing
+from headgate.calls.faces import load_face
 from headgate.catalog.database import failures, private_files
 from headgate.catalog.database.sqlite_group_fsync import GroupFsync, NotDurable
 from headgate.catalog.database.sqlite_write_queue import WriteQueue
@@ -41,7 +37,10 @@ from headgate.errors import (
 _BUSY_SECONDS, _TURN_SECONDS = 60, 30
 _LOCK_POLL_SECONDS = (0.0005, 0.003)
 _ANY_READ = "SELECT 1 FROM sqlite_master LIMIT 1"
-_MIGRATIONS = str(Path(__file__).parents[1] / "migrations")
+NEWEST_REVISION = "0011"
+"""The schema that the newest of ``catalog/migrations`` makes, known without loading any."""
+_UPGRADE = "headgate.catalog.database.schema_upgrade"
+_REVISIONS = "alembic_version"
 
 READ_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}}
@@ -53,8 +52,6 @@ WRITE_OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 ROLLED_BACK_SQLSTATES = ("23", "40001", "40002", "40P01", "57014")
 """SQLSTATEs, or classes of them, by which a server answers a commit when it has undone everything."""
-
-_ALEMBIC = threading.Lock()  # its context is one for the whole process
 
 
 class Database:
@@ -171,7 +168,10 @@ class Database:
     def revision(self) -> str | None:
         """The schema of the database; None if it has none yet."""
         with self.reading() as connection:
-            return MigrationContext.configure(connection).get_current_revision()
+            if not inspect(connection).has_table(_REVISIONS):
+                return None
+            found: str | None = connection.exec_driver_sql(f"SELECT version_num FROM {_REVISIONS}").scalar()
+            return found
 
     def migrate(self, prepare: Callable[[Connection], None] = lambda _connection: None) -> None:
         """Bring the database to the newest schema, if it is older.
@@ -179,18 +179,17 @@ class Database:
         ``prepare`` begins the transaction that does so; it must keep out all who want the same.
         """
         current = self.revision()
-        scripts = ScriptDirectory.from_config(_alembic())
-        if current == scripts.get_current_head():
+        if current == NEWEST_REVISION:
             return
-        if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
+        if current is not None and not load_face(_UPGRADE, "is_known_revision")(current):
             raise UnsupportedFeature(
                 f"the catalog's database has the schema {current} of a newer release of Headgate: upgrade "
                 "Headgate here too",
                 code="HEADGATE_DATABASE_TOO_NEW",
             )
-        with _ALEMBIC, self.writing() as connection:
+        with self.writing() as connection:
             prepare(connection)
-            command.upgrade(_alembic(connection), "head")
+            load_face(_UPGRADE, "upgrade")(connection)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -287,13 +286,6 @@ def _begin_writing(connection: Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")  # once more, for an error that SQLAlchemy knows
     finally:
         driver.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-
-
-def _alembic(connection: Connection | None = None) -> Config:
-    config = Config()
-    config.set_main_option("script_location", _MIGRATIONS.replace("%", "%%"))  # else it names a variable
-    config.attributes["connection"] = connection
-    return config
 
 
 def _sqlstate(exc: DBAPIError) -> str:
