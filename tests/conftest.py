@@ -4,11 +4,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
+
+from tests.support.migrated_database import ABOUT_NEW_DATABASES, remembered_schema
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 # The suite is run often, so it asks for few examples; HEADGATE_TESTS_EXAMPLES=1000 has it ask for more.
@@ -36,6 +39,14 @@ _SMALL = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _new_databases(request: pytest.FixtureRequest) -> Iterator[None]:
+    """New databases get their schema in one go, but where they are what a suite is about."""
+    is_about_them = request.module.__name__.rpartition(".")[2] in ABOUT_NEW_DATABASES
+    with nullcontext() if is_about_them else remembered_schema():
+        yield
 
 
 @pytest.fixture(scope="session")
