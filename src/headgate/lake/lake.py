@@ -5,7 +5,7 @@ opens tables, one or several at one moment, and the lake itself.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -13,14 +13,16 @@ from pathlib import Path
 from types import TracebackType
 
 from pyspark.sql import SparkSession
+from typing_extensions import override
 
+from headgate.calls import summary
 from headgate.calls.delegation import delegate
 from headgate.calls.faces import load_face
 from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
 from headgate.catalog.ports.directory import parse_name
-from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http
+from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
-from headgate.errors import InvalidRequest
+from headgate.errors import HeadgateError, InvalidRequest
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
 from headgate.lake.activity import LakeActivity
@@ -30,6 +32,7 @@ from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
+from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.plugins import catalogs, policies
@@ -204,6 +207,44 @@ class Lake:
         self._context.after_commit.close()
         self._catalog.copies.write_if_changed()
         self._catalog.close()
+
+    def __getitem__(self, name: str) -> Table:
+        """The table of that name, as ``table`` gives it."""
+        return self.table(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a table of that name that you may see; what is no such name is in no lake."""
+        try:
+            return isinstance(name, str) and self._directory.table_exists(name)
+        except InvalidRequest:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the tables that you may see."""
+        return iter(sorted(str(entry.name) for entry in self._catalog.tables()))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What a notebook offers behind ``lake["``; nothing if the catalog does not answer."""
+        try:
+            return list(self)
+        except HeadgateError:
+            return []
+
+    @override
+    def __repr__(self) -> str:
+        address = self._address
+        return summary.one_line(
+            "Lake", self._place(), principal=None if address is None else address.principal
+        )
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: lake_summary.summarize_lake(self._place(), self._catalog), repr(self)
+        )
+
+    def _place(self) -> str:
+        """Where the lake is, for people."""
+        return self._catalog.warehouse if self._address is None else without_password(self._address.target)
 
     def __enter__(self) -> "Lake":
         return self

@@ -1,18 +1,23 @@
 """A table as its user holds it: each method is one call into the layer that does the work."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from typing_extensions import Unpack
+from pyspark.sql.types import StructType
+from typing_extensions import Unpack, override
 
+from headgate.calls import summary
 from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
+from headgate.lake.parts.upkeep import TableUpkeep
 from headgate.lake.small_data import SmallData
+from headgate.lake.summaries import table_summary
 from headgate.protocol.domains.rules import DomainSettings
+from headgate.protocol.schema import json as schema_json
 from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
 from headgate.spark.calls.user_calls import CallSubject, user_calls
@@ -22,19 +27,15 @@ from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.dml import delete, update
 from headgate.spark.dml.dml_metrics import OperationResult
 from headgate.spark.dml.merge.merge import Merge
-from headgate.spark.optimize import optimize
+from headgate.spark.parquet import logical_columns
 from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import kind
+from headgate.spark.session import schema as spark_schema
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
-from headgate.table.alter import restore
-from headgate.table.alter.restore import RestoreResult
-from headgate.table.maintenance import symlink_manifests, vacuum
-from headgate.table.maintenance.symlink_manifests import GeneratedManifests
-from headgate.table.maintenance.vacuum import VacuumOptions, VacuumResult
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import AtTimestamp, VersionRange
 
@@ -47,6 +48,10 @@ def _small_data(table: "Table") -> SmallData:
     return table._small_data
 
 
+def _upkeep(table: "Table") -> TableUpkeep:
+    return table._upkeep
+
+
 @user_calls
 class Table:
     """Read it, write to it, look at its past."""
@@ -56,6 +61,7 @@ class Table:
         self._opened = opened
         self._alteration = TableAlteration(opened)
         self._small_data = SmallData(opened)
+        self._upkeep = TableUpkeep(opened)
         self._destination = destination
 
     @property
@@ -67,6 +73,22 @@ class Table:
     def location(self) -> str:
         """Where the table's files are."""
         return self._opened.location
+
+    @property
+    def schema(self) -> StructType:
+        """The columns as Spark has them, those of ``read()``; no session is needed for it."""
+        columns = schema_json.parse(self._opened.describe().metadata.schema_string)
+        return spark_schema.to_spark(logical_columns.visible_schema(columns))
+
+    @override
+    def __repr__(self) -> str:
+        known = self._opened.known
+        return summary.one_line("Table", self.name, seen=None if known is None else int(known.version))
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: table_summary.summarize_table(self.name, self._opened), repr(self)
+        )
 
     def version(self) -> int:
         """The latest version."""
@@ -251,90 +273,6 @@ class Table:
             committed=newest[0].timestamp,
         )
 
-    def restore(
-        self,
-        *,
-        version: int | None = None,
-        timestamp: datetime | str | None = None,
-        domains: Mapping[str, str] | None = None,
-    ) -> RestoreResult:
-        """Make the table what it was at a version or a moment, in a commit that sets these ``domains`` too.
-
-        The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
-        ``ConcurrentWrite``, and nothing happened.
-        """
-        moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
-        settings = DomainSettings(domains or {})
-        return restore.restore(self._opened, version=version, timestamp=moment, domains=settings)
-
-    def optimize(
-        self,
-        where: Column | str | None = None,
-        *,
-        z_order_by: Sequence[str] = (),
-        full: bool = False,
-        domains: Mapping[str, str] | None = None,
-        spark: SparkSession | None = None,
-    ) -> OperationResult:
-        """Put small files together into ones of ``delta.targetFileSize`` (256 MB); no row changes.
-
-        Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
-        laid out anew, those with values alike in these columns together. A clustered table is laid out so
-        by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
-        the same files meanwhile wins; appends are not disturbed. Who does not own a catalog-managed table
-        needs the catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
-        ``domains`` too, and there is one for them even if no file is worth it.
-        """
-        return optimize.optimize(
-            spark or kind.active_session(),
-            self._opened,
-            where,
-            z_order_by=z_order_by,
-            full=full,
-            domains=DomainSettings(domains or {}),
-        )
-
-    def purge(
-        self,
-        where: Column | str | None = None,
-        *,
-        domains: Mapping[str, str] | None = None,
-        spark: SparkSession | None = None,
-    ) -> OperationResult:
-        """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good.
-
-        ``domains`` are those of ``optimize``.
-        """
-        return optimize.purge(
-            spark or kind.active_session(), self._opened, where, DomainSettings(domains or {})
-        )
-
-    def vacuum(
-        self,
-        retention: timedelta | None = None,
-        *,
-        dry_run: bool = False,
-        lite: bool = False,
-        enforce_retention: bool = True,
-    ) -> VacuumResult:
-        """Delete the data files that no version younger than ``retention`` needs; which ones, and their size.
-
-        By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
-        ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
-        only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
-        catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
-        """
-        wish = VacuumOptions(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
-        return vacuum.vacuum(self._opened, wish)
-
-    def generate(self, mode: str = symlink_manifests.SYMLINKS) -> GeneratedManifests:
-        """List the table's files, by partition, for engines that read such lists and no log (Presto, Athena).
-
-        The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
-        again. Refused where files have deleted rows in them, or columns are mapped.
-        """
-        return symlink_manifests.generate_manifests(self._opened, mode)
-
     def unanswered(self) -> str | None:
         """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
 
@@ -342,6 +280,11 @@ class Table:
         """
         return self._opened.unanswered()
 
+    restore = delegate(_upkeep, TableUpkeep.restore)
+    optimize = delegate(_upkeep, TableUpkeep.optimize)
+    purge = delegate(_upkeep, TableUpkeep.purge)
+    vacuum = delegate(_upkeep, TableUpkeep.vacuum)
+    generate = delegate(_upkeep, TableUpkeep.generate)
     to_arrow = delegate(_small_data, SmallData.to_arrow)
     to_pandas = delegate(_small_data, SmallData.to_pandas)
     publish = delegate(_alteration, TableAlteration.publish)

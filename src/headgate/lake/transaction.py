@@ -8,6 +8,10 @@ from dataclasses import replace as replaced
 from enum import StrEnum
 from types import TracebackType
 
+from typing_extensions import override
+
+from headgate.calls import summary
+from headgate.calls.summary import Summary
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.groups import GroupId, StagedCreation
@@ -23,6 +27,7 @@ from headgate.errors import (
 )
 from headgate.lake import pinned
 from headgate.lake.pinned import Participant, TransactionAccess
+from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.metadata.alter_properties import TABLE_NAME
@@ -80,6 +85,15 @@ class LakeSnapshot:
     def versions(self) -> Mapping[str, int]:
         """The version of each table at that moment, by name."""
         return {name: found.collector.version for name, found in self._tables.items()}
+
+    @override
+    def __repr__(self) -> str:
+        return summary.one_line("LakeSnapshot", dict(self.versions))
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: lake_summary.summarize_versions("LakeSnapshot", self.versions), repr(self)
+        )
 
 
 @user_calls
@@ -258,6 +272,25 @@ class LakeTransaction:
             self.rollback()
         elif self._over is None:
             self.commit()
+
+    @override
+    def __repr__(self) -> str:
+        tables = dict(self.versions) or sorted(table.name for table in tuple(self._participants))
+        return summary.one_line("LakeTransaction", self._over or "this transaction is open", tables)
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(self._summarize, repr(self))
+
+    def _summarize(self) -> Summary:
+        tables = tuple(self._participants)
+        facts = (
+            ("state", self._over or "this transaction is open"),
+            ("written", ", ".join(sorted(table.name for table in tables if table.collector.collected))),
+            ("made", ", ".join(sorted(str(made.name) for made in tuple(self._creations.values())))),
+            ("dropped", ", ".join(sorted(str(entry.name) for entry in tuple(self._drops.values())))),
+        )
+        seen = self.versions or {table.name: int(table.pinned.version) for table in tables}
+        return lake_summary.summarize_versions("LakeTransaction", seen, facts)
 
     def _subject(self) -> CallSubject:
         return CallSubject(ids={str(table.entry.table_id): table.name for table in self._participants})

@@ -7,12 +7,16 @@ versions that cannot be reached is moved aside.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import msgspec
+from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.catalog.ports import directory_copy
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName, normalize_name
@@ -84,6 +88,25 @@ class RecoveryReport:
         """Whether there was anything to do."""
         done = {RecoveryOutcome.REBUILT, RecoveryOutcome.CAUGHT_UP}
         return bool(self.schemas) or any(table.outcome in done for table in self.tables)
+
+    @override
+    def __repr__(self) -> str:
+        outcomes = Counter(table.outcome.value for table in self.tables)
+        return summary.one_line("RecoveryReport", dict(outcomes), dry_run=self.dry_run or None)
+
+    def _repr_html_(self) -> str:
+        rows = tuple(
+            (
+                table.name,
+                table.outcome.value,
+                "" if table.version is None else str(table.version),
+                "; ".join(table.notes),
+            )
+            for table in self.tables
+        )
+        facts = (("schemas", ", ".join(self.schemas)), ("dry run", "yes" if self.dry_run else ""))
+        grid = Grid("tables", ("name", "outcome", "version", "notes"), rows)
+        return summary.to_html(Summary("RecoveryReport", facts, (grid,)))
 
 
 @dataclass(frozen=True, slots=True)

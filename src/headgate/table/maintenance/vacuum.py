@@ -12,7 +12,10 @@ from datetime import timedelta
 from itertools import chain
 
 import pyarrow.compute as pc
+from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
 from headgate.protocol import property_values, table_features
@@ -47,6 +50,15 @@ class VacuumResult:
     deleted: bool
     permission: Permission = Permission.ALWAYS
     """By whose word: the catalog's, or that of the owner who called for it."""
+
+    @override
+    def __repr__(self) -> str:
+        what = "deleted" if self.deleted else "would be deleted"
+        return f"VacuumResult({len(self.paths):,} files, {summary.size_text(self.bytes)}, {what})"
+
+    def _repr_html_(self) -> str:
+        paths = tuple((path,) for path in self.paths)
+        return summary.to_html(Summary(repr(self), grids=(Grid("files", ("path",), paths),)))
 
 
 @dataclass(frozen=True, slots=True)
