@@ -19,7 +19,7 @@ from headgate.calls import summary
 from headgate.calls.delegation import delegate
 from headgate.calls.faces import load_face
 from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
-from headgate.catalog.ports.directory import parse_name
+from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest
@@ -36,6 +36,7 @@ from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.plugins import catalogs, policies
+from headgate.progress import reporting
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.streaming.micro_batch import Destination
@@ -129,12 +130,12 @@ class Lake:
         files. With ``repair`` what can be derived from the rest is written anew; nothing else changes.
         """
         entries = self._catalog.tables() if table is None else (self._context.resolve(table),)
-        return tuple(
-            self._context.open_table(entry).check(
-                str(entry.name), keeper=self._catalog.books(entry.table_id), data=data, repair=repair
-            )
-            for entry in entries
-        )
+        with reporting.tracked("check tables", entries) as each:
+            return tuple(self._check(entry, repair=repair, data=data) for entry in each)
+
+    def _check(self, entry: TableEntry, *, repair: bool, data: bool) -> IntegrityReport:
+        books = self._catalog.books(entry.table_id)
+        return self._context.open_table(entry).check(str(entry.name), keeper=books, data=data, repair=repair)
 
     def register(self, spark: SparkSession, name: str = "main") -> None:
         """Have a Spark session know the lake: its tables by name, as in ``DeltaTable.forName(spark, …)``.

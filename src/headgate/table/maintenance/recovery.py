@@ -32,6 +32,7 @@ from headgate.catalog.ports.directory_copy import (
 from headgate.catalog.ports.recovery import CatalogRecovery, ProvenTable, RebuildResult, RegisteredTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
+from headgate.progress import reporting
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.storage import locations, make_folder
 from headgate.storage.locate import Locate
@@ -136,7 +137,8 @@ def rebuild_catalog(
     if not work.dry_run:  # before the first change, so that what a crash leaves is not taken for a whole lake
         directory_copy.write_copy(files, msgspec.structs.replace(copy, recovering=True))
     schemas = work.make_schemas({*copy.schemas, *named})
-    done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in found]
+    with reporting.tracked("recover tables", found) as tables:
+        done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in tables]
     if ground.copies is not None and not work.dry_run:
         ground.copies.now(recovered=True)
     order = sorted((each for each in done if each is not None), key=lambda each: (each.name, each.table_id))
@@ -174,8 +176,9 @@ class _RecoveryRun:
     def surveys(self, places: Iterable[str]) -> Iterator["_SurveyedTable | RecoveredTable"]:
         """Every table of the catalog by its files, those that have the best claim to their name first."""
         found: list[_SurveyedTable] = []
-        for place in self._places(places):
-            survey = self._survey(place)
+        with reporting.tracked("read logs", list(self._places(places))) as named:
+            surveys = [(place, self._survey(place)) for place in named]
+        for place, survey in surveys:
             if isinstance(survey, RecoveredTable):
                 yield survey
             elif survey is not None and survey.state.protocol.is_catalog_managed:
