@@ -103,7 +103,10 @@ class Lake:
         self._adoption = TableAdoption(context)
 
     def table(self, name: str) -> Table:
-        """The table of that name, ``schema.table``."""
+        """The table of that name, ``schema.table``.
+
+        orders = lake.table("sales.orders")
+        """
         loaded = self._catalog.load(parse_name(name))
         return self._context.handle(loaded.entry, loaded)
 
@@ -114,11 +117,19 @@ class Lake:
         after an error, nothing. Tables named here are seen as they are at this very moment, others as
         they are when they are first asked for. It commits only if what was read is still true by then;
         with ``isolation="snapshot"`` that is not asked of tables which are only read.
+
+            with lake.transaction() as tx:
+                tx.table("sales.orders").append([{"id": 7}])
+                tx.table("sales.stock").append([{"sku": "b"}])
         """
         return LakeTransaction(self._transaction_access, tables, isolation)
 
     def snapshot(self, tables: Iterable[str]) -> LakeSnapshot:
-        """Several tables as they are at this one moment, for reading: of each transaction all or nothing."""
+        """Several tables as they are at this one moment, for reading: of each transaction all or nothing.
+
+        seen = lake.snapshot(["sales.orders", "sales.stock"])
+        rows = seen.table("sales.orders").to_arrow()
+        """
         return LakeSnapshot(self._transaction_access, tables)
 
     def check(
@@ -128,6 +139,8 @@ class Lake:
 
         Looks at the log, the catalog's rows, checkpoints, checksums and, unless told not to, at data
         files. With ``repair`` what can be derived from the rest is written anew; nothing else changes.
+
+            assert all(report.is_clean for report in lake.check())
         """
         entries = self._catalog.tables() if table is None else (self._context.resolve(table),)
         with reporting.tracked("check tables", entries) as each:
@@ -142,11 +155,16 @@ class Lake:
 
         A table is then called ``sales.orders``, or ``main.sales.orders`` where Spark has a schema ``sales``
         too. Sessions that Spark clones later, as for ``foreachBatch``, know the lake as well.
+
+            lake.register(spark)
         """
         load_face(_REGISTERED, "register")(spark, self, name)
 
     def unregister(self, spark: SparkSession) -> None:
-        """Have a Spark session know the lake no longer."""
+        """Have a Spark session know the lake no longer.
+
+        lake.unregister(spark)
+        """
         load_face(_REGISTERED, "unregister")(spark, self)
 
     create_table = delegate(_creation, TableCreation.create_table)
@@ -203,7 +221,10 @@ class Lake:
     foreign_keys = delegate(_access, LakeAccess.foreign_keys)
 
     def close(self) -> None:
-        """Publish what still waits and let go of the catalog."""
+        """Publish what still waits and let go of the catalog.
+
+        lake.close()
+        """
         self._activity.stop_listening()
         self._context.after_commit.close()
         self._catalog.copies.write_if_changed()
@@ -281,6 +302,8 @@ def connect(
     who may do all. Behind a server, ``https://host/lake``, it is done on behalf of whoever the ``token`` is
     of, by default the one in ``HEADGATE_TOKEN``; only its owner may name another principal.
     ``CatalogLost`` if the database of tables that are there is gone, or older: see ``headgate.recover``.
+
+        lake = headgate.connect("lake")
     """
     settings = settings or Settings()
     place = str(target)

@@ -91,7 +91,10 @@ class Table:
         )
 
     def version(self) -> int:
-        """The latest version."""
+        """The latest version.
+
+        assert orders.version() == 2
+        """
         return self._opened.describe().version
 
     def append(self, df: DataFrame | LocalRows, **options: Unpack[WriteKwargs]) -> int:
@@ -106,6 +109,8 @@ class Table:
         ``optimize_write`` shape the files. With ``domains`` the same commit gives these metadata domains
         their configurations: rows and, say, the mark up to which they were loaded arrive together or
         not at all. If the rows depend on what a domain was at a version, say so with ``since``.
+
+            orders.append([{"id": 3, "sku": "a"}], txn=("load-orders", 7))
         """
         asked = write_options.from_kwargs(options)
         if not isinstance(df, DataFrame):
@@ -119,6 +124,8 @@ class Table:
         ones must meet too; ``partition_overwrite="dynamic"`` those of the partitions that get new ones.
         ``overwrite_schema`` makes the columns, and with ``partition_by`` the partitioning, those of the
         write. The options of ``append`` work here too.
+
+            orders.overwrite(df, replace_where="day = DATE'2026-01-31'")
         """
         return append_overwrite.overwrite(self._opened, df, write_options.from_kwargs(options))
 
@@ -138,6 +145,8 @@ class Table:
         of ``append`` that shape columns and files work here too, and ``overwrite_schema`` with complete.
         ``domains`` are what each batch sets, or a function of the batch and its number that tells; a batch
         without rows is a version only if that changes something.
+
+            orders.write_stream(stream, checkpoint="checkpoints/orders", available_now=True)
         """
         return sink.start(df, self._streamed_to(), stream_options.from_kwargs(mode, options, checkpoint))
 
@@ -145,6 +154,8 @@ class Table:
         """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
 
         ``app_id`` names the query in the table, else Spark's id of it does.
+
+            stream.writeStream.foreachBatch(orders.batch_writer()).start()
         """
         return BatchWriter(self._streamed_to(), stream_options.from_kwargs(mode, options))
 
@@ -154,6 +165,8 @@ class Table:
         """What a write of ``df`` would do, without doing it: the columns compared, and what each option does.
 
         Print it. ``outcome`` and ``allowed_by`` are for programs.
+
+            print(orders.plan_write(df, merge_schema=True))
         """
         return explain.explain_write(
             self._opened, df, write_options.from_kwargs(options), overwrite=overwrite
@@ -171,6 +184,8 @@ class Table:
 
         With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten. With ``domains``
         and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
+
+            orders.delete("id < 10")
         """
         settings = DomainSettings(domains or {}, since)
         return delete.delete(spark or kind.active_session(), self._opened, where, settings)
@@ -188,6 +203,8 @@ class Table:
 
         ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
         expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
+
+            orders.update({"n": "n + 1"}, where="sku = 'a'")
         """
         settings = DomainSettings(domains or {}, since)
         return update.update(spark or kind.active_session(), self._opened, set, where, settings)
@@ -206,6 +223,8 @@ class Table:
 
         The condition calls the table ``t`` and the source ``s``; with ``source_alias=None`` the source
         keeps the alias it has. ``domains`` and ``since`` are those of ``delete``.
+
+            orders.merge(df, "t.id = s.id").when_matched_update_all().when_not_matched_insert_all().execute()
         """
         return Merge(
             source.sparkSession,
@@ -235,6 +254,8 @@ class Table:
         A moment before the earliest version that can be read is refused, or with ``or_earliest`` means it.
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
+
+            orders.read(where="sku = 'a'").show()
         """
         spark = spark or kind.active_session()
         moment = None if timestamp is None else moments.to_epoch_millis(timestamp, spark)
@@ -253,17 +274,25 @@ class Table:
 
         Besides the table's columns there are ``_change_type``, ``_commit_version`` and
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
+
+            orders.changes(1, 2).show()
         """
         spark = spark or kind.active_session()
         asked = VersionRange(_feed_bound(start, spark), None if end is None else _feed_bound(end, spark))
         return change_feed.read(spark, self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
-        """What happened, newest first, in Delta's columns."""
+        """What happened, newest first, in Delta's columns.
+
+        orders.history(limit=5).show()
+        """
         return history.frame(spark or kind.active_session(), self._opened.history(limit=limit))
 
     def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
-        """What the table is, in one row of Delta's columns."""
+        """What the table is, in one row of Delta's columns.
+
+        orders.detail().show()
+        """
         snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
         return detail.frame(
             spark or kind.active_session(),
@@ -277,6 +306,8 @@ class Table:
         """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
 
         Such a table can be read with ``Settings(read_published=True)``, or where its owner is not registered.
+
+            assert orders.unanswered() is None
         """
         return self._opened.unanswered()
 

@@ -71,7 +71,10 @@ class LakeSnapshot:
         }
 
     def table(self, name: str) -> Table:
-        """One of the tables, as it was at that moment."""
+        """One of the tables, as it was at that moment.
+
+        rows = lake.snapshot(["sales.orders"]).table("sales.orders").to_arrow()
+        """
         found = self._tables.get(name.lower())
         if found is None:
             raise TableNotFound(
@@ -124,7 +127,10 @@ class LakeTransaction:
         self._open(tuple(names))
 
     def table(self, name: str) -> Table:
-        """A table of the lake inside this transaction; operations on it return provisional versions."""
+        """A table of the lake inside this transaction; operations on it return provisional versions.
+
+        tx.table("sales.orders").append([{"id": 7}])
+        """
         with self._lock:
             self._check_running()
             key = name.lower()
@@ -149,6 +155,8 @@ class LakeTransaction:
         """Make a table that is there once the transaction commits; as ``lake.create_table`` does.
 
         It may be written to at once. A table of the same name may be dropped first.
+
+            tx.create_table("sales.items", "sku STRING")
         """
         definition = new_table.define(
             columns,
@@ -191,6 +199,8 @@ class LakeTransaction:
 
         Several tables are so cloned as they were at one moment. With ``replace`` the clone may be a table
         that is there.
+
+            tx.clone("sales.orders", "sales.orders_before")
         """
         with self._lock:
             found = self.table(source)
@@ -213,7 +223,10 @@ class LakeTransaction:
         return self._create(name, TableDefinition(columns))
 
     def drop_table(self, name: str) -> None:
-        """Take a table's name away when the transaction commits; its log and its data stay where they are."""
+        """Take a table's name away when the transaction commits; its log and its data stay where they are.
+
+        tx.drop_table("sales.stock")
+        """
         with self._lock:
             self._check_running()
             key = name.lower()
@@ -233,6 +246,8 @@ class LakeTransaction:
         Raises ``GroupConflict`` if others changed what it read or writes in a way it cannot follow:
         then nothing happened, and the whole transaction is to be run again. ``CommitUnknown`` means
         that nobody can say; then nothing may be run again before looking.
+
+            versions = tx.commit()
         """
         with self._lock:
             self._check_running()
@@ -248,7 +263,10 @@ class LakeTransaction:
             return self.versions
 
     def rollback(self) -> None:
-        """Forget everything, and delete the files that were written."""
+        """Forget everything, and delete the files that were written.
+
+        tx.rollback()
+        """
         with self._lock:
             if self._over is None:
                 self._end("this transaction was rolled back", discard=True)

@@ -36,6 +36,8 @@ class TableUpkeep:
 
         The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
         ``ConcurrentWrite``, and nothing happened.
+
+            orders.restore(version=1)
         """
         moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
         settings = DomainSettings(domains or {})
@@ -58,6 +60,8 @@ class TableUpkeep:
         the same files meanwhile wins; appends are not disturbed. Who does not own a catalog-managed table
         needs the catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
         ``domains`` too, and there is one for them even if no file is worth it.
+
+            orders.optimize(where="day >= DATE'2026-01-01'")
         """
         return optimize.optimize(
             spark or kind.active_session(),
@@ -78,6 +82,8 @@ class TableUpkeep:
         """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good.
 
         ``domains`` are those of ``optimize``.
+
+            orders.purge()
         """
         return optimize.purge(
             spark or kind.active_session(), self.opened, where, DomainSettings(domains or {})
@@ -97,6 +103,8 @@ class TableUpkeep:
         ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
         only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
         catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
+
+            print(orders.vacuum(dry_run=True))
         """
         wish = VacuumOptions(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
         return vacuum.vacuum(self.opened, wish)
@@ -106,5 +114,7 @@ class TableUpkeep:
 
         The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
         again. Refused where files have deleted rows in them, or columns are mapped.
+
+            orders.generate()
         """
         return symlink_manifests.generate_manifests(self.opened, mode)
