@@ -1,9 +1,10 @@
 """How can ``headgate --help`` list commands that are not loaded? By a line about each; who runs one loads it.
 
 The modules of most commands need the catalog and Spark, which take seconds to load. This is the one door by
-which they are: the group of the command line knows where a command is and what it says in the list. While they
-load the garbage collector is off: modules are no garbage, and looking for some would take a tenth of the time of
-a short command. ``benchmarks/import_time.py`` says how long they take.
+which they are: the group of the command line knows where a command is and what it says in the list.
+
+While they load the garbage collector is off: modules are no garbage, and looking for some takes a tenth of
+the time of a short command. ``benchmarks/import_time.py`` says how long they take.
 """
 
 import gc
