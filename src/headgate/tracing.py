@@ -27,7 +27,7 @@ _NAME = "headgate"
 
 def span(name: str, attributes: Attributes | None = None) -> AbstractContextManager[None]:
     """What is done inside takes this long, as a part of what goes on around it."""
-    return _spanned(name, attributes, None) if INSTALLED else nullcontext()
+    return _spanned(name, attributes, None) if INSTALLED and _is_set_up() else nullcontext()
 
 
 def continued(
@@ -51,6 +51,11 @@ def trace_id() -> str | None:
         return None
     context = trace.get_current_span().get_span_context()
     return trace.format_trace_id(context.trace_id) if context.is_valid else None
+
+
+def _is_set_up() -> bool:
+    """Whether a program set up an SDK: without one a span is nothing but the context around it."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
 
 
 @contextmanager

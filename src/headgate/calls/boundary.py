@@ -24,7 +24,7 @@ Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 Class = TypeVar("Class", bound=type)
 
-_DUNDER = ("__call__", "__enter__", "__exit__")
+_DUNDER = ("__call__", "__contains__", "__enter__", "__exit__", "__getitem__", "__iter__")
 _TABLE_ARGUMENTS = ("name", "table", "child", "on", "location")
 
 

@@ -44,6 +44,9 @@ class LakeActivity:
 
         The events of a table come in the order of its versions, and none is ever left out. They are kept for
         some time (the worker forgets old ones); a cursor from before that is refused.
+
+            for event in lake.events(after=0):
+                print(event.cursor, event.kind)
         """
         return self._catalog.events.after(after, limit=limit)
 
@@ -62,6 +65,9 @@ class LakeActivity:
         With a ``name`` the lake remembers how far it came, and a listener of that name goes on from there;
         else say ``after`` which cursor to begin. ``kinds`` are such as ``"commit"``; the listener looks
         ``every`` so many seconds.
+
+            listener = lake.listen(print, kinds=["commit"])
+            listener.close()
         """
         wanted = ALL_EVENT_KINDS if kinds is None else frozenset(_kind(kind) for kind in kinds)
         listener = Listener(self._catalog.events, callback, kinds=wanted, after=after, name=name, every=every)
@@ -74,6 +80,9 @@ class LakeActivity:
         Without a ``version`` the files are kept that you write from now on and have not committed yet. To be
         used in a ``with`` statement. It is renewed in the background; should the process die, it ends after
         ``ttl``. Before relying on it after a pause, ``check()`` it.
+
+            with lake.lease("sales.orders", version=1):
+                orders.to_arrow(version=1)
         """
         millis = ttl // timedelta(milliseconds=1)
         wanted = None if version is None else Version(version)
@@ -88,20 +97,31 @@ class LakeActivity:
         Nothing of the kind is permitted unless it is said here, but to the table's owner; checkpoints, log
         compactions and checksums always are. It is an order to workers too: they do it when it is due. For
         data reorganisation the ``thresholds`` say when that is, in place of those of the worker.
+
+            lake.permit("sales.orders", "data cleanup")
         """
         self._catalog.permissions.permit(self._table_id(table), maintenance.parse_kind(kind), thresholds)
 
     def forbid(self, table: str, kind: str) -> None:
-        """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does."""
+        """Take a permission back; what is under way ends in nothing if it asks again, as OPTIMIZE does.
+
+        lake.forbid("sales.orders", "data cleanup")
+        """
         self._catalog.permissions.forbid(self._table_id(table), maintenance.parse_kind(kind))
 
     def permissions(self, table: str) -> tuple[str, ...]:
-        """Which kinds of maintenance may be done with a table."""
+        """Which kinds of maintenance may be done with a table.
+
+        kinds = lake.permissions("sales.orders")
+        """
         allowed = self._catalog.permissions.of(self._table_id(table))
         return tuple(kind.value for kind in Maintenance if kind in allowed)
 
     def thresholds(self, table: str) -> Thresholds | None:
-        """From where on a worker rearranges the files of a table; None: as the worker's policy says."""
+        """From where on a worker rearranges the files of a table; None: as the worker's policy says.
+
+        assert lake.thresholds("sales.orders") is None
+        """
         return self._catalog.permissions.thresholds(self._table_id(table))
 
     def accept_version(self, table: str, version: int) -> int:
@@ -110,11 +130,16 @@ class LakeActivity:
         Where the catalog refuses them from somebody unknown, as after a backup of it was restored, nothing
         is committed until this is done, or they are set aside. They are reviewed as if you proposed them.
         The latest version then.
+
+            lake.accept_version("sales.shared", 7)  # published by others, and seen as an incident
         """
         return self._catalog.accept_version(parse_name(table), Version(version))
 
     def set_aside_version(self, table: str, version: int) -> str:
-        """Move a file away that is in the place of a version and is none; its path from then on."""
+        """Move a file away that is in the place of a version and is none; its path from then on.
+
+        lake.set_aside_version("sales.shared", 7)  # its file is renamed, not deleted
+        """
         return self._catalog.set_aside_version(parse_name(table), Version(version))
 
     def worker(
@@ -127,6 +152,8 @@ class LakeActivity:
 
         With ``spark``, a session or what gives one when it is needed, also what takes rows: OPTIMIZE,
         clustering and purging of deleted rows, of tables that permit data reorganisation.
+
+            lake.worker().run_once(dry_run=True)
         """
         if policy is not None and policy.rearrange is not None:
             rearrangement.check_thresholds(policy.rearrange)

@@ -36,6 +36,8 @@ class TableAdoption:
         If somebody commits meanwhile: ``ConcurrentWrite``, and nothing happened. After a crash the same
         call again, or any use of the name, finishes it if the table has changed hands.
         With ``convert`` a folder of parquet files becomes a Delta table first, as ``headgate.convert`` does.
+
+            lake.adopt("events", "sales.events")
         """
         place, wanted = locations.canonical(str(location)), parse_name(name)
         if convert:
@@ -48,7 +50,10 @@ class TableAdoption:
     def convert(
         self, location: str | Path, name: str, *, partition_schema: SchemaLike | None = None
     ) -> Table:
-        """Make a folder of parquet files a table of the lake, without writing any file anew."""
+        """Make a folder of parquet files a table of the lake, without writing any file anew.
+
+        lake.convert("parquet", "sales.visits")
+        """
         return self.adopt(location, name, convert=True, partition_schema=partition_schema)
 
     def release(self, name: str, *, keep_timestamps: bool = True) -> Table:
@@ -57,6 +62,8 @@ class TableAdoption:
         Everything is published, and the name is free. Whoever has it open is told where it is now. Its
         in-commit timestamps stay on, which some clients cannot write (deltalake is one): with
         ``keep_timestamps=False`` they go too, and the time of a version is that of its file.
+
+            by_path = lake.release("sales.orders")
         """
         entry = self.context.resolve(name)
         opened = self.context.open_table(entry)
@@ -67,6 +74,8 @@ class TableAdoption:
         """Finish or forget what a crash left of adoptions and releases; what became of each, by name.
 
         Nobody has to call this: whoever uses the name does the same for that table.
+
+            assert lake.resume_adoptions() == {}
         """
         return adoption.resume_transfers(self._services())
 

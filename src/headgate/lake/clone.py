@@ -62,6 +62,8 @@ class TableCloning:
         for as long as they are there: a VACUUM of the source may take them. With ``replace`` the table may
         exist: it then becomes the clone in one commit, and of files that were copied before only new ones
         are copied. Whoever commits to it meanwhile wins: ``ConcurrentWrite``.
+
+            lake.clone("sales.orders", "sales.orders_before", version=1)
         """
         found, target = self._source(source), parse_name(name)
         moment = None if timestamp is None else moments.to_epoch_millis(timestamp)

@@ -55,6 +55,8 @@ class TableCreation:
         A table is partitioned, or clustered (by up to four columns, nested ones with dots), or neither.
         Three steps: the catalog reserves a place, version 0 is written there, and the catalog
         gives it its name. Until the last one nobody can see it.
+
+            lake.create_table("sales.items", "sku STRING NOT NULL, price DECIMAL(10, 2)", cluster_by=["sku"])
         """
         table_name = parse_name(name)
         definition = new_table.define(
@@ -82,6 +84,8 @@ class TableCreation:
         ``overwrite`` are those of the table. ``properties`` are for a new table; ``options`` are those of
         ``Table.append`` and ``Table.overwrite``, with ``partition_by`` and ``cluster_by``. A new table and
         its rows appear in one commit.
+
+            lake.write(df, "sales.orders", mode="append")
         """
         asked = SaveRequest(df, name, mode, write_options.from_kwargs(options), properties or {})
         save(
@@ -105,6 +109,8 @@ class TableCreation:
 
         If there is no such table, the first batch makes it, with its columns, these ``properties`` and in
         one commit with its rows.
+
+            lake.write_stream(stream, "sales.orders", checkpoint="checkpoints/orders", available_now=True)
         """
         asked = stream_options.from_kwargs(mode, options, checkpoint)
         return sink.start(df, self.destination(name, properties or {}), asked)
@@ -125,6 +131,8 @@ class TableCreation:
         The new table has these ``columns``, or those of ``rows``, which it then has too. Columns,
         partitioning, clustering, properties and comment are what is said here and nothing of what they
         were; metadata domains of users stay. With ``or_create`` the table need not exist.
+
+            lake.replace_table("sales.orders", "id BIGINT, note STRING")
         """
         if columns is None and rows is None:
             raise InvalidRequest("a table is replaced by columns, or by rows: give one of the two")

@@ -25,19 +25,31 @@ class LakeDirectory:
     open_table: Callable[[TableEntry], OpenedTable]
 
     def create_schema(self, name: str) -> None:
-        """Make a schema to put tables in; nothing happens if it exists."""
+        """Make a schema to put tables in; nothing happens if it exists.
+
+        lake.create_schema("finance")
+        """
         self.catalog.create_schema(name)
 
     def schemas(self) -> tuple[str, ...]:
-        """What schemas there are that you may do something in, by name."""
+        """What schemas there are that you may do something in, by name.
+
+        assert lake.schemas() == ("sales",)
+        """
         return self.catalog.schemas()
 
     def drop_schema(self, name: str) -> bool:
-        """Take away a schema that has no table; whether there was one."""
+        """Take away a schema that has no table; whether there was one.
+
+        assert not lake.drop_schema("no_such_schema")
+        """
         return self.catalog.drop_schema(name)
 
     def table_exists(self, name: str) -> bool:
-        """Whether there is a table of that name, ``schema.table``, that you may see."""
+        """Whether there is a table of that name, ``schema.table``, that you may see.
+
+        assert lake.table_exists("sales.orders")
+        """
         try:
             self.catalog.resolve(parse_name(name))
         except (TableNotFound, SchemaNotFound):
@@ -45,27 +57,42 @@ class LakeDirectory:
         return True
 
     def tables(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
-        """What tables there are, in the lake or in one schema."""
+        """What tables there are, in the lake or in one schema.
+
+        names = [str(entry.name) for entry in lake.tables("sales")]
+        """
         return self.catalog.tables(schema_name)
 
     def drop_table(self, name: str) -> None:
-        """Take the table's name away; its log and its data stay, and ``undrop`` brings it back."""
+        """Take the table's name away; its log and its data stay, and ``undrop`` brings it back.
+
+        lake.drop_table("sales.orders")
+        """
         self.catalog.drop(parse_name(name))
         self.catalog.copies.now()
 
     def rename(self, name: str, to: str) -> None:
-        """Give the table another name, in another schema if need be; who has it open goes on."""
+        """Give the table another name, in another schema if need be; who has it open goes on.
+
+        lake.rename("sales.orders", "sales.orders_2026")
+        """
         self.catalog.rename(parse_name(name), parse_name(to))
         self.catalog.copies.now()
 
     def dropped(self, schema_name: str | None = None) -> tuple[TableEntry, ...]:
-        """What was dropped and not purged, the latest first."""
+        """What was dropped and not purged, the latest first.
+
+        names = [str(entry.name) for entry in lake.dropped()]
+        """
         return self.catalog.dropped(schema_name)
 
     def undrop(self, name: str, *, table_id: str | None = None, to: str | None = None) -> None:
         """Have back the table of that name that was dropped last, or the one with that id.
 
         If the name is in use by now, say by which other one it shall come back.
+
+            lake.drop_table("sales.orders")
+            lake.undrop("sales.orders")
         """
         target = None if to is None else parse_name(to)
         wanted = None if table_id is None else TableId(table_id)
@@ -76,6 +103,9 @@ class LakeDirectory:
         """Get rid of a dropped table for good: of what the catalog knows, and with ``files`` of its files.
 
         Without ``files`` all its versions must be published, because what stays shall be a whole table.
+
+            lake.drop_table("sales.orders")
+            lake.purge("sales.orders", files=True)
         """
         gone = purge.purge(self.catalog, parse_name(name), table_id, files=locate if files else None)
         self.catalog.copies.now(forgotten=(gone,))
@@ -85,6 +115,8 @@ class LakeDirectory:
 
         Every commit then takes a conditional write to the log, and whoever asks for the latest version
         has the catalog look there. This cannot be taken back.
+
+            lake.share_log("sales.orders")
         """
         self.open_table(self.catalog.resolve(parse_name(name))).publish()
         self.catalog.share_log(parse_name(name))
@@ -95,13 +127,18 @@ class LakeDirectory:
 
         A lake whose database is lost, or was restored from a backup, cannot be connected to before
         ``headgate.recover`` was called.
+
+            report = lake.recover(dry_run=True)
         """
         return lake_recovery.recover_catalog(self.catalog, tables, dry_run=dry_run)
 
     def commits(
         self, name: str, *, before: int | None = None, limit: int = 1_000
     ) -> tuple[CommitRecord, ...]:
-        """What the catalog remembers of the table's commits, the latest first; its log is not read."""
+        """What the catalog remembers of the table's commits, the latest first; its log is not read.
+
+        latest = lake.commits("sales.orders", limit=10)[0].version
+        """
         entry = self.catalog.resolve(parse_name(name))
         bound = None if before is None else Version(before)
         return self.catalog.commits(entry.table_id, before=bound, limit=limit)

@@ -5,7 +5,7 @@ opens tables, one or several at one moment, and the lake itself.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -13,14 +13,16 @@ from pathlib import Path
 from types import TracebackType
 
 from pyspark.sql import SparkSession
+from typing_extensions import override
 
+from headgate.calls import summary
 from headgate.calls.delegation import delegate
 from headgate.calls.faces import load_face
 from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
-from headgate.catalog.ports.directory import parse_name
-from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http
+from headgate.catalog.ports.directory import TableEntry, parse_name
+from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
-from headgate.errors import InvalidRequest
+from headgate.errors import HeadgateError, InvalidRequest
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
 from headgate.lake.activity import LakeActivity
@@ -30,9 +32,11 @@ from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
+from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
 from headgate.lake.transaction import LakeSnapshot, LakeTransaction
 from headgate.plugins import catalogs, policies
+from headgate.progress import reporting
 from headgate.settings import Settings
 from headgate.spark.calls.user_calls import user_call, user_calls
 from headgate.spark.streaming.micro_batch import Destination
@@ -99,7 +103,10 @@ class Lake:
         self._adoption = TableAdoption(context)
 
     def table(self, name: str) -> Table:
-        """The table of that name, ``schema.table``."""
+        """The table of that name, ``schema.table``.
+
+        orders = lake.table("sales.orders")
+        """
         loaded = self._catalog.load(parse_name(name))
         return self._context.handle(loaded.entry, loaded)
 
@@ -110,11 +117,19 @@ class Lake:
         after an error, nothing. Tables named here are seen as they are at this very moment, others as
         they are when they are first asked for. It commits only if what was read is still true by then;
         with ``isolation="snapshot"`` that is not asked of tables which are only read.
+
+            with lake.transaction() as tx:
+                tx.table("sales.orders").append([{"id": 7}])
+                tx.table("sales.stock").append([{"sku": "b"}])
         """
         return LakeTransaction(self._transaction_access, tables, isolation)
 
     def snapshot(self, tables: Iterable[str]) -> LakeSnapshot:
-        """Several tables as they are at this one moment, for reading: of each transaction all or nothing."""
+        """Several tables as they are at this one moment, for reading: of each transaction all or nothing.
+
+        seen = lake.snapshot(["sales.orders", "sales.stock"])
+        rows = seen.table("sales.orders").to_arrow()
+        """
         return LakeSnapshot(self._transaction_access, tables)
 
     def check(
@@ -124,25 +139,32 @@ class Lake:
 
         Looks at the log, the catalog's rows, checkpoints, checksums and, unless told not to, at data
         files. With ``repair`` what can be derived from the rest is written anew; nothing else changes.
+
+            assert all(report.is_clean for report in lake.check())
         """
         entries = self._catalog.tables() if table is None else (self._context.resolve(table),)
-        return tuple(
-            self._context.open_table(entry).check(
-                str(entry.name), keeper=self._catalog.books(entry.table_id), data=data, repair=repair
-            )
-            for entry in entries
-        )
+        with reporting.tracked("check tables", entries) as each:
+            return tuple(self._check(entry, repair=repair, data=data) for entry in each)
+
+    def _check(self, entry: TableEntry, *, repair: bool, data: bool) -> IntegrityReport:
+        books = self._catalog.books(entry.table_id)
+        return self._context.open_table(entry).check(str(entry.name), keeper=books, data=data, repair=repair)
 
     def register(self, spark: SparkSession, name: str = "main") -> None:
         """Have a Spark session know the lake: its tables by name, as in ``DeltaTable.forName(spark, …)``.
 
         A table is then called ``sales.orders``, or ``main.sales.orders`` where Spark has a schema ``sales``
         too. Sessions that Spark clones later, as for ``foreachBatch``, know the lake as well.
+
+            lake.register(spark)
         """
         load_face(_REGISTERED, "register")(spark, self, name)
 
     def unregister(self, spark: SparkSession) -> None:
-        """Have a Spark session know the lake no longer."""
+        """Have a Spark session know the lake no longer.
+
+        lake.unregister(spark)
+        """
         load_face(_REGISTERED, "unregister")(spark, self)
 
     create_table = delegate(_creation, TableCreation.create_table)
@@ -199,11 +221,52 @@ class Lake:
     foreign_keys = delegate(_access, LakeAccess.foreign_keys)
 
     def close(self) -> None:
-        """Publish what still waits and let go of the catalog."""
+        """Publish what still waits and let go of the catalog.
+
+        lake.close()
+        """
         self._activity.stop_listening()
         self._context.after_commit.close()
         self._catalog.copies.write_if_changed()
         self._catalog.close()
+
+    def __getitem__(self, name: str) -> Table:
+        """The table of that name, as ``table`` gives it."""
+        return self.table(name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a table of that name that you may see; what is no such name is in no lake."""
+        try:
+            return isinstance(name, str) and self._directory.table_exists(name)
+        except InvalidRequest:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the tables that you may see."""
+        return iter(sorted(str(entry.name) for entry in self._catalog.tables()))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What a notebook offers behind ``lake["``; nothing if the catalog does not answer."""
+        try:
+            return list(self)
+        except HeadgateError:
+            return []
+
+    @override
+    def __repr__(self) -> str:
+        address = self._address
+        return summary.one_line(
+            "Lake", self._place(), principal=None if address is None else address.principal
+        )
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: lake_summary.summarize_lake(self._place(), self._catalog), repr(self)
+        )
+
+    def _place(self) -> str:
+        """Where the lake is, for people."""
+        return self._catalog.warehouse if self._address is None else without_password(self._address.target)
 
     def __enter__(self) -> "Lake":
         return self
@@ -239,6 +302,8 @@ def connect(
     who may do all. Behind a server, ``https://host/lake``, it is done on behalf of whoever the ``token`` is
     of, by default the one in ``HEADGATE_TOKEN``; only its owner may name another principal.
     ``CatalogLost`` if the database of tables that are there is gone, or older: see ``headgate.recover``.
+
+        lake = headgate.connect("lake")
     """
     settings = settings or Settings()
     place = str(target)

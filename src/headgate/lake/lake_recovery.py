@@ -43,6 +43,8 @@ def recover(
     told. ``tables`` are places of adopted ones that lie elsewhere. All that was published comes back, with
     its names; what was not is in the answer, which with ``dry_run`` is all that happens. What a database
     has is kept, and so is every file of a table. It may be interrupted, and run again.
+
+        report = headgate.recover("lake", dry_run=True)
     """
     place = str(target)
     if is_postgresql(place):

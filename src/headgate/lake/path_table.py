@@ -64,6 +64,8 @@ def at_path(  # noqa: PLR0913 — all but the first are for tables that are made
     ``domains``, partitioned or clustered as said, and one that is there must have these columns, and may
     have more; with ``owner``, the name and conf of a commit owner, this one decides its commits from
     version 1 on. A table that a catalog manages is refused here: only its catalog knows its versions.
+
+        events = headgate.at_path("events", columns="id BIGINT, name STRING")
     """
     if owner is not None and columns is None:
         raise InvalidRequest(
@@ -116,6 +118,8 @@ def write_path(
     """Write rows to the ordinary Delta table at a path, which is made with their columns if there is none.
 
     Modes and options are those of ``Lake.write``.
+
+        headgate.write_path(df, "events", mode="append")
     """
     opened = open_path(location, Settings())
     asked = SaveRequest(
@@ -137,7 +141,10 @@ def write_path(
 
 @user_call
 def check_path(location: str | Path, *, repair: bool = False, data: bool = True) -> IntegrityReport:
-    """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this."""
+    """Whether the Delta table at a path is whole; see ``Lake.check``. It need not be readable for this.
+
+    assert headgate.check_path("events").is_clean
+    """
     opened = open_path(location, Settings(read_published=True))  # a silent owner is a finding
     return opened.check(f"delta.`{opened.location}`", data=data, repair=repair)
 
@@ -166,6 +173,8 @@ def convert(
     Partition columns are found in the names of folders, ``day=2026-01-31``, and are text unless
     ``partition_schema`` gives them types, in their order. Files whose columns do not go together, and
     folders with files of other formats, are refused. A folder that is a Delta table stays as it is.
+
+        visits = headgate.convert("parquet")
     """
     place = locations.canonical(str(location))
     converting.convert(

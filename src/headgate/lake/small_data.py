@@ -50,6 +50,8 @@ class SmallData:
         Some ``columns``, the rows that meet a condition, ``where="amount > 10"``, up to ``limit`` of them;
         now, at a ``version`` or as of a ``timestamp``. A condition that only Spark evaluates exactly is
         refused, and so is a column of a type that Arrow does not have.
+
+            rows = orders.to_arrow(["id", "sku"], where="id > 1", limit=10)
         """
         moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
         snapshot = self.opened.snapshot(version=version, timestamp=moment)
@@ -64,7 +66,10 @@ class SmallData:
         version: int | None = None,
         timestamp: datetime | str | None = None,
     ) -> Any:
-        """The rows as a pandas DataFrame; pandas must be installed. Arguments are those of ``to_arrow``."""
+        """The rows as a pandas DataFrame; pandas must be installed. Arguments are those of ``to_arrow``.
+
+        frame = orders.to_pandas(limit=10)
+        """
         rows = self.to_arrow(columns, where, limit, version, timestamp)
         try:
             return rows.to_pandas()

@@ -1,18 +1,23 @@
 """A table as its user holds it: each method is one call into the layer that does the work."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
-from typing_extensions import Unpack
+from pyspark.sql.types import StructType
+from typing_extensions import Unpack, override
 
+from headgate.calls import summary
 from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
+from headgate.lake.parts.upkeep import TableUpkeep
 from headgate.lake.small_data import SmallData
+from headgate.lake.summaries import table_summary
 from headgate.protocol.domains.rules import DomainSettings
+from headgate.protocol.schema import json as schema_json
 from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
 from headgate.spark.calls.user_calls import CallSubject, user_calls
@@ -22,19 +27,15 @@ from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.dml import delete, update
 from headgate.spark.dml.dml_metrics import OperationResult
 from headgate.spark.dml.merge.merge import Merge
-from headgate.spark.optimize import optimize
+from headgate.spark.parquet import logical_columns
 from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import kind
+from headgate.spark.session import schema as spark_schema
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
-from headgate.table.alter import restore
-from headgate.table.alter.restore import RestoreResult
-from headgate.table.maintenance import symlink_manifests, vacuum
-from headgate.table.maintenance.symlink_manifests import GeneratedManifests
-from headgate.table.maintenance.vacuum import VacuumOptions, VacuumResult
 from headgate.table.opened_table import OpenedTable
 from headgate.table.read.change_files import AtTimestamp, VersionRange
 
@@ -47,6 +48,10 @@ def _small_data(table: "Table") -> SmallData:
     return table._small_data
 
 
+def _upkeep(table: "Table") -> TableUpkeep:
+    return table._upkeep
+
+
 @user_calls
 class Table:
     """Read it, write to it, look at its past."""
@@ -56,6 +61,7 @@ class Table:
         self._opened = opened
         self._alteration = TableAlteration(opened)
         self._small_data = SmallData(opened)
+        self._upkeep = TableUpkeep(opened)
         self._destination = destination
 
     @property
@@ -68,8 +74,27 @@ class Table:
         """Where the table's files are."""
         return self._opened.location
 
+    @property
+    def schema(self) -> StructType:
+        """The columns as Spark has them, those of ``read()``; no session is needed for it."""
+        columns = schema_json.parse(self._opened.describe().metadata.schema_string)
+        return spark_schema.to_spark(logical_columns.visible_schema(columns))
+
+    @override
+    def __repr__(self) -> str:
+        known = self._opened.known
+        return summary.one_line("Table", self.name, seen=None if known is None else int(known.version))
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: table_summary.summarize_table(self.name, self._opened), repr(self)
+        )
+
     def version(self) -> int:
-        """The latest version."""
+        """The latest version.
+
+        assert orders.version() == 2
+        """
         return self._opened.describe().version
 
     def append(self, df: DataFrame | LocalRows, **options: Unpack[WriteKwargs]) -> int:
@@ -84,6 +109,8 @@ class Table:
         ``optimize_write`` shape the files. With ``domains`` the same commit gives these metadata domains
         their configurations: rows and, say, the mark up to which they were loaded arrive together or
         not at all. If the rows depend on what a domain was at a version, say so with ``since``.
+
+            orders.append([{"id": 3, "sku": "a"}], txn=("load-orders", 7))
         """
         asked = write_options.from_kwargs(options)
         if not isinstance(df, DataFrame):
@@ -97,6 +124,8 @@ class Table:
         ones must meet too; ``partition_overwrite="dynamic"`` those of the partitions that get new ones.
         ``overwrite_schema`` makes the columns, and with ``partition_by`` the partitioning, those of the
         write. The options of ``append`` work here too.
+
+            orders.overwrite(df, replace_where="day = DATE'2026-01-31'")
         """
         return append_overwrite.overwrite(self._opened, df, write_options.from_kwargs(options))
 
@@ -116,6 +145,8 @@ class Table:
         of ``append`` that shape columns and files work here too, and ``overwrite_schema`` with complete.
         ``domains`` are what each batch sets, or a function of the batch and its number that tells; a batch
         without rows is a version only if that changes something.
+
+            orders.write_stream(stream, checkpoint="checkpoints/orders", available_now=True)
         """
         return sink.start(df, self._streamed_to(), stream_options.from_kwargs(mode, options, checkpoint))
 
@@ -123,6 +154,8 @@ class Table:
         """What writes each batch of a stream once, to give to ``df.writeStream.foreachBatch(…)`` yourself.
 
         ``app_id`` names the query in the table, else Spark's id of it does.
+
+            stream.writeStream.foreachBatch(orders.batch_writer()).start()
         """
         return BatchWriter(self._streamed_to(), stream_options.from_kwargs(mode, options))
 
@@ -132,6 +165,8 @@ class Table:
         """What a write of ``df`` would do, without doing it: the columns compared, and what each option does.
 
         Print it. ``outcome`` and ``allowed_by`` are for programs.
+
+            print(orders.plan_write(df, merge_schema=True))
         """
         return explain.explain_write(
             self._opened, df, write_options.from_kwargs(options), overwrite=overwrite
@@ -149,6 +184,8 @@ class Table:
 
         With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten. With ``domains``
         and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
+
+            orders.delete("id < 10")
         """
         settings = DomainSettings(domains or {}, since)
         return delete.delete(spark or kind.active_session(), self._opened, where, settings)
@@ -166,6 +203,8 @@ class Table:
 
         ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
         expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
+
+            orders.update({"n": "n + 1"}, where="sku = 'a'")
         """
         settings = DomainSettings(domains or {}, since)
         return update.update(spark or kind.active_session(), self._opened, set, where, settings)
@@ -184,6 +223,8 @@ class Table:
 
         The condition calls the table ``t`` and the source ``s``; with ``source_alias=None`` the source
         keeps the alias it has. ``domains`` and ``since`` are those of ``delete``.
+
+            orders.merge(df, "t.id = s.id").when_matched_update_all().when_not_matched_insert_all().execute()
         """
         return Merge(
             source.sparkSession,
@@ -213,6 +254,8 @@ class Table:
         A moment before the earliest version that can be read is refused, or with ``or_earliest`` means it.
         With ``where`` only those that meet a condition; files that cannot have any are not opened.
         With ``row_ids`` a table that tracks its rows also gives ``_row_id`` and ``_row_commit_version``.
+
+            orders.read(where="sku = 'a'").show()
         """
         spark = spark or kind.active_session()
         moment = None if timestamp is None else moments.to_epoch_millis(timestamp, spark)
@@ -231,17 +274,25 @@ class Table:
 
         Besides the table's columns there are ``_change_type``, ``_commit_version`` and
         ``_commit_timestamp``. The table must record changes: ``delta.enableChangeDataFeed=true``.
+
+            orders.changes(1, 2).show()
         """
         spark = spark or kind.active_session()
         asked = VersionRange(_feed_bound(start, spark), None if end is None else _feed_bound(end, spark))
         return change_feed.read(spark, self._opened, asked)
 
     def history(self, *, limit: int | None = None, spark: SparkSession | None = None) -> DataFrame:
-        """What happened, newest first, in Delta's columns."""
+        """What happened, newest first, in Delta's columns.
+
+        orders.history(limit=5).show()
+        """
         return history.frame(spark or kind.active_session(), self._opened.history(limit=limit))
 
     def detail(self, *, spark: SparkSession | None = None) -> DataFrame:
-        """What the table is, in one row of Delta's columns."""
+        """What the table is, in one row of Delta's columns.
+
+        orders.detail().show()
+        """
         snapshot, newest = self._opened.snapshot(), self._opened.history(limit=1)
         return detail.frame(
             spark or kind.active_session(),
@@ -251,97 +302,20 @@ class Table:
             committed=newest[0].timestamp,
         )
 
-    def restore(
-        self,
-        *,
-        version: int | None = None,
-        timestamp: datetime | str | None = None,
-        domains: Mapping[str, str] | None = None,
-    ) -> RestoreResult:
-        """Make the table what it was at a version or a moment, in a commit that sets these ``domains`` too.
-
-        The versions since stay readable, so this too can be undone. Whoever commits meanwhile wins:
-        ``ConcurrentWrite``, and nothing happened.
-        """
-        moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
-        settings = DomainSettings(domains or {})
-        return restore.restore(self._opened, version=version, timestamp=moment, domains=settings)
-
-    def optimize(
-        self,
-        where: Column | str | None = None,
-        *,
-        z_order_by: Sequence[str] = (),
-        full: bool = False,
-        domains: Mapping[str, str] | None = None,
-        spark: SparkSession | None = None,
-    ) -> OperationResult:
-        """Put small files together into ones of ``delta.targetFileSize`` (256 MB); no row changes.
-
-        Only in the partitions that ``where`` selects, if it is given. With ``z_order_by`` all rows there are
-        laid out anew, those with values alike in these columns together. A clustered table is laid out so
-        by its own columns, as far as it is not yet, or with ``full`` altogether. Whoever deletes rows of
-        the same files meanwhile wins; appends are not disturbed. Who does not own a catalog-managed table
-        needs the catalog's permission: ``lake.permit(name, "data reorganisation")``. The commit sets these
-        ``domains`` too, and there is one for them even if no file is worth it.
-        """
-        return optimize.optimize(
-            spark or kind.active_session(),
-            self._opened,
-            where,
-            z_order_by=z_order_by,
-            full=full,
-            domains=DomainSettings(domains or {}),
-        )
-
-    def purge(
-        self,
-        where: Column | str | None = None,
-        *,
-        domains: Mapping[str, str] | None = None,
-        spark: SparkSession | None = None,
-    ) -> OperationResult:
-        """Rewrite the files that have deleted rows, so that a later ``vacuum`` deletes those for good.
-
-        ``domains`` are those of ``optimize``.
-        """
-        return optimize.purge(
-            spark or kind.active_session(), self._opened, where, DomainSettings(domains or {})
-        )
-
-    def vacuum(
-        self,
-        retention: timedelta | None = None,
-        *,
-        dry_run: bool = False,
-        lite: bool = False,
-        enforce_retention: bool = True,
-    ) -> VacuumResult:
-        """Delete the data files that no version younger than ``retention`` needs; which ones, and their size.
-
-        By default that is ``delta.deletedFileRetentionDuration``; less is refused unless you say
-        ``enforce_retention=False``, because readers and writers at work could lose files. ``dry_run``
-        only tells. ``lite`` looks only at files whose removal is still in the log. Who does not own a
-        catalog-managed table needs the catalog's permission: ``lake.permit(name, "data cleanup")``.
-        """
-        wish = VacuumOptions(retention, dry_run=dry_run, lite=lite, enforce_retention=enforce_retention)
-        return vacuum.vacuum(self._opened, wish)
-
-    def generate(self, mode: str = symlink_manifests.SYMLINKS) -> GeneratedManifests:
-        """List the table's files, by partition, for engines that read such lists and no log (Presto, Athena).
-
-        The lists are in ``_symlink_format_manifest``, and are true of this version until you write them
-        again. Refused where files have deleted rows in them, or columns are mapped.
-        """
-        return symlink_manifests.generate_manifests(self._opened, mode)
-
     def unanswered(self) -> str | None:
         """Why the table's commit owner could not be asked, so that newer versions may exist; else None.
 
         Such a table can be read with ``Settings(read_published=True)``, or where its owner is not registered.
+
+            assert orders.unanswered() is None
         """
         return self._opened.unanswered()
 
+    restore = delegate(_upkeep, TableUpkeep.restore)
+    optimize = delegate(_upkeep, TableUpkeep.optimize)
+    purge = delegate(_upkeep, TableUpkeep.purge)
+    vacuum = delegate(_upkeep, TableUpkeep.vacuum)
+    generate = delegate(_upkeep, TableUpkeep.generate)
     to_arrow = delegate(_small_data, SmallData.to_arrow)
     to_pandas = delegate(_small_data, SmallData.to_pandas)
     publish = delegate(_alteration, TableAlteration.publish)

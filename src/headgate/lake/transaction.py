@@ -8,6 +8,10 @@ from dataclasses import replace as replaced
 from enum import StrEnum
 from types import TracebackType
 
+from typing_extensions import override
+
+from headgate.calls import summary
+from headgate.calls.summary import Summary
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, TableName
 from headgate.catalog.ports.groups import GroupId, StagedCreation
@@ -23,6 +27,7 @@ from headgate.errors import (
 )
 from headgate.lake import pinned
 from headgate.lake.pinned import Participant, TransactionAccess
+from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.protocol.metadata.alter_properties import TABLE_NAME
@@ -66,7 +71,10 @@ class LakeSnapshot:
         }
 
     def table(self, name: str) -> Table:
-        """One of the tables, as it was at that moment."""
+        """One of the tables, as it was at that moment.
+
+        rows = lake.snapshot(["sales.orders"]).table("sales.orders").to_arrow()
+        """
         found = self._tables.get(name.lower())
         if found is None:
             raise TableNotFound(
@@ -80,6 +88,15 @@ class LakeSnapshot:
     def versions(self) -> Mapping[str, int]:
         """The version of each table at that moment, by name."""
         return {name: found.collector.version for name, found in self._tables.items()}
+
+    @override
+    def __repr__(self) -> str:
+        return summary.one_line("LakeSnapshot", dict(self.versions))
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(
+            lambda: lake_summary.summarize_versions("LakeSnapshot", self.versions), repr(self)
+        )
 
 
 @user_calls
@@ -110,7 +127,10 @@ class LakeTransaction:
         self._open(tuple(names))
 
     def table(self, name: str) -> Table:
-        """A table of the lake inside this transaction; operations on it return provisional versions."""
+        """A table of the lake inside this transaction; operations on it return provisional versions.
+
+        tx.table("sales.orders").append([{"id": 7}])
+        """
         with self._lock:
             self._check_running()
             key = name.lower()
@@ -135,6 +155,8 @@ class LakeTransaction:
         """Make a table that is there once the transaction commits; as ``lake.create_table`` does.
 
         It may be written to at once. A table of the same name may be dropped first.
+
+            tx.create_table("sales.items", "sku STRING")
         """
         definition = new_table.define(
             columns,
@@ -177,6 +199,8 @@ class LakeTransaction:
 
         Several tables are so cloned as they were at one moment. With ``replace`` the clone may be a table
         that is there.
+
+            tx.clone("sales.orders", "sales.orders_before")
         """
         with self._lock:
             found = self.table(source)
@@ -199,7 +223,10 @@ class LakeTransaction:
         return self._create(name, TableDefinition(columns))
 
     def drop_table(self, name: str) -> None:
-        """Take a table's name away when the transaction commits; its log and its data stay where they are."""
+        """Take a table's name away when the transaction commits; its log and its data stay where they are.
+
+        tx.drop_table("sales.stock")
+        """
         with self._lock:
             self._check_running()
             key = name.lower()
@@ -219,6 +246,8 @@ class LakeTransaction:
         Raises ``GroupConflict`` if others changed what it read or writes in a way it cannot follow:
         then nothing happened, and the whole transaction is to be run again. ``CommitUnknown`` means
         that nobody can say; then nothing may be run again before looking.
+
+            versions = tx.commit()
         """
         with self._lock:
             self._check_running()
@@ -234,7 +263,10 @@ class LakeTransaction:
             return self.versions
 
     def rollback(self) -> None:
-        """Forget everything, and delete the files that were written."""
+        """Forget everything, and delete the files that were written.
+
+        tx.rollback()
+        """
         with self._lock:
             if self._over is None:
                 self._end("this transaction was rolled back", discard=True)
@@ -258,6 +290,25 @@ class LakeTransaction:
             self.rollback()
         elif self._over is None:
             self.commit()
+
+    @override
+    def __repr__(self) -> str:
+        tables = dict(self.versions) or sorted(table.name for table in tuple(self._participants))
+        return summary.one_line("LakeTransaction", self._over or "this transaction is open", tables)
+
+    def _repr_html_(self) -> str:
+        return summary.html_or_line(self._summarize, repr(self))
+
+    def _summarize(self) -> Summary:
+        tables = tuple(self._participants)
+        facts = (
+            ("state", self._over or "this transaction is open"),
+            ("written", ", ".join(sorted(table.name for table in tables if table.collector.collected))),
+            ("made", ", ".join(sorted(str(made.name) for made in tuple(self._creations.values())))),
+            ("dropped", ", ".join(sorted(str(entry.name) for entry in tuple(self._drops.values())))),
+        )
+        seen = self.versions or {table.name: int(table.pinned.version) for table in tables}
+        return lake_summary.summarize_versions("LakeTransaction", seen, facts)
 
     def _subject(self) -> CallSubject:
         return CallSubject(ids={str(table.entry.table_id): table.name for table in self._participants})

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from headgate.progress import reporting
 from headgate.storage.store import Store
 
 PART_BYTES = 8 * 1024 * 1024
@@ -50,8 +51,9 @@ def copy_objects(target: Store, wanted: Iterable[ObjectCopy]) -> None:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         under_way = [pool.submit(_copy, target, each) for each in wanted]
         try:
-            for each in under_way:
-                each.result()
+            with reporting.tracked("copy files", under_way) as copied:
+                for each in copied:
+                    each.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

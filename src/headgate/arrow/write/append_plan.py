@@ -7,7 +7,7 @@ a row: so whoever holds a table keeps the last plans.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -56,7 +56,9 @@ class AppendPlan:
 
     def at(self, base: Snapshot) -> "AppendPlan":
         """The same for another version of a table whose metadata is the same."""
-        return replace(self, prepared=replace(self.prepared, base=base))
+        known = self.prepared
+        prepared = PreparedWrite(base, known.planned, known.metadata, known.protocol)
+        return AppendPlan(prepared, self.schema, self.fills, self.rules, self.shape)
 
     @property
     def keeps_metadata(self) -> bool:

@@ -67,12 +67,15 @@ def _column_stats(leaf: IndexedLeaf, values: pa.ChunkedArray) -> ColumnStats:
 
 def _bounds(values: pa.ChunkedArray, data_type: Primitive) -> tuple[Any, Any]:
     is_time = data_type.name in ("timestamp", "timestamp_ntz")
+    is_one = len(values) == 1
     if is_time:
         values = values.cast(pa.int64())
-    elif pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
+    elif not is_one and pa.types.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
         return None, None
-    if len(values) == 1:
+    if is_one:  # as it is of most rows that are appended one by one
         low = high = values[0].as_py()
+        if low != low:  # noqa: PLR0124 — NaN alone is not equal to itself
+            return None, None
     else:
         found = pc.min_max(values)
         low, high = found["min"].as_py(), found["max"].as_py()

@@ -41,7 +41,10 @@ def named_errors() -> Iterator[None]:
     """Raise Spark's failures to read a data file as errors of Headgate, which name the file and the table.
 
     What Headgate itself runs on Spark does so anyway; this is for your own actions on frames that read
-    tables: ``with headgate.named_errors(): table.read().collect()``.
+    tables.
+
+        with headgate.named_errors():
+            orders.read().collect()
     """
     with boundary.short_tracebacks(), translated_errors(unreadable_file):
         yield

@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from headgate.catalog.ports.coordinator import FindCoordinator
 from headgate.clock import World
 from headgate.errors import CorruptLog, InvalidRequest, SchemaMismatch, TableNotFound
+from headgate.progress import reporting
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema import partition_values
@@ -117,7 +118,9 @@ def _files(store: Store, place: str) -> Sequence[_ParquetFile]:
             code="DELTA_CONVERT_TO_DELTA_NO_FILES",
         )
     with ThreadPoolExecutor(_READERS) as pool:
-        read = list(pool.map(lambda item: footers.read(store, item.path), wanted))
+        reading = pool.map(lambda item: footers.read(store, item.path), wanted)
+        with reporting.tracked("read footers", reading, len(wanted)) as found:
+            read = list(found)
     foreign = [item.path for item, footer in zip(wanted, read, strict=True) if footer is None]
     if foreign:
         raise InvalidRequest(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import msgspec
 from pyspark.sql import Column
 
+from headgate.calls import summary
 from headgate.catalog.ports.maintenance import Permission
 from headgate.clock import World
 from headgate.protocol.actions import AddFile
@@ -23,6 +24,9 @@ class OperationResult:
     """How many rows and files it was about, in the names of the table's history."""
     permission: Permission | None = None
     """By whose word files were rearranged; None for statements that change rows."""
+
+    def _repr_html_(self) -> str:
+        return summary.to_html(summary.metrics_summary("OperationResult", self.version, self.metrics))
 
 
 class Stopwatch:

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 
 from headgate.catalog.ports.maintenance import Maintenance
 from headgate.errors import ConflictError, HeadgateError, UserError
+from headgate.progress import reporting
 from headgate.protocol.actions import AddFile, EpochMillis
 from headgate.protocol.domains import lifecycle
 from headgate.protocol.domains.rules import NO_DOMAINS, DomainSettings
@@ -99,8 +100,9 @@ def _write(target: DmlTarget, work: Sequence[RewriteTask]) -> list[WrittenFiles]
     with ThreadPoolExecutor(_JOBS) as pool:
         jobs = [pool.submit(_write_one, target, some) for some in work]
         try:
-            for job in as_completed(jobs):
-                job.result()
+            with reporting.tracked("rewrite files", as_completed(jobs), len(jobs)) as completed:
+                for job in completed:
+                    job.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             done = [job for job in jobs if not job.cancelled() and job.exception() is None]

@@ -52,6 +52,8 @@ def identity_column(
 
     It is GENERATED ALWAYS AS IDENTITY, or, if rows may bring values of their own, ``by_default``. Values
     are unique and go on in the direction of the step; there may be gaps between them.
+
+        ids = headgate.identity_column("id", headgate.IdentityGenerator(start=1_000))
     """
     said = dict(IdentitySpec(generator.start, generator.step, allows_explicit=by_default).written())
     identity_columns.identity_spec(Field(name, Primitive("long"), metadata=said))

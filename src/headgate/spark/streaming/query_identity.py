@@ -15,6 +15,8 @@ def query_id(batch: DataFrame) -> str:
     """The id of the streaming query whose batch this is; inside a function given to ``foreachBatch``.
 
     It names the query in the transactions of an application: with ``merge.once(…)``, ``txn=…``.
+
+        orders.append(batch, txn=(headgate.query_id(), number))
     """
     found = _query_id_of_thread(batch)
     if found is None:

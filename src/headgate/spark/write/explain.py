@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.errors import UserError
 from headgate.protocol.features import identity_columns
 from headgate.protocol.metadata.implicit_changes import MetadataOutcome, WriteIntent
@@ -67,6 +69,24 @@ class WritePlan:
             lines.append(f"  {self.problem}")
         lines += [f"with {option.name}: {option.outcome}" for option in self.options]
         return "\n".join(lines)
+
+    @override
+    def __repr__(self) -> str:
+        return summary.one_line("WritePlan", self.outcome, allowed=self.allowed)
+
+    def _repr_html_(self) -> str:
+        columns = tuple((diff.name, diff.table or "", diff.rows or "", diff.means) for diff in self.columns)
+        options = tuple((option.name, option.outcome) for option in self.options)
+        return summary.to_html(
+            Summary(
+                "WritePlan",
+                (("as asked", self.outcome), ("problem", self.problem or "")),
+                (
+                    Grid("columns", ("name", "table", "rows", "what it means"), columns),
+                    Grid("options", ("with", "outcome"), options),
+                ),
+            )
+        )
 
 
 def explain_write(table: OpenedTable, df: DataFrame, options: WriteOptions, *, overwrite: bool) -> WritePlan:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import msgspec
 import pyarrow as pa
 
+from headgate.calls import summary
 from headgate.errors import InvalidRequest, ObjectNotFound, VersionNotFound
 from headgate.protocol import file_key, property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import (
@@ -62,6 +63,9 @@ class RestoreResult:
 
     version: Version
     metrics: Mapping[str, int]
+
+    def _repr_html_(self) -> str:
+        return summary.to_html(summary.metrics_summary("RestoreResult", self.version, self.metrics))
 
 
 def restore(

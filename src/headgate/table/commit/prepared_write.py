@@ -46,6 +46,8 @@ class PreparedWrite:
 
     def with_values(self, farthest: Mapping[str, int]) -> "PreparedWrite":
         """The same once rows with values up to these are in the identity columns."""
+        if not farthest:
+            return self
         return replace(self, metadata=identity_columns.advance_high_water_marks(self.metadata, farthest))
 
 

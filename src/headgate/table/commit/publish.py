@@ -11,6 +11,7 @@ from contextlib import suppress
 from headgate.catalog import published_files
 from headgate.catalog.ports.commits import CommitCatalog, RatifiedCommit, TableId
 from headgate.errors import CorruptLog, HeadgateError
+from headgate.progress import reporting
 from headgate.protocol.actions import Version
 from headgate.storage import parallel_reads
 from headgate.storage.store import Store
@@ -28,13 +29,15 @@ def publish(store: Store, catalog: CommitCatalog, table_id: TableId) -> Version:
     """
     told = catalog_tail.fetch_tail(catalog, table_id)
     reading = _ReadableContents(store, told.commits)
-    for batch in published_files.batch_versions(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
-        try:
-            published_files.publish_in_order(store, batch)
-        except CorruptLog as exc:
-            _report_problem(catalog, table_id, exc)
-            raise
-        catalog.mark_published(table_id, batch[-1][0])
+    with reporting.steps("publish versions", len(told.commits)) as advance:
+        for batch in published_files.batch_versions(reading, count=_AT_ONCE, size=_AT_ONCE_BYTES):
+            try:
+                published_files.publish_in_order(store, batch)
+            except CorruptLog as exc:
+                _report_problem(catalog, table_id, exc)
+                raise
+            catalog.mark_published(table_id, batch[-1][0])
+            advance(len(batch))
     if reading.problem is not None:
         _report_problem(catalog, table_id, reading.problem)
         raise reading.problem

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
+from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.catalog.ports import integrity
 from headgate.catalog.ports.integrity import CATALOG_DATABASE, CatalogRecords, TableBooks
 from headgate.catalog.ports.maintenance import Maintenance
@@ -73,6 +76,37 @@ class IntegrityReport(msgspec.Struct, frozen=True, kw_only=True):
     def errors(self) -> tuple[Finding, ...]:
         """The broken invariants."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
+
+    @override
+    def __repr__(self) -> str:
+        return summary.one_line(
+            "IntegrityReport",
+            self.table,
+            version=self.version,
+            is_clean=self.is_clean,
+            findings=len(self.findings),
+            repaired=len(self.repaired) or None,
+        )
+
+    def _repr_html_(self) -> str:
+        facts = (
+            ("version", "" if self.version is None else str(self.version)),
+            ("clean", "yes" if self.is_clean else "no"),
+            ("commits", f"{self.commits:,}"),
+            ("data files", "not looked at" if self.data_files is None else f"{self.data_files:,}"),
+            ("location", self.location),
+        )
+        named = (("found", self.findings), ("repaired", self.repaired))
+        grids = tuple(_finding_grid(title, findings) for title, findings in named if findings)
+        return summary.to_html(Summary(f"Integrity of {self.table}", facts, grids))
+
+
+def _finding_grid(title: str, findings: Iterable[Finding]) -> Grid:
+    return Grid(
+        title,
+        ("severity", "where", "explanation", "remedy"),
+        tuple((found.severity.value, found.where, found.explanation, found.remedy) for found in findings),
+    )
 
 
 def check_table(subject: IntegritySubject, *, data: bool = True) -> IntegrityReport:

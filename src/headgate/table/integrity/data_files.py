@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from headgate.errors import CorruptLog, ObjectNotFound
+from headgate.progress import reporting
 from headgate.protocol.actions import AddFile, DeletionVector
 from headgate.protocol.integrity_findings import Finding, new_finding
 from headgate.protocol.log import deletion_vectors, file_names
@@ -53,8 +54,9 @@ def _data(evidence: Evidence, adds: Iterable[AddFile], sizes: Mapping[str, int])
         else:
             elsewhere.append((add, store, path))
     asked = parallel_reads.map_in_order(evidence.store, lambda it: (it[0], _size(it[1], it[2])), elsewhere)
-    for add, size in asked:
-        yield from _sized(add, size)
+    with reporting.tracked("look for files", asked, len(elsewhere)) as answers:
+        for add, size in answers:
+            yield from _sized(add, size)
 
 
 def _sized(add: AddFile, size: int | None) -> Iterator[Finding]:

@@ -7,12 +7,16 @@ versions that cannot be reached is moved aside.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import msgspec
+from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.catalog.ports import directory_copy
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableName, normalize_name
@@ -28,6 +32,7 @@ from headgate.catalog.ports.directory_copy import (
 from headgate.catalog.ports.recovery import CatalogRecovery, ProvenTable, RebuildResult, RegisteredTable
 from headgate.clock import SystemWorld, World
 from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
+from headgate.progress import reporting
 from headgate.protocol.actions import EpochMillis, Version
 from headgate.storage import locations, make_folder
 from headgate.storage.locate import Locate
@@ -85,6 +90,25 @@ class RecoveryReport:
         done = {RecoveryOutcome.REBUILT, RecoveryOutcome.CAUGHT_UP}
         return bool(self.schemas) or any(table.outcome in done for table in self.tables)
 
+    @override
+    def __repr__(self) -> str:
+        outcomes = Counter(table.outcome.value for table in self.tables)
+        return summary.one_line("RecoveryReport", dict(outcomes), dry_run=self.dry_run or None)
+
+    def _repr_html_(self) -> str:
+        rows = tuple(
+            (
+                table.name,
+                table.outcome.value,
+                "" if table.version is None else str(table.version),
+                "; ".join(table.notes),
+            )
+            for table in self.tables
+        )
+        facts = (("schemas", ", ".join(self.schemas)), ("dry run", "yes" if self.dry_run else ""))
+        grid = Grid("tables", ("name", "outcome", "version", "notes"), rows)
+        return summary.to_html(Summary("RecoveryReport", facts, (grid,)))
+
 
 @dataclass(frozen=True, slots=True)
 class RecoverySources:
@@ -113,7 +137,8 @@ def rebuild_catalog(
     if not work.dry_run:  # before the first change, so that what a crash leaves is not taken for a whole lake
         directory_copy.write_copy(files, msgspec.structs.replace(copy, recovering=True))
     schemas = work.make_schemas({*copy.schemas, *named})
-    done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in found]
+    with reporting.tracked("recover tables", found) as tables:
+        done = [each if isinstance(each, RecoveredTable) else work.recover(each) for each in tables]
     if ground.copies is not None and not work.dry_run:
         ground.copies.now(recovered=True)
     order = sorted((each for each in done if each is not None), key=lambda each: (each.name, each.table_id))
@@ -151,8 +176,9 @@ class _RecoveryRun:
     def surveys(self, places: Iterable[str]) -> Iterator["_SurveyedTable | RecoveredTable"]:
         """Every table of the catalog by its files, those that have the best claim to their name first."""
         found: list[_SurveyedTable] = []
-        for place in self._places(places):
-            survey = self._survey(place)
+        with reporting.tracked("read logs", list(self._places(places))) as named:
+            surveys = [(place, self._survey(place)) for place in named]
+        for place, survey in surveys:
             if isinstance(survey, RecoveredTable):
                 yield survey
             elif survey is not None and survey.state.protocol.is_catalog_managed:

@@ -12,9 +12,13 @@ from datetime import timedelta
 from itertools import chain
 
 import pyarrow.compute as pc
+from typing_extensions import override
 
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
 from headgate.catalog.ports.maintenance import Maintenance, Permission
 from headgate.errors import InvalidRequest, ObjectNotFound
+from headgate.progress import reporting
 from headgate.protocol import property_values, table_features
 from headgate.protocol.actions import DeletionVector, EpochMillis, RemoveFile, Version
 from headgate.protocol.log import checkpoint_schema, codec, deletion_vectors, file_names, log_retention
@@ -47,6 +51,15 @@ class VacuumResult:
     deleted: bool
     permission: Permission = Permission.ALWAYS
     """By whose word: the catalog's, or that of the owner who called for it."""
+
+    @override
+    def __repr__(self) -> str:
+        what = "deleted" if self.deleted else "would be deleted"
+        return f"VacuumResult({len(self.paths):,} files, {summary.size_text(self.bytes)}, {what})"
+
+    def _repr_html_(self) -> str:
+        paths = tuple((path,) for path in self.paths)
+        return summary.to_html(Summary(repr(self), grids=(Grid("files", ("path",), paths),)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +96,10 @@ def vacuum(table: OpenedTable, wish: VacuumOptions) -> VacuumResult:
         kept |= _protected_files(table, newer, cutoff)
     going = [meta for meta in old if meta.path not in kept]
     if not wish.dry_run:
-        for _ in parallel_reads.map_in_order(table.store, lambda meta: _delete(table, meta), going):
-            pass
+        deleting = parallel_reads.map_in_order(table.store, lambda meta: _delete(table, meta), going)
+        with reporting.tracked("delete files", deleting, len(going)) as deleted:
+            for _ in deleted:
+                pass
     return VacuumResult(
         tuple(meta.path for meta in going),
         sum(meta.size for meta in going),

@@ -7,6 +7,7 @@ the next round; whatever is interrupted is finished by it.
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
@@ -17,6 +18,7 @@ from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.directory import TableEntry
 from headgate.clock import World
 from headgate.errors import ConflictError, HeadgateError, TableNotFound
+from headgate.progress import reporting
 from headgate.storage.locate import locate
 from headgate.table.maintenance import purge
 from headgate.table.maintenance.lease_handle import Lease
@@ -77,7 +79,8 @@ class Worker:
         self, *, tables: Iterable[str] | None = None, dry_run: bool = False
     ) -> tuple[TaskResult, ...]:
         """Do what is due now, for all tables or some, by their names; with ``dry_run`` only say what is."""
-        return tuple(self._deeds(None if tables is None else frozenset(tables), dry_run=dry_run))
+        wanted = None if tables is None else frozenset(tables)
+        return tuple(self._deeds(wanted, dry_run=dry_run, title="tend tables"))
 
     def run(
         self,
@@ -99,14 +102,18 @@ class Worker:
                     return
             stop.wait(every)
 
-    def _deeds(self, wanted: frozenset[str] | None, *, dry_run: bool) -> Iterator[TaskResult]:
+    def _deeds(
+        self, wanted: frozenset[str] | None, *, dry_run: bool, title: str | None = None
+    ) -> Iterator[TaskResult]:
+        """What is done; with a title its progress is shown, which would disturb results told meanwhile."""
         try:
             entries = self.catalog.tables()
         except HeadgateError as exc:
             yield TaskResult(LAKE, "list the tables", TaskOutcome.FAILED, exc.message)
             return
-        for entry in entries:
-            if wanted is None or str(entry.name) in wanted:
+        chosen = [entry for entry in entries if wanted is None or str(entry.name) in wanted]
+        with reporting.tracked(title, chosen) if title else nullcontext(chosen) as tables:
+            for entry in tables:
                 yield from self._tend(entry, dry_run=dry_run)
         if wanted is None:
             yield from self._tend_lake(dry_run=dry_run)

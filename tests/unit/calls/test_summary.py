@@ -1,0 +1,113 @@
+"""Objects show themselves: plain text and HTML of one value, with other people's words taken as text."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from headgate.calls import summary
+from headgate.calls.summary import Grid, Summary
+
+HOSTILE = "<img src=x onerror=alert(1)>\x1b[31m\n\"'&\ud800 postgresql://me:s3cret@host/db"
+ORDERS = Summary(
+    "Table sales.orders",
+    (("version", "3"), ("comment", ""), ("size", "1.5 kB")),
+    (Grid("columns", ("name", "type"), (("id", "long"), ("name", "string"))),),
+)
+
+
+class Tags(HTMLParser):
+    """Which tags a page has, with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.words = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_a_summary_is_lines_of_text() -> None:
+    assert summary.to_text(ORDERS) == (
+        "Table sales.orders\n"
+        "  version  3\n"
+        "  size     1.5 kB\n"
+        "\n"
+        "columns\n"
+        "  name  type\n"
+        "  id    long\n"
+        "  name  string"
+    )
+
+
+def test_a_summary_is_a_page_without_scripts_styles_or_links() -> None:
+    page = Tags(summary.to_html(ORDERS))
+
+    assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
+    assert page.attributes == {"style"}
+    assert all(word in page.words for word in ("sales.orders", "version", "1.5 kB", "id", "string"))
+    assert "comment" not in page.words, "a fact without a text is left out"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        Summary(HOSTILE),
+        Summary("t", ((HOSTILE, "1"),)),
+        Summary("t", (("a", HOSTILE),)),
+        Summary("t", grids=(Grid(HOSTILE, ("a",), (("1",),)),)),
+        Summary("t", grids=(Grid("g", (HOSTILE,), (("1",),)),)),
+        Summary("t", grids=(Grid("g", ("a",), ((HOSTILE,),)),)),
+    ],
+    ids=["title", "name", "value", "heading", "column", "cell"],
+)
+def test_words_of_others_stay_words(hostile: Summary) -> None:
+    html, text = summary.to_html(hostile), summary.to_text(hostile)
+
+    assert "img" not in Tags(html).tags
+    assert "onerror" not in Tags(html).attributes
+    for shown in (html, text):
+        assert "\x1b" not in shown
+        assert "s3cret" not in shown
+        shown.encode()
+    assert not [line for line in text.splitlines() if not line.isprintable()]
+
+
+def test_many_rows_and_long_words_are_cut() -> None:
+    many = Summary("t", grids=(Grid("g", ("n",), tuple((str(n),) for n in range(5_000))),))
+
+    assert "… and 4,900 more" in summary.to_text(many)
+    assert "… and 4,900 more" in Tags(summary.to_html(many)).words
+    assert len(summary.to_html(many)) < 20_000
+    assert len(summary.plain("x" * 10_000)) == 301
+
+
+def test_one_line_leaves_out_what_is_not_known() -> None:
+    assert summary.one_line("Table", "s.t", seen=None) == "Table('s.t')"
+    assert summary.one_line("Table", "s.t", seen=3) == "Table('s.t', seen=3)"
+
+
+def test_the_value_of_a_property_that_is_named_after_a_secret_is_not_shown() -> None:
+    assert summary.pairs_text({"a": "1", "fs.s3a.secret.key": "abc"}) == "a=1, fs.s3a.secret.key=***"
+
+
+def test_what_cannot_be_looked_up_is_one_line_and_the_reason() -> None:
+    def unanswered() -> Summary:
+        raise OSError("<b>no answer</b>")
+
+    page = Tags(summary.html_or_line(unanswered, "Lake('<b>')"))
+
+    assert page.tags == {"pre", "p"}
+    assert page.words == "Lake('<b>')OSError: <b>no answer</b>"
+
+
+def test_sizes_are_told_in_units() -> None:
+    sizes = [summary.size_text(size) for size in (0, 999, 1_500, 2_000_000, 3 * 10**9, 4 * 10**12)]
+
+    assert sizes == ["0 B", "999 B", "1.5 kB", "2.0 MB", "3.0 GB", "4.0 TB"]
