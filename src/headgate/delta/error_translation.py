@@ -58,6 +58,12 @@ ERRORS: tuple[TranslatedError, ...] = (
         errors.TableNotFound, AnalysisException, ("DELTA_TABLE_NOT_FOUND",), "DELTA_MISSING_DELTA_TABLE"
     ),
     TranslatedError(errors.TableExists, AnalysisException, (), "TABLE_OR_VIEW_ALREADY_EXISTS"),
+    TranslatedError(
+        errors.InvalidRequest,
+        AnalysisException,
+        ("DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",),
+        "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+    ),
     TranslatedError(errors.UserError, ParseException, ("PARSE_", "UNSUPPORTED_DATATYPE")),
     TranslatedError(
         errors.UserError,

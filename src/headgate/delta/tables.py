@@ -33,6 +33,7 @@ from headgate.delta.optimize_builder import DeltaOptimizeBuilder
 from headgate.delta.table_creation import CreationMode, TableSpecification
 from headgate.errors import InvalidRequest
 from headgate.lake import path_creation, path_table
+from headgate.spark.jvm import frame_alias
 from headgate.spark.rules.identity_columns import IdentityGenerator
 from headgate.spark.session import kind
 
@@ -95,7 +96,8 @@ class DeltaTable:
         """A MERGE of the rows of ``source``, to which clauses are added before it is executed."""
         check_source(source, condition)
         target = self._alias or _TARGET
-        begun = self._table.merge(source, condition, target_alias=target, source_alias=None)
+        named = frame_alias.frame_alias(source)
+        begun = self._table.merge(source, condition, target_alias=target, source_alias=named)
         return DeltaMergeBuilder(self._spark, begun)
 
     def vacuum(self, retentionHours: float | None = None) -> DataFrame:
@@ -135,7 +137,8 @@ class DeltaTable:
                 "call lake.convert(path, 'schema.table')",
                 code="DELTA_CONVERT_NON_PARQUET_TABLE",
             )
-        return cls(sparkSession, HeldTable(path_table.convert(path, partition_schema=partitionSchema)))
+        given = StructType([]) if partitionSchema is None else partitionSchema  # Delta guesses no type
+        return cls(sparkSession, HeldTable(path_table.convert(path, partition_schema=given)))
 
     @classmethod
     def forPath(
