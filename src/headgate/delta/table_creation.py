@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from headgate.delta import identifiers
 from headgate.delta.identifiers import HeldTable
 from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNotFound
-from headgate.lake import path_creation
+from headgate.lake import path_table
 from headgate.lake.lake import Lake
 from headgate.lake.table import Table
 from headgate.protocol.features.identity_columns import IdentitySpec
@@ -117,9 +117,9 @@ def _make_at_path(spark: SparkSession, wanted: TableSpecification, location: str
     definition = wanted.definition(spark)
     if not wanted.mode.replaces:
         keep = wanted.mode is CreationMode.CREATE_IF_NOT_EXISTS
-        return path_creation.create_at_path(location, definition, if_not_exists=keep)
+        return path_table.create_at_path(location, definition, if_not_exists=keep)
     try:
-        return path_creation.replace_at_path(location, definition, or_create=wanted.mode.creates)
+        return path_table.replace_at_path(location, definition, or_create=wanted.mode.creates)
     except TableNotFound as exc:
         raise _nothing_to_replace(location) from exc
 
@@ -176,7 +176,7 @@ def _make_external(spark: SparkSession, wanted: TableSpecification, lake: Lake, 
                 code="DELTA_TABLE_LOCATION_MISMATCH",
             )
         return _make_managed(wanted, lake, name)
-    path_creation.create_at_path(location, wanted.definition(spark), if_not_exists=True)
+    path_table.create_at_path(location, wanted.definition(spark), if_not_exists=True)
     return lake.adopt(location, name)
 
 

@@ -32,7 +32,8 @@ from headgate.delta.merge_builder import ColumnMapping, DeltaMergeBuilder
 from headgate.delta.optimize_builder import DeltaOptimizeBuilder
 from headgate.delta.table_creation import CreationMode, TableSpecification
 from headgate.errors import InvalidRequest
-from headgate.lake import path_creation, path_table
+from headgate.lake import path_table
+from headgate.protocol import property_values
 from headgate.spark.jvm import frame_alias
 from headgate.spark.rules.identity_columns import IdentityGenerator
 from headgate.spark.session import kind
@@ -107,7 +108,7 @@ class DeltaTable:
         ``spark.databricks.delta.retentionDurationCheck.enabled``.
         """
         retention = None if retentionHours is None else timedelta(hours=float(retentionHours))
-        is_checked = (self._spark.conf.get(_RETENTION_CHECK, None) or "true").lower() != "false"
+        is_checked = property_values.is_true(self._spark.conf.get(_RETENTION_CHECK, "true"))
         self._table.vacuum(retention, enforce_retention=is_checked)
         return result_frames.vacuum_frame(self._spark)
 
@@ -255,9 +256,7 @@ class DeltaTable:
         path = target if identifiers.is_path(target) else identifiers.path_in(target)
         if path is not None:
             with self._leased(version):
-                return DeltaTable(
-                    self._spark, HeldTable(path_creation.clone_to_path(self._table, path, **wish))
-                )
+                return DeltaTable(self._spark, HeldTable(path_table.clone_to_path(self._table, path, **wish)))
         found = identifiers.lake_table(self._spark, target)
         if found is None:
             raise identifiers.not_of_a_lake(self._spark, target)
