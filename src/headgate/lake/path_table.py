@@ -1,4 +1,4 @@
-"""Ordinary Delta tables by their path, without a catalog: open, make, write, convert, clone and check them."""
+"""Ordinary Delta tables by their path, without a catalog: open, make, write, convert, clone, check them."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress

@@ -85,8 +85,8 @@ def restore(
     base = table.snapshot()
     if version is not None and not 0 <= version <= base.version:
         raise VersionNotFound(
-            f"version {version} cannot be restored, because the latest is {base.version}: choose one "
-            "before it",
+            f"version {version} cannot be restored, because the table has versions 0 to {base.version}: "
+            "choose one of them",
             code="DELTA_CANNOT_RESTORE_TABLE_VERSION", version=version, latest=base.version,
         )  # fmt: skip
     target = _target(table, version, timestamp)
