@@ -343,18 +343,19 @@ def builders_make_tables(place: Place) -> Any:
         .execute()
     )
     made = table.detail().collect()[0]
-    kept = place.named(names.createIfNotExists(spark), "built").addColumn("other", "INT").execute()
+    kept = place.named(names.createIfNotExists(spark), "built").addColumn("other", "INT").execute().toDF()
+    columns = [[field.name, field.dataType.simpleString()] for field in kept.schema.fields]
     again = refusal(lambda: place.named(names.create(spark), "built").addColumn("id", "INT").execute())
     place.named(names.replace(spark), "built").addColumn("fresh", "INT").clusterBy(["fresh"]).execute()
     clustered = place.named(names.createOrReplace(spark), "clustered").addColumn("a", "INT")
     clustered = clustered.addColumn("b", "STRING").clusterBy("a").execute()
 
     assert made.description == "built in a test" and made.properties["team"] == "somebody"
-    assert kept.toDF().columns == ["id", "doubled", "day", "note", "last"]
+    assert [name for name, _ in columns] == ["id", "doubled", "day", "note", "last"]
     return [
         made.partitionColumns,
         again,
-        [[f.name, f.dataType.simpleString()] for f in kept.toDF().schema.fields],
+        columns,
         place.open("built").toDF().columns,
         clustered.detail().collect()[0].clusteringColumns,
         refusal(lambda: place.named(names.replace(spark), "absent").addColumn("id", "INT").execute()),

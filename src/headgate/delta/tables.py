@@ -196,7 +196,7 @@ class DeltaTable:
     def dropFeatureSupport(self, featureName: str, truncateHistory: bool | None = None) -> None:
         """Switch a feature off and have the protocol no longer name it."""
         check_value(featureName, str, "featureName")
-        check_value(truncateHistory or False, bool, "truncateHistory")
+        check_value(False if truncateHistory is None else truncateHistory, bool, "truncateHistory")
         self._table.drop_feature(featureName, truncate_history=bool(truncateHistory))
 
     def restoreToVersion(self, version: int) -> DataFrame:
@@ -246,12 +246,13 @@ class DeltaTable:
         check_value(target, str, "target")
         check_value(is_shallow, bool, "isShallow")
         check_value(replace, bool, "replace")
-        check_value(properties or {}, dict, "properties")
-        for each in (*(properties or {}), *(properties or {}).values()):
+        wanted = {} if properties is None else properties
+        check_value(wanted, dict, "properties")
+        for each in (*wanted, *wanted.values()):
             check_value(each, str, "every key and value of the properties")
         wish: dict[str, Any] = {
             "shallow": is_shallow, "version": version, "timestamp": timestamp, "replace": replace,
-            "properties": properties,
+            "properties": wanted,
         }  # fmt: skip
         path = target if identifiers.is_path(target) else identifiers.path_in(target)
         if path is not None:
