@@ -25,7 +25,7 @@ cluster: setup ## Run the tests of a Spark cluster with two workers, some of whi
 	@$(on_java) HEADGATE_TESTS_ON_CLUSTER=1 HEADGATE_TESTS_ON_CONNECT=1 .venv/bin/python -m pytest tests/spark/connect/test_killed* tests/spark/connect/test_operations* tests/spark/connect/test_streaming* $(ARGS)
 
 referee: setup ## Have Delta Spark judge every feature: tables that both engines write by turns
-	@$(on_java) HEADGATE_TESTS_REFEREE=1 .venv/bin/python -m pytest tests/interop/test_delta_spark.py tests/interop/test_referee.py tests/interop/test_random_histories.py $(ARGS)
+	@$(on_java) HEADGATE_TESTS_REFEREE=1 .venv/bin/python -m pytest tests/interop/test_delta_spark.py tests/interop/test_delta_api.py tests/interop/test_referee.py tests/interop/test_random_histories.py $(ARGS)
 
 lint: setup ## Check style, format, types and layers
 	@.venv/bin/ruff check .

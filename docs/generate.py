@@ -20,6 +20,8 @@ from headgate.catalog.ports.access import IMPLIED_PRIVILEGES, Privilege
 from headgate.catalog.store.commit_rules import COMMIT_RULES
 from headgate.catalog.validation import content_rules, table_rules, text_rules, timestamp_rules
 from headgate.catalog.validation.validation import PARSE_RULE
+from headgate.delta import pip_utils, tables
+from headgate.delta.error_translation import ERRORS as DELTA_ERRORS
 from headgate.protocol.conflicts.preconditions import PRECONDITIONS
 from headgate.protocol.conflicts.race import ConflictRule, Fix
 from headgate.protocol.conflicts.rebase import STEPS
@@ -320,6 +322,42 @@ def _referee() -> Iterator[str]:
         yield f"| {row.name} | {begun} | {happens} | {', '.join(row.compared)} | {short} |"
 
 
+def _delta_api() -> Iterator[str]:
+    yield "| call | what it does |"
+    yield "|---|---|"
+    for name in tables.__all__:
+        cls = getattr(tables, name)
+        if dataclasses.is_dataclass(cls):
+            fields = ", ".join(f"{field.name}={field.default!r}" for field in dataclasses.fields(cls))
+            yield f"| `{name}({fields})` | {_first_line(cls)} |"
+            continue
+        for method, member in vars(cls).items():
+            if not method.startswith("_"):
+                function = member.__func__ if isinstance(member, classmethod) else member
+                yield f"| `{name}.{method}({_parameters(function)})` | {_first_line(function)} |"
+    configure = pip_utils.configure_spark_with_delta_pip
+    yield f"| `{configure.__name__}({_parameters(configure)})` | {_first_line(configure)} |"
+
+
+def _parameters(function: Callable[..., object]) -> str:
+    found = inspect.signature(function).parameters.values()
+    shown = (str(each.replace(annotation=inspect.Parameter.empty)) for each in found)
+    return ", ".join(each for each in shown if each not in ("self", "cls"))
+
+
+def _first_line(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").partition("\n")[0].replace("``", "`")
+
+
+def _delta_errors() -> Iterator[str]:
+    yield "| error of Headgate | with the code | raised | error class, if it is another |"
+    yield "|---|---|---|---|"
+    for row in DELTA_ERRORS:
+        codes = ", ".join(f"`{code}…`" for code in row.codes)
+        other = "" if row.condition is None else f"`{row.condition}`"
+        yield f"| `{row.error.__name__}` | {codes or 'any'} | `{row.raised.__name__}` | {other} |"
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
     "checks": _checks,
@@ -347,6 +385,8 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "terms": _terms,
     "privileges": _privileges,
     "referee": _referee,
+    "delta_api": _delta_api,
+    "delta_errors": _delta_errors,
 }
 
 

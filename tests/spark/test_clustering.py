@@ -139,7 +139,7 @@ def test_what_cannot_be_ordered_by_is_refused(spark: SparkSession, lake: Lake) -
 
     for column, code in {
         "p": "DELTA_ZORDERING_ON_PARTITION_COLUMN",
-        "nowhere": "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+        "nowhere": "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST",
     }.items():
         with pytest.raises(InvalidRequest) as refused:
             table.optimize(z_order_by=[column])

@@ -108,6 +108,14 @@ class DeltaSpark:
         """Have it write a metadata domain."""
         self._ask("set_domain", str(path), domain, configuration)
 
+    def behave(self, packages: Path, name: str, folder: Path) -> Any:
+        """What it gives for a behaviour of ``delta.tables``, with its Python part from these packages."""
+        return self._ask("behave", str(packages), name, str(folder))
+
+    def run(self, packages: Path, project: Path, folder: Path, *, with_sql: bool) -> Any:
+        """Run a project of Delta's users; what its ``main`` gives back."""
+        return self._ask("run", str(packages), str(project), str(folder), with_sql)
+
     def forget(self) -> None:
         """Have it let go of all that it knows of tables."""
         self._ask("forget")

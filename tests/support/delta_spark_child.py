@@ -3,6 +3,7 @@
 ``python -m tests.support.delta_spark_child <folder of jars> <folder for itself>``; it ends with its input.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -14,6 +15,8 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.delta.behaviours import BEHAVIOURS
+from tests.delta.places import DeltaSparkPlace
 from tests.support.plain_rows import dump, plain_rows
 
 _SETTINGS = {
@@ -71,6 +74,8 @@ class Referee:
             "domains": self.domains,
             "set_domain": self.set_domain,
             "forget": self.forget,
+            "behave": self.behave,
+            "run": self.run,
         }
 
     def gave_up(self) -> bool:
@@ -134,6 +139,18 @@ class Referee:
         """Let go of all tables, whose states it keeps in Spark's cache."""
         getattr(self._jvm, f"{_DELTA}.DeltaLog").clearCache()
 
+    def behave(self, packages: str, name: str, folder: str) -> Any:
+        """What a behaviour of ``delta.tables`` is with Delta's own, which is among these packages."""
+        api, exceptions = (_imported(packages, f"delta.{each}") for each in ("tables", "exceptions"))
+        place = DeltaSparkPlace(self._spark, Path(folder), api, exceptions)
+        Path(folder).mkdir()
+        return BEHAVIOURS[name](place)
+
+    def run(self, packages: str, project: str, folder: str, with_sql: bool) -> Any:
+        """What the ``main`` of a project of Delta's users gives back."""
+        _imported(packages, "delta")
+        return _imported(project, "main").main(self._spark, Path(folder), with_sql)
+
     def _log(self, path: str) -> Any:
         return getattr(self._jvm, f"{_DELTA}.DeltaLog").forTable(self._spark._jsparkSession, path)
 
@@ -143,6 +160,13 @@ class Referee:
     def _latest(self, log: Any) -> Any:
         none = self._jvm.scala.Option.empty()
         return log.update(False, none, none)
+
+
+def _imported(folder: str, name: str) -> Any:
+    """A module of that name, from this folder if nobody else has one."""
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(name)
 
 
 def _answer(frame: DataFrame) -> dict[str, Any]:

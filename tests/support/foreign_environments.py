@@ -26,6 +26,8 @@ class ForeignEnvironment:
 
     name: str
     packages: tuple[str, ...]
+    dependencies: bool = True
+    """Whether what the packages depend on is installed too."""
 
     @property
     def folder(self) -> Path:
@@ -35,6 +37,11 @@ class ForeignEnvironment:
     def python(self) -> Path:
         return self.folder / "bin" / "python"
 
+    @property
+    def site_packages(self) -> Path:
+        """Where its packages are, for a program that has all they depend on."""
+        return self.folder / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+
     def require(self) -> Path:
         """Its interpreter; the test is skipped if it cannot be had, or fails on CI, where it has to be."""
         PLACE.mkdir(exist_ok=True)
@@ -43,6 +50,10 @@ class ForeignEnvironment:
             if not self._is_made():
                 self._make()
         return self.python
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        return self.packages if self.dependencies else ("--no-deps", *self.packages)
 
     @property
     def _stamp(self) -> str:
@@ -55,7 +66,7 @@ class ForeignEnvironment:
     def _make(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         venv.create(self.folder, with_pip=True)
-        command = [str(self.python), "-m", "pip", "install", "--quiet", "--no-input", *self.packages]
+        command = [str(self.python), "-m", "pip", "install", "--quiet", "--no-input", *self._asked]
         try:
             ran = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -83,4 +94,6 @@ DUCKDB = ForeignEnvironment(
         "duckdb_extension_httpfs==1.5.5",
     ),
 )
+DELTA_SPARK = ForeignEnvironment("delta-spark", ("delta-spark==4.4.0",), dependencies=False)
+"""The Python part of Delta Spark, beside its jars."""
 SAIL = ForeignEnvironment("sail", ("pysail==0.7.2", "pyspark-client==4.2.0", "pandas==2.3.3"))

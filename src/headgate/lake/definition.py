@@ -258,6 +258,10 @@ class TableAlteration:
         """
         return set_properties.add_feature(self.opened, name)
 
+    def upgrade_protocol(self, reader_version: int, writer_version: int) -> int:
+        """Have the protocol ask what these versions do, at least; the version from which it does."""
+        return set_properties.upgrade_protocol(self.opened, reader_version, writer_version)
+
     def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
         """Switch a feature off and have the protocol no longer name it; the version from which it does not.
 

@@ -1,7 +1,8 @@
-"""Ordinary Delta tables by their path, without a catalog: open, make, write, convert and check them."""
+"""Ordinary Delta tables by their path, without a catalog: open, make, write, convert, clone, check them."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -9,10 +10,11 @@ from pyspark.sql import DataFrame
 from typing_extensions import Unpack
 
 from headgate.clock import SystemWorld
-from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
+from headgate.errors import InvalidRequest, TableExists, TableNotFound, UnsupportedFeature
 from headgate.lake.table import Table
 from headgate.plugins import coordinators, domain_handlers
 from headgate.settings import Settings
+from headgate.spark.calls import moments
 from headgate.spark.calls.user_calls import user_call
 from headgate.spark.commands import convert as converting
 from headgate.spark.data_files import write_options
@@ -20,10 +22,14 @@ from headgate.spark.data_files.write_options import WriteKwargs
 from headgate.spark.session import new_table
 from headgate.spark.session.schema import SchemaLike
 from headgate.spark.streaming.micro_batch import Destination
+from headgate.spark.write import replace_table as replacing
+from headgate.spark.write.replace_table import TableReplacement
 from headgate.spark.write.save import SaveMode, SaveRequest, create_with_rows, save
 from headgate.storage import location_spelling, locations
 from headgate.storage.locate import locate
+from headgate.table.alter import clone as cloned
 from headgate.table.alter import coordination
+from headgate.table.alter.clone import CloneOptions, CloneSource
 from headgate.table.alter.create import TableDefinition
 from headgate.table.alter.declared import check_declaration
 from headgate.table.commit.background import PostCommitScheduler
@@ -31,6 +37,7 @@ from headgate.table.commit.by_path import PathCommitter
 from headgate.table.integrity.check import IntegrityReport
 from headgate.table.location import NewTableLocation
 from headgate.table.opened_table import OpenedTable
+from headgate.table.read import table_not_found
 
 
 def _destination_at_path(location: str, settings: Settings) -> Destination:
@@ -181,3 +188,60 @@ def convert(
         place, locate(place), partition_schema, world=SystemWorld(), find=coordinators.find_coordinator
     )
     return at_path(place, settings=settings)
+
+
+@user_call
+def create_at_path(location: str, definition: TableDefinition, *, if_not_exists: bool = False) -> Table:
+    """Make an empty table at a path; one that is there is refused, or with ``if_not_exists`` stays."""
+    opened = open_path(location, Settings())
+    if not (if_not_exists and opened.exists()):
+        if opened.exists():
+            raise _exists_error(opened.location)
+        coordination.create_table(opened, definition, coordinators.find_coordinator)
+    return table_at_path(opened)
+
+
+@user_call
+def replace_at_path(location: str, definition: TableDefinition, *, or_create: bool = False) -> Table:
+    """Put another table in place of the one at a path, in one commit; with ``or_create`` it need not be."""
+    opened = open_path(location, Settings())
+    if opened.exists():
+        replacing.replace_table(opened, TableReplacement(definition, or_create=or_create))
+    elif or_create:
+        coordination.create_table(opened, definition, coordinators.find_coordinator)
+    else:
+        raise table_not_found.no_table_at(opened.location)
+    return table_at_path(opened)
+
+
+@user_call
+def clone_to_path(  # noqa: PLR0913 — those of Delta's statement
+    source: Table,
+    location: str,
+    *,
+    shallow: bool = False,
+    version: int | None = None,
+    timestamp: datetime | str | None = None,
+    replace: bool = False,
+    properties: Mapping[str, str] | None = None,
+) -> Table:
+    """Make an ordinary table at a path what another table is; the arguments are those of ``Lake.clone``."""
+    target = open_path(location, Settings())
+    moment = None if timestamp is None else moments.to_epoch_millis(timestamp)
+    snapshot = source.log.snapshot(version=version, timestamp=moment)
+    cloning = CloneSource(source.name, source.log, snapshot)
+    wish = CloneOptions(shallow=shallow, properties=properties or {}, required=None)
+    if target.exists():
+        if not replace:
+            raise _exists_error(target.location)
+        cloned.replace_with_clone(target, cloning, wish)
+    else:
+        site = NewTableLocation(target.location, target.store, target.world)
+        cloned.create_clone_at_path(site, cloning, wish)
+    return table_at_path(target)
+
+
+def _exists_error(location: str) -> TableExists:
+    return TableExists(
+        f"there is a Delta table at {location!r} already: choose another place, or replace it", name=location
+    )

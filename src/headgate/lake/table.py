@@ -178,17 +178,19 @@ class Table:
         *,
         domains: Mapping[str, str] | None = None,
         since: int | None = None,
+        alias: str | None = None,
         spark: SparkSession | None = None,
     ) -> OperationResult:
         """Delete the rows for which ``where`` is true, or all rows; the version, and how many there were.
 
         With ``delta.enableDeletionVectors`` files of which few rows go are not rewritten. With ``domains``
         and ``since`` the same commit sets metadata domains, as in ``append``, even if no row is deleted.
+        The condition may call the table by an ``alias``.
 
             orders.delete("id < 10")
         """
         settings = DomainSettings(domains or {}, since)
-        return delete.delete(spark or kind.active_session(), self._opened, where, settings)
+        return delete.delete(spark or kind.active_session(), self._opened, where, settings, alias=alias)
 
     def update(
         self,
@@ -197,17 +199,19 @@ class Table:
         *,
         domains: Mapping[str, str] | None = None,
         since: int | None = None,
+        alias: str | None = None,
         spark: SparkSession | None = None,
     ) -> OperationResult:
         """Give columns new values in the rows for which ``where`` is true, or in all rows.
 
         ``set`` has names of columns, or of fields as in ``address.city``, and Columns or SQL
-        expressions over the row as it was. ``domains`` and ``since`` are those of ``delete``.
+        expressions over the row as it was. ``domains``, ``since`` and ``alias`` are those of ``delete``.
 
             orders.update({"n": "n + 1"}, where="sku = 'a'")
         """
         settings = DomainSettings(domains or {}, since)
-        return update.update(spark or kind.active_session(), self._opened, set, where, settings)
+        session = spark or kind.active_session()
+        return update.update(session, self._opened, set, where, settings, alias=alias)
 
     def merge(
         self,
@@ -342,6 +346,7 @@ class Table:
     set_properties = delegate(_alteration, TableAlteration.set_properties)
     unset_properties = delegate(_alteration, TableAlteration.unset_properties)
     set_comment = delegate(_alteration, TableAlteration.set_comment)
+    upgrade_protocol = delegate(_alteration, TableAlteration.upgrade_protocol)
     add_feature = delegate(_alteration, TableAlteration.add_feature)
     drop_feature = delegate(_alteration, TableAlteration.drop_feature)
     coordinate = delegate(_alteration, TableAlteration.coordinate)

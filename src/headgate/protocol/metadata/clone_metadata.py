@@ -68,20 +68,22 @@ def new_clone(
     source: State,
     stated: Mapping[str, str],
     *,
-    required: Mapping[str, str],
+    required: Mapping[str, str] | None,
     uuid: Callable[[], str],
     now: EpochMillis,
 ) -> CloneMetadata:
-    """A new catalog-managed table that is a clone of ``source``, with these properties over its own."""
+    """A new table that is a clone of ``source``, with these properties over its own.
+
+    It is managed by a catalog, which requires properties of its own, or ordinary if none does.
+    """
     coordinator_properties.check_set_properties(None, stated, PropertyCommand.CLONE)
     asked = alter_properties.parse(stated)
-    alter_properties.properties_of_new_managed_table(asked.configuration, required)
-    configuration = {
-        **_cloned_properties(source),
-        **asked.configuration,
-        **required,
-        property_values.IN_COMMIT_TIMESTAMPS: "true",
-    }
+    if required is None:
+        catalog_asks: Mapping[str, str] = {}
+    else:
+        alter_properties.properties_of_new_managed_table(asked.configuration, required)
+        catalog_asks = {**required, property_values.IN_COMMIT_TIMESTAMPS: "true"}
+    configuration = {**_cloned_properties(source), **asked.configuration, **catalog_asks}
     metadata = msgspec.structs.replace(
         source.metadata,
         id=uuid(),
@@ -91,7 +93,8 @@ def new_clone(
         created_time=now,
     )
     metadata = _complete(source, metadata, uuid)
-    wanted = {*_features(source), *asked.features, table_features.CATALOG_MANAGED}
+    wanted = {*_features(source), *asked.features}
+    wanted |= set() if required is None else {table_features.CATALOG_MANAGED}
     protocol = protocol_upgrade.protocol_for_new_table(metadata, asked=wanted, writer=asked.writer)
     table_features.check_writable(protocol, metadata)
     return CloneMetadata(

@@ -28,8 +28,12 @@ def delete(
     table: OpenedTable,
     where: Column | str | None = None,
     domains: DomainSettings = NO_DOMAINS,
+    *,
+    alias: str | None = None,
 ) -> OperationResult:
     """Delete the rows for which ``where`` is true, or all rows, and set these domains in the same commit.
+
+    The condition may call the table by an ``alias``.
 
     Files whose rows all go are not opened where partition values or statistics prove it.
     """
@@ -37,11 +41,11 @@ def delete(
     base = table.snapshot(version=domains.since)
     target_scan.check_not_append_only(base, "DELETE")
     schema = scan.scan_columns(base.state.metadata).schema
-    wanted = Always() if where is None else from_column.to_predicate(where, schema, spark)
+    wanted = Always() if where is None else from_column.to_predicate(where, schema, spark, alias=alias)
     target = target_scan.find_target(spark, table, base, wanted)
 
     def matching(rows: DataFrame) -> DataFrame:
-        return rows if where is None else rows.where(where)
+        return edits.rows_where(rows, where, alias)
 
     wholly = target.wholly()
     # The feed takes its changes from whole files only if all of them are whole.

@@ -99,6 +99,12 @@ def deletions(target: DmlTarget, matching: RowMatcher) -> Edits:
     return collect_edits(target, matching(target.rows(selected=True)).select(*kept), keep=feed)
 
 
+def rows_where(rows: DataFrame, where: Column | str | None, alias: str | None) -> DataFrame:
+    """The rows that meet a condition, if there is one, which may call them by an ``alias``."""
+    named = rows.alias(alias) if alias else rows
+    return named if where is None else named.where(where)
+
+
 def edit_columns(
     target: DmlTarget, kind: Column, values: Mapping[str, Column], *, alias: str = ""
 ) -> list[Column]:

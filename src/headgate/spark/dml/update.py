@@ -34,11 +34,13 @@ def update(
     values: Mapping[str, Column | str],
     where: Column | str | None = None,
     domains: DomainSettings = NO_DOMAINS,
+    *,
+    alias: str | None = None,
 ) -> OperationResult:
     """Set columns, or fields of columns, of the rows for which ``where`` is true, or of all rows.
 
-    The values are computed from the row as it was. Generated columns follow. The commit sets these domains
-    too.
+    The values are computed from the row as it was, which they and the condition may call by an ``alias``.
+    Generated columns follow. The commit sets these domains too.
     """
     if not values:
         raise InvalidRequest("an UPDATE sets at least one column: give set={'column': 'expression'}")
@@ -46,12 +48,12 @@ def update(
     base = table.snapshot(version=domains.since)
     target_scan.check_not_append_only(base, "UPDATE")
     schema = scan.scan_columns(base.state.metadata).schema
-    wanted = Always() if where is None else from_column.to_predicate(where, schema, spark)
+    wanted = Always() if where is None else from_column.to_predicate(where, schema, spark, alias=alias)
     target = target_scan.find_target(spark, table, base, wanted)
-    assigned = assignments.updated_columns(schema, values)
+    assigned = assignments.updated_columns(schema, values, alias=alias or "")
 
     def matching(rows: DataFrame) -> DataFrame:
-        return rows if where is None else rows.where(where)
+        return edits.rows_where(rows, where, alias)
 
     with errors.translated_errors(checks.constraint_violation):
         found = _find_updates(target, matching, assigned)

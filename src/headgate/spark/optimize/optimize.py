@@ -118,7 +118,7 @@ def _check_partition_columns_only(wanted: Predicate, partitioned: Sequence[str],
             f"{operation} takes whole partitions, so its condition may only compare "
             f"{', '.join(partitioned) or 'partition columns, of which this table has none,'} with constants: "
             "leave the condition out, or compare those",
-            code="DELTA_UNSUPPORTED_WHERE_CLAUSE",
+            code="DELTA_NON_PARTITION_COLUMN_REFERENCE" if others else "DELTA_UNSUPPORTED_WHERE_CLAUSE",
         )
 
 

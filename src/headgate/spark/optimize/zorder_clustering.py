@@ -94,7 +94,7 @@ def _check_columns(target: DmlTarget, names: Sequence[str]) -> list[Path]:
         if lower not in stored:
             raise InvalidRequest(
                 f"the table has no column {format_path(path)}: correct the name",
-                code="DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+                code="DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST",
             )
         if lower[0] in partitioned:
             raise InvalidRequest(

@@ -7,7 +7,7 @@ until then nobody can see anything, and what a failure leaves behind are files t
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeVar
 from uuid import UUID
@@ -59,8 +59,8 @@ class CloneOptions:
     shallow: bool = False
     properties: Mapping[str, str] = field(default_factory=dict)
     """Those that the clone has in place of the source's."""
-    required: Mapping[str, str] = field(default_factory=dict)
-    """What the catalog of a new clone wants it to say."""
+    required: Mapping[str, str] | None = field(default_factory=dict)
+    """What the catalog of a new clone wants it to say; None if the clone is an ordinary table."""
 
 
 def create_clone(
@@ -72,6 +72,16 @@ def create_clone(
         create.write_first_commit(site.store, content, managed=True)
         return register()
     except UserError:  # nobody will ever refer to what was copied
+        delete_copies(site.store, wanted.copies)
+        raise
+
+
+def create_clone_at_path(site: TableLocation, source: CloneSource, wish: CloneOptions) -> None:
+    """Make a new ordinary table at ``site``; ``TableExists`` if there is one."""
+    content, wanted = first_commit(site, source, replace(wish, required=None))
+    try:
+        create.write_first_commit(site.store, content, managed=False)
+    except UserError:
         delete_copies(site.store, wanted.copies)
         raise
 

@@ -54,6 +54,11 @@ _KEPT_PROPERTIES = frozenset(
         *coordinated_commits.PROPERTIES,
     )
 )
+_TIMESTAMP_CODES = {
+    "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION": "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER",
+    "DELTA_TIMESTAMP_GREATER_THAN_COMMIT": "DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER",
+}
+"""What Delta calls a moment without a version, where one was to be restored."""
 _COORDINATION_FEATURES = frozenset(naming.feature for naming in coordinated_commits.FEATURE_NAMINGS)
 
 
@@ -82,13 +87,13 @@ def restore(
     if (version is None) == (timestamp is None):
         raise InvalidRequest("say which version to restore, or as of which moment: one of the two")
     base = table.snapshot()
-    if version is not None and version > base.version:
+    if version is not None and not 0 <= version <= base.version:
         raise VersionNotFound(
-            f"version {version} cannot be restored, because the latest is {base.version}: choose an "
-            "older one",
+            f"version {version} cannot be restored, because the table has versions 0 to {base.version}: "
+            "choose one of them",
             code="DELTA_CANNOT_RESTORE_TABLE_VERSION", version=version, latest=base.version,
         )  # fmt: skip
-    target = table.snapshot(version=version, timestamp=timestamp)
+    target = _target(table, version, timestamp)
     gone, back = _difference(base.files.without_stats, target.files.without_stats)
     if gone.num_rows and property_values.flag(base.state.metadata, property_values.APPEND_ONLY):
         raise InvalidRequest(
@@ -115,6 +120,16 @@ def restore(
     operation = Operation(RESTORE, asked, {name: str(value) for name, value in metrics.items()})
     change = Change(operation, actions, reads=ReadSet(whole_table=True), once=True)
     return RestoreResult(table.commit(change, base=base) if actions else base.version, metrics)
+
+
+def _target(table: OpenedTable, version: int | None, timestamp: EpochMillis | None) -> Snapshot:
+    try:
+        return table.snapshot(version=version, timestamp=timestamp)
+    except VersionNotFound as exc:
+        code = _TIMESTAMP_CODES.get(exc.code)
+        if code is None:
+            raise
+        raise VersionNotFound(exc.message, code=code, **exc.fields) from exc
 
 
 def _difference(now: pa.Table, then: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -11,7 +11,7 @@ from headgate.protocol import property_values, protocol_upgrade, table_features
 from headgate.protocol.actions import Action, Metadata, Protocol, Version
 from headgate.protocol.features import coordinated_commits, coordinator_properties, row_tracking
 from headgate.protocol.features.coordinator_properties import PropertyCommand
-from headgate.protocol.metadata import alter_properties
+from headgate.protocol.metadata import alter_properties, table_properties
 from headgate.protocol.metadata import drop_feature as metadata_drop_feature
 from headgate.protocol.metadata.alter_properties import COMMENT, PropertyChanges
 from headgate.protocol.metadata.drop_feature import DroppableFeature
@@ -75,6 +75,18 @@ def add_feature(table: OpenedTable, name: str) -> Version:
     base = table.snapshot()
     protocol = _upgraded_protocol(base, base.state.metadata, {wanted})
     return _upgrade(table, base, protocol)
+
+
+def upgrade_protocol(table: OpenedTable, reader: int, writer: int) -> Version:
+    """Have the table ask of its clients what these protocol versions do; the version from which it does.
+
+    It never asks for less than before: a protocol that does already stays as it is.
+    """
+    asked = alter_properties.parse(
+        {table_properties.MIN_READER: str(reader), table_properties.MIN_WRITER: str(writer)}
+    )
+    base = table.snapshot()
+    return _upgrade(table, base, _upgraded_protocol(base, base.state.metadata, (), asked.writer))
 
 
 def drop_feature(table: OpenedTable, name: str, *, truncate_history: bool = False) -> Version:

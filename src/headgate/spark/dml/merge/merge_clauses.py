@@ -1,6 +1,6 @@
 """The clauses of a MERGE: what is done with rows that match, and with those that do not, in their order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -49,12 +49,13 @@ class MergeClause:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The columns of the two sides of a MERGE, and what both are called."""
+    """The columns of the two sides of a MERGE, and how they are called."""
 
     schema: Struct
     source: Struct
     target_alias: str
-    source_alias: str | None
+    source_column: Callable[[str], Column]
+    """A column of the source, by its name."""
     number: str
     """The column that numbers new rows, where the table has identity columns."""
 
@@ -115,10 +116,9 @@ def clause_columns(clause: MergeClause, sides: Sides, *, evolves: bool) -> Mappi
     given: Assignments = clause.values
     if clause.star:
         pairs = [(found, same) for found in schema.fields if (same := source.find(found.name)) is not None]
-        given = {_quoted(found.name): _column(sides.source_alias, same.name) for found, same in pairs}
+        given = {_quoted(found.name): sides.source_column(same.name) for found, same in pairs}
         if evolves and clause.kind is EditKind.UPDATED:
-            aliases = (target_alias, sides.source_alias)
-            given = {_quoted(found.name): _source_over_target(found, same, *aliases) for found, same in pairs}
+            given = {_quoted(found.name): _source_over_target(found, same, sides) for found, same in pairs}
         missing = [
             found.name
             for found in schema.fields
@@ -153,9 +153,9 @@ def parameters(clauses: Sequence[MergeClause], condition: Column | str) -> dict[
     return told
 
 
-def _source_over_target(mine: Field, theirs: Field, target_alias: str, source_alias: str | None) -> Column:
+def _source_over_target(mine: Field, theirs: Field, sides: Sides) -> Column:
     """A column of the source in place of the table's, which keeps the fields that only it has."""
-    old, new = _column(target_alias, mine.name), _column(source_alias, theirs.name)
+    old, new = _column(sides.target_alias, mine.name), sides.source_column(theirs.name)
     return _overlay(old, mine.type, new, theirs.type)
 
 
@@ -182,8 +182,8 @@ def _has_more_fields(mine: DataType, theirs: DataType) -> bool:
             return False
 
 
-def _column(alias: str | None, name: str) -> Column:
-    return F.col(f"{alias}.{_quoted(name)}" if alias else _quoted(name))
+def _column(alias: str, name: str) -> Column:
+    return F.col(f"{alias}.{_quoted(name)}")
 
 
 def _quoted(name: str) -> str:

@@ -32,12 +32,10 @@ _CASTS = MergeOptions(casts=True)
 
 
 class MergeAliases(Port):
-    """Under which aliases a MERGE knows its two sides, and whether the table may get new columns."""
+    """Under which alias a MERGE knows its target, and whether the table may get new columns."""
 
     @property
     def target_alias(self) -> str: ...
-    @property
-    def source_alias(self) -> str | None: ...
     @property
     def evolves(self) -> bool: ...
 
@@ -47,7 +45,7 @@ class EvolvedSchema:
     """The table's columns once the MERGE is done, and the metadata that says so if they are others."""
 
     schema: Struct
-    source: Struct
+    source: MergeSource
     own: InternalNames
     """The names of what is said of rows beside the columns of both sides."""
     metadata: Metadata | None = None
@@ -73,10 +71,10 @@ def evolve_schema(
     """The columns of the table after the MERGE: with evolution, those of the source that it uses come in."""
     schema = target.columns.schema
     if not evolves:
-        return EvolvedSchema(schema, source.schema, target.own)
+        return EvolvedSchema(schema, source, target.own)
     used = _used_columns(clauses, source.schema, schema)
     if not used.fields:
-        return EvolvedSchema(schema, source.schema, target.own)
+        return EvolvedSchema(schema, source, target.own)
     before = target.base.state.protocol
     wish = WriteIntent(spark_schema.without_writer_metadata(used), can_merge=True, casts=True)
     version = target.base.version + 1 if before.has(type_widening.PREVIEW) else None
@@ -85,13 +83,13 @@ def evolve_schema(
     )
     metadata = planned.metadata
     if metadata is None:
-        return EvolvedSchema(schema, source.schema, target.own)
+        return EvolvedSchema(schema, source, target.own)
     mapped = property_values.MAX_COLUMN_ID in metadata.configuration
     enforcement.check_new_schema(as_nullable(planned.schema), mapped=mapped)
     after = protocol_upgrade.protocol_for_changed_table(before, metadata)
     table_features.check_writable(after, metadata)
     wanted = schema_json.parse(metadata.schema_string)
-    return EvolvedSchema(wanted, source.schema, target.own, metadata, None if after == before else after)
+    return EvolvedSchema(wanted, source, target.own, metadata, None if after == before else after)
 
 
 def _used_columns(clauses: Sequence[MergeClause], source: Struct, table: Struct) -> Struct:
@@ -185,7 +183,8 @@ def _assignments_by_clause(
     clauses: Sequence[MergeClause], kinds: Collection[EditKind], evolved: EvolvedSchema, asked: MergeAliases
 ) -> Mapping[int, Mapping[str, Column]]:
     """By the number of its clause, what each column becomes."""
-    sides = Sides(evolved.schema, evolved.source, asked.target_alias, asked.source_alias, evolved.own.number)
+    source = evolved.source
+    sides = Sides(evolved.schema, source.schema, asked.target_alias, source.column, evolved.own.number)
     return {
         number: merge_clauses.clause_columns(clause, sides, evolves=asked.evolves)
         for number, clause in enumerate(clauses)

@@ -51,6 +51,10 @@ class MergeSource:
         """Its rows, under the name that conditions and values call them by."""
         return self.rows.alias(self.alias) if self.alias else self.rows
 
+    def column(self, name: str) -> Column:
+        """A column of it, which is not taken for one of the target of that name."""
+        return F.col(f"{self.alias}.{_sql((name,))}") if self.alias else self.rows[_sql((name,))]
+
     @property
     def broadcast_if_small(self) -> DataFrame:
         """The same; if small, sent to where the target's rows are, so that those need not move."""
