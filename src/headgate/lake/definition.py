@@ -259,7 +259,10 @@ class TableAlteration:
         return set_properties.add_feature(self.opened, name)
 
     def upgrade_protocol(self, reader_version: int, writer_version: int) -> int:
-        """Have the protocol ask what these versions do, at least; the version from which it does."""
+        """Have the protocol ask what these versions do, at least; the version from which it does.
+
+        orders.upgrade_protocol(2, 5)
+        """
         return set_properties.upgrade_protocol(self.opened, reader_version, writer_version)
 
     def drop_feature(self, name: str, *, truncate_history: bool = False) -> int:
