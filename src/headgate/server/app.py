@@ -83,7 +83,11 @@ def create_app(parts: ServerParts) -> Litestar:
         logging_config=None,
     )
     app.asgi_handler = OperationsLayer(
-        app.asgi_handler, operations.settings, operations.metrics, operations.drain
+        app.asgi_handler,
+        operations.settings,
+        operations.metrics,
+        operations.drain,
+        parts.authenticator.authenticate,
     )
     return app
 
