@@ -15,6 +15,7 @@ import pytest
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.access import AccessControl, AccessTokens, TokenScope
 from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
 from headgate.catalog.ports.directory import TableDisposal, TableName
 from headgate.catalog.ports.directory_copy import CopiedTable, DirectoryCopying, read_copy
 from headgate.catalog.ports.events import EventFeed
@@ -22,6 +23,7 @@ from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import TableLeases
+from headgate.catalog.ports.ledger import Ledger, Registration
 from headgate.catalog.ports.maintenance import Maintenance, MaintenancePermissions
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import LogHints
@@ -58,6 +60,8 @@ def _who(catalog: Catalog) -> str:
 
 
 VACUUM = Maintenance.DATA_CLEANUP
+OWNED = Registration("owned", "/elsewhere", "m", Version(1), Version(1), Version(0), accepting=True)
+OWNED_COMMIT = RatifiedCommit(Version(1), TxnId("x"), EpochMillis(1), StagedCommit("x.json"))
 ROWS: tuple[Row, ...] = (
     # commits
     Row("propose", lambda c, k: c.propose(_next(k, by=_who(c))), "HR+++"),
@@ -189,6 +193,13 @@ ROWS: tuple[Row, ...] = (
     Row("releases.stay", lambda c, k: c.releases.stay(k.frozen), "HRR++"),
     Row("releases.gone", lambda c, k: c.releases.gone(k.frozen.table_id), "H++++"),
     Row("releases.settle", lambda c, k: c.releases.settle(k.frozen.table_id), "H++++"),
+    # what the lake decides as the commit owner of other tables
+    Row("ledger.records", lambda c, _: c.ledger.records("/elsewhere"), "RRRR+"),
+    Row("ledger.open", lambda c, _: c.ledger.open(OWNED), "RRRR+"),
+    Row("ledger.find", lambda c, _: c.ledger.find(OWNED.table_id), "RRRR+"),
+    Row("ledger.write", lambda c, _: c.ledger.write(OWNED.table_id, OWNED_COMMIT, accepting=True), "RRRR+"),
+    Row("ledger.commits", lambda c, _: c.ledger.commits(OWNED.table_id, Version(0)), "RRRR+"),
+    Row("ledger.publish", lambda c, _: c.ledger.publish(OWNED.table_id, Version(1)), "RRRR+"),
     # a lake that is lost
     Row("copies.now", lambda c, k: c.copies.now(forgotten=(k.table_id,)), "====="),
     Row("copies.now", lambda c, _: c.copies.now(recovered=True), "RRRR+"),
@@ -221,7 +232,7 @@ PARTS: dict[str, type] = {
     "events": EventFeed, "leases": TableLeases, "permissions": MaintenancePermissions,
     "disposal": TableDisposal, "publications": StagedFiles, "books": TableBooks, "granting": AccessControl,
     "tokens": AccessTokens, "adoptions": TableAdoptions, "releases": TableReleases,
-    "copies": DirectoryCopying, "recoveries": CatalogRecovery,
+    "ledger": Ledger, "copies": DirectoryCopying, "recoveries": CatalogRecovery,
 }  # fmt: skip
 
 

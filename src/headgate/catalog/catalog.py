@@ -17,6 +17,7 @@ from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.access.token_service import TokenService
 from headgate.catalog.activity.leases import Leases
 from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
+from headgate.catalog.activity.owner_ledger import DatabaseLedger
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.database.gathered_writes import GatheredWrites
@@ -46,6 +47,7 @@ from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.policies import CommitPolicy
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
@@ -58,13 +60,7 @@ from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratifier import Ratifier
 from headgate.catalog.ratification.ratify import Candidate, RatificationTerms, UnknownVersionPublished
-from headgate.catalog.store import (
-    commit_store,
-    grant_store,
-    loading,
-    opening,
-    transfer_store,
-)
+from headgate.catalog.store import commit_store, grant_store, loading, opening, transfer_store
 from headgate.catalog.store.opening import TableOpening
 from headgate.clock import World
 from headgate.errors import NotAllowed, TableFrozen, TableNotFound, UserError
@@ -141,6 +137,10 @@ class Catalog:
     def tokens(self) -> AccessTokens:
         """The tokens by which callers of a server are known."""
         return TokenService(self._database, self._world, self._principal)
+
+    @property
+    def ledger(self) -> Ledger:
+        return DatabaseLedger(self.warehouse, self._database, self._principal)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:

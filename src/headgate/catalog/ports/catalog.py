@@ -18,6 +18,7 @@ from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import TableLeases
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.maintenance import MaintenancePermissions
 from headgate.catalog.ports.policies import CommitPolicy
 from headgate.catalog.ports.recovery import CatalogRecovery
@@ -76,6 +77,11 @@ class Belongings(Protocol):
 
     @property
     def releases(self) -> TableReleases: ...
+
+    @property
+    def ledger(self) -> Ledger:
+        """What it keeps as the commit owner of tables that are not its own."""
+        ...
 
     @property
     def copies(self) -> DirectoryCopying: ...
