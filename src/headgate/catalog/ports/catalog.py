@@ -79,16 +79,20 @@ class Belongings(Protocol):
     def releases(self) -> TableReleases: ...
 
     @property
-    def ledger(self) -> Ledger:
-        """What it keeps as the commit owner of tables that are not its own."""
-        ...
-
-    @property
     def copies(self) -> DirectoryCopying: ...
 
     @property
     def recoveries(self) -> CatalogRecovery:
         """For the owner of the lake alone: ``NotAllowed`` to anybody else."""
+        ...
+
+
+class OwnsCommits(Protocol):
+    """What a catalog offers to tables that name it as their commit owner, and are in no directory of it."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What it has decided of them."""
         ...
 
 
@@ -102,6 +106,7 @@ class LakeCatalog(
     ExternalVersions,
     Upkeep,
     Belongings,
+    OwnsCommits,
     Protocol,
 ):
     """A catalog, on behalf of one principal; safe to share between threads."""

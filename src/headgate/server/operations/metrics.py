@@ -46,6 +46,12 @@ class ServerMetrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self.reported = Counter(
+            "headgate_reported",
+            "What clients report of their commits: files, bytes and rows that were added, removed or updated",
+            ("lake", "what"),
+            registry=self.registry,
+        )
         self.webhook_deliveries = Counter(
             "headgate_webhook_deliveries", "Calls of webhooks", ("webhook", "outcome"), registry=self.registry
         )
