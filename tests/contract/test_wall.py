@@ -19,6 +19,7 @@ from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
 from headgate.catalog.ports.directory import TableDisposal, TableName
 from headgate.catalog.ports.directory_copy import CopiedTable, DirectoryCopying, read_copy
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
@@ -200,6 +201,12 @@ ROWS: tuple[Row, ...] = (
     Row("ledger.write", lambda c, _: c.ledger.write(OWNED.table_id, OWNED_COMMIT, accepting=True), "RRRR+"),
     Row("ledger.commits", lambda c, _: c.ledger.commits(OWNED.table_id, Version(0)), "RRRR+"),
     Row("ledger.publish", lambda c, _: c.ledger.publish(OWNED.table_id, Version(1)), "RRRR+"),
+    # ordinary tables that have a name here
+    Row("externals.register_external",
+        lambda c, k: c.externals.register_external(TableName(k.name.schema, "o"), "/elsewhere/o"), "RRRR+"),
+    Row("externals.find_external", lambda c, k: c.externals.find_external(k.name), "HHHHE"),
+    Row("externals.external_tables", lambda c, k: c.externals.external_tables(k.name.schema), "HHHH+"),
+    Row("externals.forget_external", lambda c, k: c.externals.forget_external(k.name), "RRRR+"),
     # a lake that is lost
     Row("copies.now", lambda c, k: c.copies.now(forgotten=(k.table_id,)), "====="),
     Row("copies.now", lambda c, _: c.copies.now(recovered=True), "RRRR+"),
@@ -232,7 +239,7 @@ PARTS: dict[str, type] = {
     "events": EventFeed, "leases": TableLeases, "permissions": MaintenancePermissions,
     "disposal": TableDisposal, "publications": StagedFiles, "books": TableBooks, "granting": AccessControl,
     "tokens": AccessTokens, "adoptions": TableAdoptions, "releases": TableReleases,
-    "ledger": Ledger, "copies": DirectoryCopying, "recoveries": CatalogRecovery,
+    "ledger": Ledger, "externals": ExternalTables, "copies": DirectoryCopying, "recoveries": CatalogRecovery,
 }  # fmt: skip
 
 

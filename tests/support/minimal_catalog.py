@@ -38,6 +38,7 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import AuditedCommit, CatalogRecords
@@ -597,6 +598,10 @@ class MinimalCatalog:
     @property
     def adoptions(self) -> TableAdoptions:
         refuse("takes no tables in")
+
+    @property
+    def externals(self) -> ExternalTables:
+        refuse("names no tables of others")
 
     @property
     def ledger(self) -> Ledger:

@@ -24,6 +24,7 @@ from headgate.catalog.database.gathered_writes import GatheredWrites
 from headgate.catalog.decision import DEFAULT_LIMITS, Decision, UnpublishedLimits
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
+from headgate.catalog.directory.external_tables import DatabaseExternalTables
 from headgate.catalog.directory.purge import Disposal
 from headgate.catalog.handover.adoption import Adoptions
 from headgate.catalog.handover.context import HandoverContext
@@ -44,6 +45,7 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
@@ -141,6 +143,10 @@ class Catalog:
     @property
     def ledger(self) -> Ledger:
         return DatabaseLedger(self.warehouse, self._database, self._principal)
+
+    @property
+    def externals(self) -> ExternalTables:
+        return DatabaseExternalTables(self._database, self.warehouse, self._world, self._principal)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
@@ -355,19 +361,13 @@ class Catalog:
         return self._recoveries
 
     def ahead(self) -> tuple[str, ...]:
-        """The tables, of those that were committed to last, whose log goes on after the latest version.
-
-        Told to the owner of the lake alone.
-        """
         return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
-        """Take in what others published up to this version on one's own behalf; the latest version then."""
         standing = Proposer(self._principal, self._policies())
         return self._external_commits.accept(self.resolve(name).table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
-        """Move a file away that is in the place of a version, and is none; its path from then on."""
         entry = self.resolve(name)
         externals = ExternalReview(self._database, self._world, self._terms.partitionings)
         return externals.set_aside(

@@ -13,6 +13,7 @@ from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
@@ -87,12 +88,17 @@ class Belongings(Protocol):
         ...
 
 
-class OwnsCommits(Protocol):
-    """What a catalog offers to tables that name it as their commit owner, and are in no directory of it."""
+class OtherTables(Protocol):
+    """What a catalog offers to tables that it does not manage."""
 
     @property
     def ledger(self) -> Ledger:
-        """What it has decided of them."""
+        """What it has decided of tables that name it as their commit owner."""
+        ...
+
+    @property
+    def externals(self) -> ExternalTables:
+        """Ordinary tables that it has names for."""
         ...
 
 
@@ -106,7 +112,7 @@ class LakeCatalog(
     ExternalVersions,
     Upkeep,
     Belongings,
-    OwnsCommits,
+    OtherTables,
     Protocol,
 ):
     """A catalog, on behalf of one principal; safe to share between threads."""

@@ -19,6 +19,7 @@ from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableDisposal
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
@@ -171,6 +172,15 @@ class RestLedger(RemotePart):
     @override
     def __hash__(self) -> int:
         return hash(self._place)
+
+
+class RestExternals(RemotePart):
+    """``ExternalTables``, over HTTP."""
+
+    register_external = remote(ExternalTables.register_external)
+    find_external = remote(ExternalTables.find_external)
+    external_tables = remote(ExternalTables.external_tables)
+    forget_external = remote(ExternalTables.forget_external)
 
 
 class RestCopies(RemotePart):

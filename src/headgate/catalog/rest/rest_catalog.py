@@ -42,6 +42,7 @@ class RestCatalog(RemotePart):
         self.adoptions = parts.RestAdoptions(calls)
         self.releases = parts.RestReleases(calls)
         self.ledger = parts.RestLedger(calls)
+        self.externals = parts.RestExternals(calls)
         self.copies = parts.RestCopies(calls, self.principal)
 
     @override

@@ -26,6 +26,7 @@ from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
@@ -164,12 +165,13 @@ TOKENS = Part("tokens", _attribute("tokens"), AccessTokens)
 ADOPTIONS = Part("adoptions", _attribute("adoptions"), TableAdoptions)
 RELEASES = Part("releases", _attribute("releases"), TableReleases)
 LEDGER = Part("ledger", _attribute("ledger"), Ledger)
+EXTERNALS = Part("externals", _attribute("externals"), ExternalTables)
 COPIES = Part("copies", _attribute("copies"), DirectoryCopying)
 RECOVERIES = Part("recoveries", _attribute("recoveries"), CatalogRecovery)
 
 PARTS = (
     COMMITS, GROUPS, SCHEMAS, TABLES, NAMES, READERS, EXTERNAL, EVENTS, LEASES, PERMISSIONS, DISPOSAL,
-    PUBLICATIONS, BOOKS, GRANTING, TOKENS, ADOPTIONS, RELEASES, LEDGER, COPIES, RECOVERIES,
+    PUBLICATIONS, BOOKS, GRANTING, TOKENS, ADOPTIONS, RELEASES, LEDGER, EXTERNALS, COPIES, RECOVERIES,
 )  # fmt: skip
 """Every port of a catalog."""
 
@@ -286,6 +288,10 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(LEDGER, Ledger.write, Repeat.ONCE),
     PortOperation(LEDGER, Ledger.commits, Repeat.READ),
     PortOperation(LEDGER, Ledger.publish, Repeat.SAME),
+    PortOperation(EXTERNALS, ExternalTables.register_external, Repeat.SAME),
+    PortOperation(EXTERNALS, ExternalTables.find_external, Repeat.READ),
+    PortOperation(EXTERNALS, ExternalTables.external_tables, Repeat.READ),
+    PortOperation(EXTERNALS, ExternalTables.forget_external, Repeat.ONCE),
     # Clients leave these two to the server, which does the same after what it was asked for.
     PortOperation(COPIES, DirectoryCopying.write_if_due, Repeat.SAME, Access.ANYBODY),
     PortOperation(COPIES, DirectoryCopying.write_if_changed, Repeat.SAME, Access.ANYBODY),
