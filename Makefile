@@ -8,10 +8,10 @@ BODIES ?= 1000000
 on_java = JAVA_HOME="$$(cat .venv/java-home)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos fuzz versions clean setup
+.PHONY: help demo test cluster referee lint format docs bench sim mutants linear chaos fuzz contracts versions clean setup
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: setup ## See the catalog ratify commits of a small lake, in a minute
 	@$(on_java) .venv/bin/headgate demo $(ARGS)
@@ -57,6 +57,9 @@ chaos: setup ## Kill writers in mid-commit, over and over (ROUNDS=200)
 
 fuzz: setup ## Send spoiled bodies to every route of a server (BODIES=1000000)
 	@.venv/bin/python -m tests.fuzz --bodies $(BODIES) $(ARGS)
+
+contracts: setup ## Ask every contract of every catalog: both databases, and HTTP over each
+	@$(on_java) HEADGATE_TESTS_EVERYWHERE=1 .venv/bin/python -m pytest tests/contract $(ARGS)
 
 versions: setup ## Run the Spark tests on every supported version of Spark
 	@$(on_java) scripts/spark-versions $(ARGS)

@@ -14,7 +14,7 @@ from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
 from tests.support import adopted, shared_server
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import DATABASE_KINDS, a_catalog
 from tests.support.tables import SCHEMA
 
 ORDERS = TableName("sales", "orders")
@@ -30,7 +30,7 @@ def _no_server_left() -> Iterator[None]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Ask suites of a ``catalog`` in each way that they name in ``CATALOGS``."""
     if "catalog" in metafunc.fixturenames:
-        kinds = getattr(metafunc.module, "CATALOGS", ("sqlite", "postgresql", "http-sqlite"))
+        kinds = getattr(metafunc.module, "CATALOGS", DATABASE_KINDS)
         metafunc.parametrize("catalog", kinds, indirect=True)
 
 

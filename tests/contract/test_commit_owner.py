@@ -8,26 +8,31 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
+from headgate.catalog.ports import ledger
 from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit
 from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
 from headgate.errors import InvalidRequest, NotAllowed, Retry
 from headgate.protocol.actions import TxnId, Version
 from headgate.protocol.log import file_names
 from tests.support import owned, postgresql
+from tests.support.catalogs import a_catalog
 from tests.support.faulty_store import DictStore
 from tests.support.owned import OWNED, PLAIN, propose
 from tests.support.proposals import content
+from tests.support.shared_server import served
 
 Build = Callable[..., LedgerCoordinator]
 
 
-@pytest.fixture(params=["memory", "database", "postgresql"])
+@pytest.fixture(params=["memory", "database", "postgresql", "http-sqlite", "http-postgresql"])
 def build(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Build]:
     with ExitStack() as stack:
         place: Path | str = tmp_path
-        if request.param == "postgresql":
+        if request.param.startswith("http-"):
+            behind = stack.enter_context(a_catalog(request.param.removeprefix("http-"), tmp_path / "lake"))
+            place = stack.enter_context(served(behind))
+        elif request.param == "postgresql":
             server = postgresql.server()
             place = server.url(stack.enter_context(server.database()))
 
@@ -247,7 +252,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Seed 004: at some point after backfill completes, the mapping for that commit is deleted."""
-    monkeypatch.setattr(rules, "REMEMBERED_COMMITS", 4)
+    monkeypatch.setattr(ledger, "REMEMBERED_COMMITS", 4)
     owner = build(1)
     table = registered(owner)
     assert_ratified(owner, table, *range(1, 9))
@@ -262,7 +267,7 @@ def test_what_is_published_is_forgotten_but_for_a_window(
 
 
 def test_what_is_not_published_is_never_forgotten(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "REMEMBERED_COMMITS", 2)
+    monkeypatch.setattr(ledger, "REMEMBERED_COMMITS", 2)
     owner = build(1_000)
     table = registered(owner)
     assert_ratified(owner, table, *range(1, 9))

@@ -14,13 +14,13 @@ from sqlalchemy import Connection
 from typer.testing import CliRunner
 
 import headgate
+from headgate.catalog.activity.owner_ledger import DatabaseLedger
 from headgate.catalog.catalog import Catalog
-from headgate.catalog.coordinator.database_ledger import DatabaseLedger
-from headgate.catalog.coordinator.rules import SCHEMA_VERSION, Registration
 from headgate.catalog.database.postgresql import open_postgresql
 from headgate.catalog.embedded import open_shared_catalog
 from headgate.catalog.ports.commits import Open, Ratified, RatifiedCommit, StagedCommit, TableId, Unknown
 from headgate.catalog.ports.directory import TableName
+from headgate.catalog.ports.ledger import SCHEMA_VERSION, Registration
 from headgate.catalog.store import commit_store
 from headgate.cli.main import app
 from headgate.errors import CatalogUnavailable, InvalidRequest, UnsafeDatabase, UnsupportedFeature

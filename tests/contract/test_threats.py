@@ -40,7 +40,7 @@ from headgate.table.alter.create import TableDefinition
 from headgate.table.commit import publish
 from headgate.table.read import log_reader
 from tests.support.broken_commits import with_features, with_properties
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import DATABASE_KINDS, a_catalog
 from tests.support.proposals import content, fresh, inline, staged, stamp
 from tests.support.tables import SCHEMA, create_managed, named_file
 
@@ -84,7 +84,7 @@ class Scene:
             return False
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql", "http-sqlite"])
+@pytest.fixture(scope="module", params=DATABASE_KINDS)
 def lake(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     with a_catalog(request.param, tmp_path_factory.mktemp("lake")) as catalog:
         yield catalog

@@ -15,13 +15,16 @@ import pytest
 from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.access import AccessControl, AccessTokens, TokenScope
 from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
 from headgate.catalog.ports.directory import TableDisposal, TableName
 from headgate.catalog.ports.directory_copy import CopiedTable, DirectoryCopying, read_copy
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import TableLeases
+from headgate.catalog.ports.ledger import Ledger, Registration
 from headgate.catalog.ports.maintenance import Maintenance, MaintenancePermissions
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import LogHints
@@ -58,6 +61,8 @@ def _who(catalog: Catalog) -> str:
 
 
 VACUUM = Maintenance.DATA_CLEANUP
+OWNED = Registration("owned", "/elsewhere", "m", Version(1), Version(1), Version(0), accepting=True)
+OWNED_COMMIT = RatifiedCommit(Version(1), TxnId("x"), EpochMillis(1), StagedCommit("x.json"))
 ROWS: tuple[Row, ...] = (
     # commits
     Row("propose", lambda c, k: c.propose(_next(k, by=_who(c))), "HR+++"),
@@ -189,6 +194,19 @@ ROWS: tuple[Row, ...] = (
     Row("releases.stay", lambda c, k: c.releases.stay(k.frozen), "HRR++"),
     Row("releases.gone", lambda c, k: c.releases.gone(k.frozen.table_id), "H++++"),
     Row("releases.settle", lambda c, k: c.releases.settle(k.frozen.table_id), "H++++"),
+    # what the lake decides as the commit owner of other tables
+    Row("ledger.records", lambda c, _: c.ledger.records("/elsewhere"), "RRRR+"),
+    Row("ledger.open", lambda c, _: c.ledger.open(OWNED), "RRRR+"),
+    Row("ledger.find", lambda c, _: c.ledger.find(OWNED.table_id), "RRRR+"),
+    Row("ledger.write", lambda c, _: c.ledger.write(OWNED.table_id, OWNED_COMMIT, accepting=True), "RRRR+"),
+    Row("ledger.commits", lambda c, _: c.ledger.commits(OWNED.table_id, Version(0)), "RRRR+"),
+    Row("ledger.publish", lambda c, _: c.ledger.publish(OWNED.table_id, Version(1)), "RRRR+"),
+    # ordinary tables that have a name here
+    Row("externals.register_external",
+        lambda c, k: c.externals.register_external(TableName(k.name.schema, "o"), "/elsewhere/o"), "RRRR+"),
+    Row("externals.find_external", lambda c, k: c.externals.find_external(k.name), "HHHHE"),
+    Row("externals.external_tables", lambda c, k: c.externals.external_tables(k.name.schema), "HHHH+"),
+    Row("externals.forget_external", lambda c, k: c.externals.forget_external(k.name), "RRRR+"),
     # a lake that is lost
     Row("copies.now", lambda c, k: c.copies.now(forgotten=(k.table_id,)), "====="),
     Row("copies.now", lambda c, _: c.copies.now(recovered=True), "RRRR+"),
@@ -221,7 +239,7 @@ PARTS: dict[str, type] = {
     "events": EventFeed, "leases": TableLeases, "permissions": MaintenancePermissions,
     "disposal": TableDisposal, "publications": StagedFiles, "books": TableBooks, "granting": AccessControl,
     "tokens": AccessTokens, "adoptions": TableAdoptions, "releases": TableReleases,
-    "copies": DirectoryCopying, "recoveries": CatalogRecovery,
+    "ledger": Ledger, "externals": ExternalTables, "copies": DirectoryCopying, "recoveries": CatalogRecovery,
 }  # fmt: skip
 
 

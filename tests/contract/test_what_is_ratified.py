@@ -38,7 +38,7 @@ from tests.support.broken_commits import (
     with_features,
     with_properties,
 )
-from tests.support.catalogs import a_catalog
+from tests.support.catalogs import DATABASE_KINDS, a_catalog
 from tests.support.lenient import anything_goes
 from tests.support.misread_commits import MISREAD, placed
 from tests.support.proposals import inline, stamp
@@ -77,7 +77,7 @@ class Place:
         return self.catalog.propose(inline(table_id, version, txn_id, data=data))
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql", "http-sqlite"])
+@pytest.fixture(scope="module", params=DATABASE_KINDS)
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     with a_catalog(request.param, tmp_path_factory.mktemp(request.param)) as catalog:
         yield Place(catalog)

@@ -1,4 +1,4 @@
-"""``make linear``: long histories with faults on both databases, checked; counts and the seed are printed."""
+"""``make linear``: long histories with faults, on both databases and behind HTTP; counts are printed."""
 
 import argparse
 import random
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.linear.run import Plan, Result, run
 
-_DATABASES = ("sqlite", "postgresql")
+_DATABASES = ("sqlite", "postgresql", "http-sqlite", "http-postgresql")
 _KINDS = 3
 """Of histories: of single commits, of groups of them, and of a commit owner."""
 _OPERATIONS_OF_A_ROUND = 20_000

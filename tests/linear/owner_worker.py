@@ -8,6 +8,7 @@ from pathlib import Path
 from headgate.catalog.coordinator.database_ledger import open_ledger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatedTable
+from headgate.catalog.rest.opening import open_owner_ledger
 from headgate.clock import SystemWorld
 from headgate.errors import CatalogUnavailable, CommitUnknown, ConflictError
 from headgate.protocol.actions import TxnId, Version
@@ -38,6 +39,8 @@ class Owned:
         """The owner, however often the way to it breaks meanwhile."""
         while True:
             try:
+                if self.place.server is not None:
+                    return LedgerCoordinator(open_owner_ledger(self.place.server), BATCH)
                 ledger = open_ledger(self.place.url or self.place.folder, ONE)
             except (CatalogUnavailable, CommitUnknown):
                 continue

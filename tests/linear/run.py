@@ -98,7 +98,7 @@ def _run_owned(plan: Plan, folder: Path, direct: Place, stack: ExitStack) -> Res
         owned.create(location)
     shared = tuple(Shared(number, TableId(""), where) for number, where in enumerate(locations))
     records = folder / "records"
-    places = direct, _faulty(plan, direct, stack)
+    places = _behind_http(plan, direct, stack) if plan.is_http else (direct, _faulty(plan, direct, stack))
     kills = _work(plan, _assignments(plan, places, str(records), shared))
     logs = {number: owned.log(location) for number, location in enumerate(locations)}
     findings = [f"t{number}: {found}" for number in logs for found in owned.findings(locations[number])]

@@ -37,7 +37,7 @@ def test_a_short_history_with_faults_is_linearizable(database: str, place: Path)
     assert 1 <= result.kills <= SHORT.kills
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite"])
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite", "http-postgresql"])
 def test_a_short_history_of_groups_is_serializable(database: str, place: Path) -> None:
     result = run(replace(SHORT, database=database, tables=4, groups=True), place)
 
@@ -46,9 +46,9 @@ def test_a_short_history_of_groups_is_serializable(database: str, place: Path) -
     assert result.kinds["2 read 1 written done"] > 10
 
 
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("database", ["sqlite", "postgresql", "http-sqlite", "http-postgresql"])
 def test_a_short_history_of_a_commit_owner_is_linearizable(database: str, place: Path) -> None:
-    """Two processes on one table, one of which is killed, over an owner in each database."""
+    """Two processes on one table, one of which is killed, over an owner in each database, and behind HTTP."""
     plan = Plan(database, SEED, operations=160, processes=2, tables=1, kills=2, owned=True)
 
     result = run(plan, place)

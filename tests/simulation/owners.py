@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeVar
 
-from headgate.catalog.coordinator.ledger import Ledger, LedgerEntry
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
 from headgate.catalog.ports.coordinator import FindCoordinator
+from headgate.catalog.ports.ledger import Ledger, LedgerEntry, Registration
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import TxnId, Version
 from headgate.storage.store import Store

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 import headgate
 from headgate import Lake
 from headgate.catalog.catalog import Catalog
-from headgate.errors import InvalidRequest, LakeNotFound, NotAllowed
+from headgate.errors import InvalidRequest, LakeNotFound, NotAllowed, TableNotFound
 from headgate.lake.lake import LakeAddress
 from headgate.settings import Publish, Settings
 from tests.support.catalogs import a_catalog
@@ -57,6 +57,30 @@ def test_the_owner_connects_for_somebody_else(tmp_path: Path, spark: SparkSessio
             assert ids(hers.table("s.orders"), spark) == [1]
             with pytest.raises(NotAllowed):
                 hers.drop_table("s.orders")
+
+
+def test_an_ordinary_table_has_a_name_and_its_log_decides(
+    lake: Lake, spark: SparkSession, tmp_path: Path
+) -> None:
+    place = tmp_path / "ordinary"
+    headgate.at_path(place, columns=COLUMNS).append(rows(spark, (1, "a")))
+    lake.create_table("s.orders", COLUMNS)
+
+    lake.register_external(place, "s.ordinary")
+    lake.table("s.ordinary").append(rows(spark, (2, "b")))
+    headgate.at_path(place).append(rows(spark, (3, "c")))
+
+    assert ids(lake.table("s.ordinary"), spark) == [1, 2, 3]
+    assert (place / "_delta_log" / "00000000000000000003.json").exists()
+    assert (lake.is_managed("s.orders"), lake.is_managed("s.ordinary")) == (True, False)
+    assert [str(table.name) for table in lake.external_tables()] == ["s.ordinary"]
+    assert lake.table_exists("s.ordinary")
+    with pytest.raises(InvalidRequest, match="no Delta table"):
+        lake.register_external(tmp_path / "nothing", "s.nothing")
+    assert lake.forget_external("s.ordinary")
+    with pytest.raises(TableNotFound, match=r"no table s\.ordinary"):
+        lake.table("s.ordinary")
+    assert ids(headgate.at_path(place), spark) == [1, 2, 3]
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """The same catalog over each database it knows, behind HTTP, and another one, for who can work with any."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,11 +13,15 @@ from tests.support.minimal_catalog import MinimalCatalog
 from tests.support.shared_server import behind_http, both_handles
 
 HTTP = "http-"
-DATABASE_KINDS = ("sqlite", "postgresql", "http-sqlite")
+SLOWEST = "http-postgresql"
+EVERYWHERE = "HEADGATE_TESTS_EVERYWHERE"
+"""The variable with which every suite is asked of the slowest too: ``make contracts``."""
+_SLOWEST_TOO = (SLOWEST,) if os.environ.get(EVERYWHERE) else ()
+DATABASE_KINDS = ("sqlite", "postgresql", "http-sqlite", *_SLOWEST_TOO)
 """Those that keep everything in a database, from inside or through a server."""
-KINDS = ("sqlite", "postgresql", "minimal", "http-sqlite")
-ALL_KINDS = (*KINDS, "http-postgresql")
-"""With the slowest, for the suites that matter most."""
+KINDS = ("sqlite", "postgresql", "minimal", "http-sqlite", *_SLOWEST_TOO)
+ALL_KINDS = (*(kind for kind in KINDS if kind != SLOWEST), SLOWEST)
+"""With the slowest always, for the suites that matter most."""
 
 
 @contextmanager

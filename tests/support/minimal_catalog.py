@@ -38,9 +38,11 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventKind
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.groups import GroupId, GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import AuditedCommit, CatalogRecords
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.clock import SystemWorld, World
@@ -596,6 +598,14 @@ class MinimalCatalog:
     @property
     def adoptions(self) -> TableAdoptions:
         refuse("takes no tables in")
+
+    @property
+    def externals(self) -> ExternalTables:
+        refuse("names no tables of others")
+
+    @property
+    def ledger(self) -> Ledger:
+        refuse("own the commits of other tables")
 
     @property
     def releases(self) -> TableReleases:

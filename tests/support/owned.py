@@ -18,6 +18,8 @@ from headgate.catalog.ports.coordinator import (
     CoordinatedTable,
     GetCommitsResponse,
 )
+from headgate.catalog.ports.ledger import Ledger
+from headgate.catalog.rest.opening import open_owner_ledger
 from headgate.clock import SystemWorld, World
 from headgate.errors import CatalogUnavailable
 from headgate.protocol import protocol_upgrade
@@ -47,8 +49,12 @@ Answer = TypeVar("Answer")
 
 
 def owner(kind: str, place: Path | str, *, batch: int = 1, world: World | None = None) -> LedgerCoordinator:
-    """An owner of either kind; the one in a database, a folder or a server, is opened anew at each call."""
-    ledger = MemoryLedger() if kind == "memory" else open_ledger(place, postgresql.SMALL)
+    """An owner of either kind; all but the one in memory are opened anew at each call."""
+    ledger: Ledger = MemoryLedger()
+    if kind.startswith("http"):
+        ledger = open_owner_ledger(str(place))
+    elif kind != "memory":
+        ledger = open_ledger(place, postgresql.SMALL)
     return LedgerCoordinator(ledger, batch, world or SystemWorld())
 
 

@@ -17,12 +17,14 @@ from headgate.catalog.access.grant_service import GrantService
 from headgate.catalog.access.token_service import TokenService
 from headgate.catalog.activity.leases import Leases
 from headgate.catalog.activity.maintenance_permissions import DatabaseMaintenancePermissions
+from headgate.catalog.activity.owner_ledger import DatabaseLedger
 from headgate.catalog.activity.subscriptions import EventLog
 from headgate.catalog.database.engine import Database
 from headgate.catalog.database.gathered_writes import GatheredWrites
 from headgate.catalog.decision import DEFAULT_LIMITS, Decision, UnpublishedLimits
 from headgate.catalog.directory.directory import DatabaseDirectory
 from headgate.catalog.directory.directory_copy import DirectoryCopyWriter
+from headgate.catalog.directory.external_tables import DatabaseExternalTables
 from headgate.catalog.directory.purge import Disposal
 from headgate.catalog.handover.adoption import Adoptions
 from headgate.catalog.handover.context import HandoverContext
@@ -43,9 +45,11 @@ from headgate.catalog.ports.commits import (
     Unknown,
 )
 from headgate.catalog.ports.directory import StagingTable, TableEntry, TableName
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import ReleaseStatus
 from headgate.catalog.ports.integrity import TableBooks
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.policies import CommitPolicy
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
@@ -58,13 +62,7 @@ from headgate.catalog.ratification.publication import PublishedWatermarks
 from headgate.catalog.ratification.published_probe import PublishedProbe
 from headgate.catalog.ratification.ratifier import Ratifier
 from headgate.catalog.ratification.ratify import Candidate, RatificationTerms, UnknownVersionPublished
-from headgate.catalog.store import (
-    commit_store,
-    grant_store,
-    loading,
-    opening,
-    transfer_store,
-)
+from headgate.catalog.store import commit_store, grant_store, loading, opening, transfer_store
 from headgate.catalog.store.opening import TableOpening
 from headgate.clock import World
 from headgate.errors import NotAllowed, TableFrozen, TableNotFound, UserError
@@ -141,6 +139,14 @@ class Catalog:
     def tokens(self) -> AccessTokens:
         """The tokens by which callers of a server are known."""
         return TokenService(self._database, self._world, self._principal)
+
+    @property
+    def ledger(self) -> Ledger:
+        return DatabaseLedger(self.warehouse, self._database, self._principal)
+
+    @property
+    def externals(self) -> ExternalTables:
+        return DatabaseExternalTables(self._database, self.warehouse, self._world, self._principal)
 
     def propose(self, proposal: Proposal) -> Ratified | Lost[RatifiedCommit] | Unknown:
         try:
@@ -355,19 +361,13 @@ class Catalog:
         return self._recoveries
 
     def ahead(self) -> tuple[str, ...]:
-        """The tables, of those that were committed to last, whose log goes on after the latest version.
-
-        Told to the owner of the lake alone.
-        """
         return self._external_commits.ahead() if self._principal == OWNER else ()
 
     def accept_version(self, name: TableName, version: Version) -> Version:
-        """Take in what others published up to this version on one's own behalf; the latest version then."""
         standing = Proposer(self._principal, self._policies())
         return self._external_commits.accept(self.resolve(name).table_id, version, standing)
 
     def set_aside_version(self, name: TableName, version: Version) -> str:
-        """Move a file away that is in the place of a version, and is none; its path from then on."""
         entry = self.resolve(name)
         externals = ExternalReview(self._database, self._world, self._terms.partitionings)
         return externals.set_aside(

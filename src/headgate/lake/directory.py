@@ -8,7 +8,7 @@ from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.ports.serving import CommitRecord
-from headgate.errors import SchemaNotFound, TableNotFound
+from headgate.errors import HeadgateError, SchemaNotFound, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.protocol.actions import Version
 from headgate.storage.locate import locate
@@ -53,6 +53,13 @@ class LakeDirectory:
         try:
             self.catalog.resolve(parse_name(name))
         except (TableNotFound, SchemaNotFound):
+            return self._is_external(name)
+        return True
+
+    def _is_external(self, name: str) -> bool:
+        try:
+            self.catalog.externals.find_external(parse_name(name))
+        except HeadgateError:
             return False
         return True
 

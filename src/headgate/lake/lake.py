@@ -22,7 +22,7 @@ from headgate.catalog.ports.catalog import GathersWrites, LakeCatalog
 from headgate.catalog.ports.directory import TableEntry, parse_name
 from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget, is_http, without_password
 from headgate.clock import SystemWorld, World
-from headgate.errors import HeadgateError, InvalidRequest
+from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
 from headgate.lake.activity import LakeActivity
@@ -31,6 +31,7 @@ from headgate.lake.clone import TableCloning
 from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
+from headgate.lake.external import ExternalNames
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
 from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table
@@ -69,6 +70,10 @@ def _adoption(lake: "Lake") -> TableAdoption:
     return lake._adoption
 
 
+def _external(lake: "Lake") -> ExternalNames:
+    return lake._external
+
+
 def _directory(lake: "Lake") -> LakeDirectory:
     return lake._directory
 
@@ -101,13 +106,17 @@ class Lake:
         self._creation = TableCreation(context)
         self._cloning = TableCloning(context, self._activity)
         self._adoption = TableAdoption(context)
+        self._external = ExternalNames(context)
 
     def table(self, name: str) -> Table:
-        """The table of that name, ``schema.table``.
+        """The table of that name, ``schema.table``; an ordinary one is opened by its path.
 
         orders = lake.table("sales.orders")
         """
-        loaded = self._catalog.load(parse_name(name))
+        try:
+            loaded = self._catalog.load(parse_name(name))
+        except TableNotFound as missing:
+            return self._external.open(name, missing)
         return self._context.handle(loaded.entry, loaded)
 
     def transaction(self, tables: Iterable[str] = (), *, isolation: str = "serializable") -> LakeTransaction:
@@ -178,6 +187,11 @@ class Lake:
     convert = delegate(_adoption, TableAdoption.convert)
     release = delegate(_adoption, TableAdoption.release)
     resume_adoptions = delegate(_adoption, TableAdoption.resume_adoptions)
+
+    register_external = delegate(_external, ExternalNames.register_external)
+    external_tables = delegate(_external, ExternalNames.external_tables)
+    forget_external = delegate(_external, ExternalNames.forget_external)
+    is_managed = delegate(_external, ExternalNames.is_managed)
 
     create_schema = delegate(_directory, LakeDirectory.create_schema)
     schemas = delegate(_directory, LakeDirectory.schemas)

@@ -7,7 +7,8 @@ entry point of the group ``headgate.commit_owners``, named after the owner, is s
 imported only when a table names it, and what the program registers itself comes first.
 
 ``headgate`` is there from the start: it keeps what it decides in the database of a lake, given by
-``{"lake": "/absolute/path"}``, or for several machines ``{"lake": "postgresql://user@host/database"}``.
+``{"lake": "/absolute/path"}``, or for several machines by ``{"lake": "https://host/lake"}``, a server that
+every machine asks with its own ``HEADGATE_TOKEN``, or ``{"lake": "postgresql://user@host/database"}``.
 With ``"commits": "published"`` it creates every commit in ``_delta_log`` at once, and stages nothing.
 """
 
@@ -21,6 +22,7 @@ from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
 from headgate.catalog.coordinator.publishing_coordinator import PublishingCoordinator
 from headgate.catalog.ports.coordinator import CommitCoordinator, CoordinatorBuilder
+from headgate.catalog.targets import is_http
 from headgate.errors import InvalidRequest
 from headgate.plugins.registry import PluginKind, Registry
 
@@ -45,7 +47,8 @@ GROUP = "headgate.commit_owners"
 _LAKE, _BATCH, _COMMITS = "lake", "batch", "commits"
 _STAGED, _PUBLISHED = "staged", "published"
 _OPEN_LEDGER = "headgate.catalog.coordinator.database_ledger:open_ledger"
-"""By name, because it imports a database engine, which nobody needs whose tables have no such owner."""
+_OPEN_SERVED_LEDGER = "headgate.catalog.rest.opening:open_owner_ledger"
+"""By name, because they import what nobody needs whose tables have no such owner."""
 
 
 def in_memory(*, batch: int = 1) -> CommitCoordinator:
@@ -59,14 +62,15 @@ def in_memory(*, batch: int = 1) -> CommitCoordinator:
 def _lake_coordinator(conf: Mapping[str, str]) -> CommitCoordinator:
     if _LAKE not in conf:
         raise InvalidRequest(
-            f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, or postgresql://…"
+            f"the conf of the commit owner 'headgate' must say which {_LAKE}: its path, https://… or postgresql://…"
         )
     batch, commits = conf.get(_BATCH, "1"), conf.get(_COMMITS, _STAGED)
     if not batch.isdecimal() or int(batch) < 1:
         raise InvalidRequest(f"{_BATCH} must be a whole number from 1, not {batch!r}")
     if commits not in (_STAGED, _PUBLISHED):
         raise InvalidRequest(f"{_COMMITS} must be {_STAGED!r} or {_PUBLISHED!r}, not {commits!r}")
-    owner = LedgerCoordinator(pkgutil.resolve_name(_OPEN_LEDGER)(conf[_LAKE]), int(batch))
+    opener = _OPEN_SERVED_LEDGER if is_http(conf[_LAKE]) else _OPEN_LEDGER
+    owner = LedgerCoordinator(pkgutil.resolve_name(opener)(conf[_LAKE]), int(batch))
     return PublishingCoordinator(owner) if commits == _PUBLISHED else owner
 
 

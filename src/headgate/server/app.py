@@ -13,13 +13,13 @@ from litestar.openapi.config import OpenAPIConfig
 
 from headgate.server.audit import AuditMiddleware
 from headgate.server.caller import Authenticator, provide_caller, provide_lakes
-from headgate.server.commit_reports import CommitReports, UnkeptReports
 from headgate.server.credentials import CredentialVendor
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.error_answers import ANSWER_BY_PATH
 from headgate.server.lakes import ServedLakes
 from headgate.server.openapi import CompletedDocument
 from headgate.server.operations.layer import OperationsLayer
+from headgate.server.operations.measured_commits import MeasuredCommits
 from headgate.server.operations.parts import Operations, make_operations
 from headgate.server.routes.access.router import CONTROL_ROUTER as CONTROL
 from headgate.server.routes.access.router import ROUTER as ACCESS
@@ -44,7 +44,6 @@ class ServerParts:
     authenticator: Authenticator
     delta_api: DeltaApiSettings = field(default_factory=DeltaApiSettings)
     credentials: CredentialVendor = field(default_factory=CredentialVendor)
-    commit_reports: CommitReports = field(default_factory=UnkeptReports)
     operations: Operations = field(default_factory=_default_operations)
     webhooks: tuple[WebhookDispatcher, ...] = ()
 
@@ -61,7 +60,7 @@ def create_app(parts: ServerParts) -> Litestar:
                 "authenticator": parts.authenticator,
                 "delta_api": parts.delta_api,
                 "credential_vendor": parts.credentials,
-                "commit_reports": parts.commit_reports,
+                "commit_reports": MeasuredCommits(operations.metrics),
                 "operations": operations,
                 "webhooks": parts.webhooks,
             }
@@ -83,7 +82,11 @@ def create_app(parts: ServerParts) -> Litestar:
         logging_config=None,
     )
     app.asgi_handler = OperationsLayer(
-        app.asgi_handler, operations.settings, operations.metrics, operations.drain
+        app.asgi_handler,
+        operations.settings,
+        operations.metrics,
+        operations.drain,
+        parts.authenticator.authenticate,
     )
     return app
 

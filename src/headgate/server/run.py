@@ -30,6 +30,8 @@ from headgate.catalog.ports.serving import CountsConnections
 from headgate.errors import InvalidRequest
 from headgate.server.app import ServerParts, create_app
 from headgate.server.caller import Authenticator
+from headgate.server.credentials import CredentialVendor, read_stores
+from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.exposure import has_tls
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.operations.metered_catalog import meter
@@ -60,7 +62,7 @@ class ServerPlan:
 @contextmanager
 def opened_parts(plan: ServerPlan) -> Iterator[ServerParts]:
     """The lakes of a server with their publishers and webhooks at work, all closed in order afterwards."""
-    operations = make_operations(plan.settings)
+    operations, stores = make_operations(plan.settings), read_stores(plan.settings.stores)
     with ExitStack() as stack:
         lakes = tuple(
             stack.enter_context(_served_lake(each, plan, operations)) for each in plan.settings.lakes
@@ -81,7 +83,14 @@ def opened_parts(plan: ServerPlan) -> Iterator[ServerParts]:
             hook.start()
         served = ServedLakes(lakes)
         authenticator = plan.make_authenticator(plan.settings, served)
-        yield ServerParts(served, authenticator, operations=operations, webhooks=hooks)
+        yield ServerParts(
+            served,
+            authenticator,
+            delta_api=DeltaApiSettings(strict=plan.settings.strict),
+            credentials=CredentialVendor(stores),
+            operations=operations,
+            webhooks=hooks,
+        )
 
 
 @contextmanager

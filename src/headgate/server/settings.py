@@ -47,6 +47,8 @@ class ServerSettings:
     lakes: tuple[LakeSettings, ...] = ()
     webhooks: tuple[Webhook, ...] = ()
     issuers: tuple[TrustedIssuer, ...] = ()
+    stores: tuple[Mapping[str, Any], ...] = ()
+    """Rows about credentials for clients, as they are written; there are no secrets in them."""
     host: str = _setting("The address to listen on.", default="127.0.0.1")
     port: int = _setting("The port to listen on; 0 takes a free one.", default=8080)
     tls_certificate: str | None = _setting("The file with the certificate chain, for HTTPS.", default=None)
@@ -84,6 +86,10 @@ class ServerSettings:
     events_seconds: float = _setting("How often streams and webhooks look for new events.", default=0.5)
     heartbeat_seconds: float = _setting(
         "After how long without an event a stream says that it lives.", default=15.0
+    )
+    strict: bool = _setting(
+        "Behave as Unity Catalog does, without our extensions and with its limit of unpublished commits.",
+        default=False,
     )
     private_webhooks: bool = _setting(
         "Let webhooks call addresses of private networks and of the own machine, also by http.", default=False
@@ -139,10 +145,15 @@ def load_settings(
         lakes=_read_lakes(written.get("lakes", ())),
         webhooks=read_webhooks(written.get("webhooks", ())),
         issuers=read_issuers(written.get("issuers", ())),
+        stores=tuple(written.get("stores", ())),
         **chosen,
     )
     require_sound_settings(made)
     return made
+
+
+_MANY = ("lakes", "webhooks", "issuers", "stores")
+"""What a file may have any number of."""
 
 
 def _read_file(file: Path) -> Mapping[str, Any]:
@@ -152,12 +163,11 @@ def _read_file(file: Path) -> Mapping[str, Any]:
         raise InvalidRequest(
             f"the settings in {str(file)!r} cannot be read: {exc}. Name another file"
         ) from exc
-    strange = sorted(set(written) - {"server", "lakes", "webhooks", "issuers"})
+    strange = sorted(set(written) - {"server", *_MANY})
     if strange:
         raise InvalidRequest(
             f"{str(file)!r} has {', '.join(strange)}, which is nothing of a server: it has a table "
-            "[server], and "
-            "any number of [[lakes]] and [[webhooks]]"
+            f"[server], and any number of {', '.join(f'[[{each}]]' for each in _MANY)}"
         )
     return written
 

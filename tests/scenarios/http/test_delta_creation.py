@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 
@@ -331,6 +332,8 @@ def test_metrics_are_of_the_table(table: DeltaTable) -> None:
 
     assert table.api.post(metrics, {"table-id": table.uuid, "report": report}).status_code == 204
     assert table.api.post(metrics, {"table-id": table.uuid}).status_code == 204
+    shown = httpx.get(f"{table.api.url}/metrics").text
+    assert 'headgate_reported_total{lake="unity",what="files_added"} 1.0' in shown
     assert error_of(table.api.post(metrics, {"table-id": "another"})) == INVALID
     report["commit-report"]["file-size-histogram"]["file-counts"] = [1]
     assert error_of(table.api.post(metrics, {"table-id": table.uuid, "report": report})) == INVALID

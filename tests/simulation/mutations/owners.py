@@ -8,11 +8,11 @@ from typing import Any
 from unittest.mock import patch
 
 from headgate.catalog import published_files
-from headgate.catalog.coordinator.ledger import LedgerEntry, MemoryLedger
+from headgate.catalog.coordinator.ledger import MemoryLedger
 from headgate.catalog.coordinator.ledger_coordinator import LedgerCoordinator
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import Outcome, RatifiedCommit, StagedCommit
 from headgate.catalog.ports.coordinator import CoordinatedTable
+from headgate.catalog.ports.ledger import LedgerEntry, Registration
 from headgate.errors import CatalogUnavailable, StorageUnavailable
 from headgate.protocol.actions import Commit, TxnId, Version
 from headgate.protocol.features import coordinated_commits

@@ -100,7 +100,7 @@ def test_a_variable_that_is_no_number_is_refused() -> None:
 def test_every_setting_has_a_row_that_says_what_it_is() -> None:
     names = {row.name for row in ROWS}
 
-    assert names == {*ServerSettings.__dataclass_fields__} - {"issuers", "lakes", "webhooks"}
+    assert names == {*ServerSettings.__dataclass_fields__} - {"issuers", "lakes", "stores", "webhooks"}
     assert all(row.sentence.endswith(".") and row.variable.isupper() for row in ROWS)
     for row in ROWS:
         assert getattr(ServerSettings(), row.name) == row.default

@@ -1,59 +1,12 @@
-"""Where a commit owner writes down what it decided: the port, and a ledger in memory."""
+"""A ledger in memory, for commit owners that forget everything with their process."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
-from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import RatifiedCommit
+from headgate.catalog.ports.ledger import LedgerEntry, Registration, last_forgettable_version
 from headgate.protocol.actions import TxnId, Version
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """A registration, and the commit that a transaction asked about already is."""
-
-    record: Registration
-    ratified: RatifiedCommit | None = None
-
-
-class Ledger(Protocol):
-    """Records and commits, durable as the implementation says; equal ledgers are the same one."""
-
-    def records(self, location: str) -> tuple[Registration, ...]:
-        """Every registration at a place."""
-        ...
-
-    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
-        """Write a registration down, and forget those of these ids, if they ratified nothing.
-
-        One of the same id that is there stays as it is; that may be said by ``CatalogUnavailable``.
-        """
-        ...
-
-    def find(self, table_id: str, txn_id: TxnId | None = None) -> LedgerEntry | None:
-        """A registration, and what it ratified for ``txn_id``."""
-        ...
-
-    def write(self, table_id: str, commit: RatifiedCommit, *, accepting: bool) -> bool:
-        """Write the commit down if its version is the next one and commits are accepted; whether it was.
-
-        In the same moment ``accepting`` says whether more may come. ``CommitUnknown`` if nobody can tell.
-        """
-        ...
-
-    def commits(self, table_id: str, start: Version) -> tuple[RatifiedCommit, ...]:
-        """Every commit from this version on that is not forgotten, published ones too, ascending."""
-        ...
-
-    def publish(self, table_id: str, version: Version) -> None:
-        """Record that everything up to this version is published; a lower version changes nothing.
-
-        Of the published commits only the last ``rules.REMEMBERED_COMMITS`` are kept.
-        """
-        ...
 
 
 @dataclass
@@ -73,7 +26,7 @@ class MemoryLedger:
         with self._lock:
             return tuple(page.record for page in self._pages.values() if page.record.location == location)
 
-    def open(self, record: Registration, *, abandoned: Collection[str] = ()) -> None:
+    def open(self, record: Registration, *, abandoned: Iterable[str] = ()) -> None:
         with self._lock:
             for table_id in abandoned:
                 if table_id in self._pages and self._pages[table_id].record.latest is None:
@@ -106,5 +59,5 @@ class MemoryLedger:
         with self._lock:
             page = self._pages[table_id]
             page.record = replace(page.record, published=max(page.record.published, version))
-            forgotten = rules.last_forgettable_version(page.record.published)
+            forgotten = last_forgettable_version(page.record.published)
             page.commits = {at: commit for at, commit in page.commits.items() if at > forgotten}

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from headgate.catalog import published_files
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.ledger import Ledger, LedgerEntry
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.coordinator.take_over_claims import TakeOverClaims
 from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
 from headgate.catalog.ports.coordinator import CoordinatedProposal, CoordinatedTable, GetCommitsResponse
+from headgate.catalog.ports.ledger import Ledger, LedgerEntry, Registration
 from headgate.clock import SystemWorld, World
 from headgate.errors import (
     CatalogUnavailable,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
 from headgate.catalog.coordinator.ledger_coordinator import TABLE_ID, LedgerCoordinator
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import Lost, RatifiedCommit, StagedCommit, TableState, Unknown
 from headgate.catalog.ports.coordinator import (
     CoordinatedActions,
@@ -19,6 +18,7 @@ from headgate.catalog.ports.coordinator import (
     CoordinatedTable,
     GetCommitsResponse,
 )
+from headgate.catalog.ports.ledger import Registration
 from headgate.errors import (
     CatalogUnavailable,
     CommitUnknown,

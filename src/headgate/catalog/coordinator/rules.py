@@ -1,44 +1,11 @@
 """What a commit owner knows of a table, and what it may do next with it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from headgate.catalog.ports.ledger import SCHEMA_VERSION, Registration
 from headgate.errors import InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
 from headgate.storage import location_spelling
-
-SCHEMA_VERSION = 1
-"""How records are to be understood; one written by a later release may mean something else."""
-REMEMBERED_COMMITS = 100
-"""How many published versions an owner remembers, to tell who asks again for what became of a commit.
-
-Whoever asks later finds the commit in the log, by its txnId.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Registration:
-    """One registration of a table; only the one that the table's own log names ever gets commits."""
-
-    table_id: str
-    location: str
-    metadata_id: str
-    first: Version
-    """The first version it may ratify."""
-    next: Version
-    published: Version
-    accepting: bool
-    schema_version: int = SCHEMA_VERSION
-
-    @property
-    def latest(self) -> Version | None:
-        """The latest ratified version, None if there is none."""
-        return Version(self.next - 1) if self.next > self.first else None
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the table is certainly this owner's."""
-        return self.accepting and self.latest is not None
 
 
 def first_coordinated_version(current: Version | None) -> Version:
@@ -71,11 +38,6 @@ def check_registrable(records: Iterable[Registration], metadata_id: str, first: 
                 "again and register its latest version",
                 code="DELTA_CONCURRENT_WRITE",
             )
-
-
-def last_forgettable_version(published: Version) -> Version:
-    """The last version that an owner need not remember once so much is published."""
-    return Version(published - REMEMBERED_COMMITS)
 
 
 def abandoned_registrations(

@@ -7,10 +7,9 @@ that names the owner. Whoever comes later publishes that file too, so a crash in
 from dataclasses import dataclass
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.ledger import Ledger
-from headgate.catalog.coordinator.rules import Registration
 from headgate.catalog.ports.commits import RatifiedCommit, StagedCommit
 from headgate.catalog.ports.coordinator import CoordinatedTable
+from headgate.catalog.ports.ledger import Ledger, Registration
 from headgate.errors import CatalogUnavailable, ObjectNotFound
 from headgate.protocol.actions import EpochMillis, TxnId, Version
 from headgate.protocol.log import file_names

@@ -354,8 +354,9 @@ class DatabaseDirectory:
             )
 
     def _check_free(self, db: Connection, name: TableName) -> None:
-        taken = name_store.find_table(db, name) is not None
-        if taken or transfer_store.is_name_reserved(db, name, self.world.now_ms()):
+        if name_store.is_name_taken(db, name) or transfer_store.is_name_reserved(
+            db, name, self.world.now_ms()
+        ):
             raise _name_taken_error(name)
 
     def absolute(self, location: str) -> str:

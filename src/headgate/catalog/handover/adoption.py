@@ -191,7 +191,7 @@ class Adoptions:
         for found in claims:
             if found is not same:
                 self._check_rival(found, new)
-        if name_store.find_table(db, new.name) is not None:
+        if name_store.is_name_taken(db, new.name):
             raise TableExists(
                 f"there is already a table {new.name}: choose another name or drop it first",
                 name=str(new.name),
@@ -206,7 +206,7 @@ class Adoptions:
             commit_store.lock_names(db)
             if transfer_store.find_transfer(db, table_id) is None:
                 return AdoptionStatus.ADOPTED  # somebody else was faster
-            if name_store.find_table(db, name) is not None:
+            if name_store.is_name_taken(db, name):
                 raise TableExists(
                     f"the table at {self._handover.place(claim.location)!r} has come to this catalog, but "
                     f"the name {name} was given away meanwhile: adopt it again by another name",

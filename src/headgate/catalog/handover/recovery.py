@@ -42,7 +42,8 @@ class RecoveryWriter:
     def known(self) -> dict[TableId, RegisteredTable]:
         """Every table that the database knows."""
         with self.database.reading() as db:
-            rows = list(db.execute(select(commit_store.tables)))
+            managed = commit_store.tables.c.state != name_store.EXTERNAL_STATE
+            rows = list(db.execute(select(commit_store.tables).where(managed)))
         return {
             TableId(row.table_id): RegisteredTable(
                 TableName(row.schema_name, row.table_name),

@@ -13,11 +13,13 @@ from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import TableLeases
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.maintenance import MaintenancePermissions
 from headgate.catalog.ports.policies import CommitPolicy
 from headgate.catalog.ports.recovery import CatalogRecovery
@@ -86,6 +88,20 @@ class Belongings(Protocol):
         ...
 
 
+class OtherTables(Protocol):
+    """What a catalog offers to tables that it does not manage."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """What it has decided of tables that name it as their commit owner."""
+        ...
+
+    @property
+    def externals(self) -> ExternalTables:
+        """Ordinary tables that it has names for."""
+        ...
+
+
 class LakeCatalog(
     CommitCatalog,
     GroupCatalog,
@@ -96,6 +112,7 @@ class LakeCatalog(
     ExternalVersions,
     Upkeep,
     Belongings,
+    OtherTables,
     Protocol,
 ):
     """A catalog, on behalf of one principal; safe to share between threads."""

@@ -5,15 +5,17 @@ https://lakes.example/main     the lake ``main``
 https://example/lakes/main     the same, behind a proxy that puts the server below ``/lakes``
 """
 
+import os
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
 
 from headgate.catalog.ports.catalog import LakeCatalog
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.rest.calls import LakeCalls, pause_before
 from headgate.catalog.rest.rest_catalog import RestCatalog
 from headgate.catalog.rest.transport import AnswerLost, HttpAnswer, HttpTransport, NotSent
-from headgate.catalog.targets import CatalogTarget
+from headgate.catalog.targets import TOKEN_VARIABLE, CatalogTarget
 from headgate.catalog.wire.lake_description import API_VERSION, BASE_PATH, LakeDescription, ServedNames
 from headgate.catalog.wire.wire_errors import decode_error
 from headgate.errors import CatalogUnavailable, InvalidRequest, LakeNotFound
@@ -41,6 +43,14 @@ def open_rest(target: CatalogTarget) -> LakeCatalog:
             f"{API_VERSION!r}: update the older one"
         )
     return RestCatalog(LakeCalls(transport, found.name, settings.attempts), found)
+
+
+def open_owner_ledger(place: str) -> Ledger:
+    """The ledger of a lake behind a server, for the conf of a commit owner, which has no secret in it.
+
+    Who asks is known by the token in the environment of its process.
+    """
+    return open_rest(CatalogTarget(place, token=os.environ.get(TOKEN_VARIABLE))).ledger
 
 
 def _parse_address(place: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from typing_extensions import override
+
 from headgate.catalog.ports.access import (
     OWNER,
     AccessTokens,
@@ -17,10 +19,12 @@ from headgate.catalog.ports.commits import TableId
 from headgate.catalog.ports.directory import TableDisposal
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import LeaseHolding, LeaseHorizon, TableLeases
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.maintenance import MaintenancePermissions
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.rest.calls import LakeCalls, RemotePart, remote
@@ -145,6 +149,38 @@ class RestReleases(RemotePart):
     stay = remote(TableReleases.stay)
     gone = remote(TableReleases.gone)
     settle = remote(TableReleases.settle)
+
+
+class RestLedger(RemotePart):
+    """``Ledger``, over HTTP; those of the same lake are equal."""
+
+    records = remote(Ledger.records)
+    open = remote(Ledger.open)
+    find = remote(Ledger.find)
+    write = remote(Ledger.write)
+    commits = remote(Ledger.commits)
+    publish = remote(Ledger.publish)
+
+    @property
+    def _place(self) -> tuple[str, str]:
+        return self._calls.transport.root, self._calls.lake
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RestLedger) and self._place == other._place
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+
+class RestExternals(RemotePart):
+    """``ExternalTables``, over HTTP."""
+
+    register_external = remote(ExternalTables.register_external)
+    find_external = remote(ExternalTables.find_external)
+    external_tables = remote(ExternalTables.external_tables)
+    forget_external = remote(ExternalTables.forget_external)
 
 
 class RestCopies(RemotePart):

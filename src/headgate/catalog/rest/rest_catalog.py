@@ -41,6 +41,8 @@ class RestCatalog(RemotePart):
         self.tokens = parts.RestTokens(calls)
         self.adoptions = parts.RestAdoptions(calls)
         self.releases = parts.RestReleases(calls)
+        self.ledger = parts.RestLedger(calls)
+        self.externals = parts.RestExternals(calls)
         self.copies = parts.RestCopies(calls, self.principal)
 
     @override

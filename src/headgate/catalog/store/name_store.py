@@ -33,6 +33,9 @@ purged_tables = Table(
     Column("purged_ms", BigInteger, nullable=False),
 )
 
+EXTERNAL_STATE = "external"
+"""The state of a table that has a name here and is not managed: whoever looks for live ones misses it."""
+
 ENTRY_COLUMNS = (
     tables.c.table_id,
     tables.c.schema_name,
@@ -239,6 +242,12 @@ def find_table(db: Connection, name: TableName) -> TableEntry | None:
     """The live table of that name."""
     row = _BY_NAME.row(db, {"schema": name.schema, "table": name.table})
     return None if row is None else read_entry(*row)
+
+
+def is_name_taken(db: Connection, name: TableName) -> bool:
+    """Whether a live table has the name, or an ordinary one that is not managed."""
+    query = select(tables.c.table_id).where(tables.c.state.in_((LIVE, EXTERNAL_STATE)))
+    return db.execute(_where_name(query, name.schema, name.table).limit(1)).first() is not None
 
 
 def find_tables(db: Connection, names: Iterable[TableName]) -> dict[TableName, TableEntry]:

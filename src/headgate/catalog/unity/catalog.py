@@ -29,10 +29,12 @@ from headgate.catalog.ports.directory import (
     normalize_name,
 )
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import StagedFiles
 from headgate.catalog.ports.groups import GroupLost, GroupOutcome, GroupProposal, GroupRatified
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import CommitRecord, LoadedTable, LogHints
 from headgate.catalog.table_stores import open_store
@@ -76,6 +78,8 @@ class UnityModeCatalog:
         self.tokens = cast(AccessTokens, NotOffered("tokens", "use the server's own"))
         self.adoptions = cast(TableAdoptions, NotOffered("adopting a table", "create it and copy its rows"))
         self.releases = cast(TableReleases, NotOffered("releasing a table", "copy its rows elsewhere"))
+        self.externals = cast(ExternalTables, NotOffered("naming ordinary tables", "use its own API"))
+        self.ledger = cast(Ledger, NotOffered("owning the commits of other tables", "name another owner"))
         self.recoveries = cast(CatalogRecovery, NotOffered("recovery", _ASK_OPERATOR))
 
     def acting_as(self, principal: str, *, policies: Policies | None = None) -> "UnityModeCatalog":

@@ -26,11 +26,13 @@ from headgate.catalog.ports.commits import CommitCatalog, TableId
 from headgate.catalog.ports.directory import SchemaDirectory, TableDirectory, TableDisposal, TableRenaming
 from headgate.catalog.ports.directory_copy import DirectoryCopying
 from headgate.catalog.ports.events import EventFeed
+from headgate.catalog.ports.external_tables import ExternalTables
 from headgate.catalog.ports.external_versions import ExternalVersions, StagedFiles
 from headgate.catalog.ports.groups import GroupCatalog
 from headgate.catalog.ports.handover import TableAdoptions, TableReleases
 from headgate.catalog.ports.integrity import TableBooks
 from headgate.catalog.ports.leases import LeaseHolding, LeaseHorizon, TableLeases
+from headgate.catalog.ports.ledger import Ledger
 from headgate.catalog.ports.maintenance import MaintenancePermissions
 from headgate.catalog.ports.recovery import CatalogRecovery
 from headgate.catalog.ports.serving import ReaderCatalog
@@ -147,7 +149,6 @@ COMMITS = Part("commits", _whole, CommitCatalog)
 GROUPS = Part("groups", _whole, GroupCatalog)
 SCHEMAS = Part("schemas", _whole, SchemaDirectory)
 TABLES = Part("tables", _whole, TableDirectory)
-SCHEMAS = Part("schemas", _whole, SchemaDirectory)
 NAMES = Part("names", _whole, TableRenaming)
 READERS = Part("readers", _whole, ReaderCatalog)
 EXTERNAL = Part("external_versions", _whole, ExternalVersions)
@@ -163,12 +164,14 @@ GRANTING = Part("granting", _attribute("granting"), AccessControl)
 TOKENS = Part("tokens", _attribute("tokens"), AccessTokens)
 ADOPTIONS = Part("adoptions", _attribute("adoptions"), TableAdoptions)
 RELEASES = Part("releases", _attribute("releases"), TableReleases)
+LEDGER = Part("ledger", _attribute("ledger"), Ledger)
+EXTERNALS = Part("externals", _attribute("externals"), ExternalTables)
 COPIES = Part("copies", _attribute("copies"), DirectoryCopying)
 RECOVERIES = Part("recoveries", _attribute("recoveries"), CatalogRecovery)
 
 PARTS = (
     COMMITS, GROUPS, SCHEMAS, TABLES, NAMES, READERS, EXTERNAL, EVENTS, LEASES, PERMISSIONS, DISPOSAL,
-    PUBLICATIONS, BOOKS, GRANTING, TOKENS, ADOPTIONS, RELEASES, COPIES, RECOVERIES,
+    PUBLICATIONS, BOOKS, GRANTING, TOKENS, ADOPTIONS, RELEASES, LEDGER, EXTERNALS, COPIES, RECOVERIES,
 )  # fmt: skip
 """Every port of a catalog."""
 
@@ -278,6 +281,17 @@ OPERATIONS: tuple[PortOperation, ...] = (
     PortOperation(RELEASES, TableReleases.stay, Repeat.SAME, Access.PROPOSER),
     PortOperation(RELEASES, TableReleases.gone, Repeat.READ, Access.PROPOSER),
     PortOperation(RELEASES, TableReleases.settle, Repeat.SAME, Access.PROPOSER, CopyDue.NOW),
+    PortOperation(LEDGER, Ledger.records, Repeat.READ),
+    PortOperation(LEDGER, Ledger.open, Repeat.SAME),
+    PortOperation(LEDGER, Ledger.find, Repeat.READ),
+    # Asked again after its own success it says no, so a lost answer is told as unknown.
+    PortOperation(LEDGER, Ledger.write, Repeat.ONCE),
+    PortOperation(LEDGER, Ledger.commits, Repeat.READ),
+    PortOperation(LEDGER, Ledger.publish, Repeat.SAME),
+    PortOperation(EXTERNALS, ExternalTables.register_external, Repeat.SAME),
+    PortOperation(EXTERNALS, ExternalTables.find_external, Repeat.READ),
+    PortOperation(EXTERNALS, ExternalTables.external_tables, Repeat.READ),
+    PortOperation(EXTERNALS, ExternalTables.forget_external, Repeat.ONCE),
     # Clients leave these two to the server, which does the same after what it was asked for.
     PortOperation(COPIES, DirectoryCopying.write_if_due, Repeat.SAME, Access.ANYBODY),
     PortOperation(COPIES, DirectoryCopying.write_if_changed, Repeat.SAME, Access.ANYBODY),

@@ -14,6 +14,7 @@ from headgate.server.credentials.storage_access import (
     Secret,
     StorageAccess,
 )
+from headgate.server.credentials.store_rows import read_stores
 from headgate.server.credentials.table_credentials import (
     parse_operation,
     to_wire,
@@ -34,6 +35,7 @@ __all__ = [
     "StorageAccess",
     "location_url",
     "parse_operation",
+    "read_stores",
     "to_wire",
     "vend_by_id",
     "vend_for_staging",

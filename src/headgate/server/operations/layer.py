@@ -1,6 +1,7 @@
 """What does every request pass, before its route and after its answer?
 
-    head and body within their limits → a place among the requests in flight → the application, in its time
+    head and body within their limits → a place among the requests in flight → who sends a large body
+    → the application, in its time
     → the id in the answer → a line in the log, a count, a duration
 
 It stands around the whole application, so that what no route answers passes it too.
@@ -9,7 +10,7 @@ It stands around the whole application, so that what no route answers passes it 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from headgate import tracing
 from headgate.errors import CatalogUnavailable, CommitUnknown, HeadgateError
 from headgate.server import error_answers
-from headgate.server.operations import limits, logs
+from headgate.server.operations import limits, logs, strange_pages
 from headgate.server.operations.drain import Drain
 from headgate.server.operations.limits import BodySize
 from headgate.server.operations.metrics import ServerMetrics
@@ -47,6 +48,8 @@ class OperationsLayer:
     settings: ServerSettings
     metrics: ServerMetrics
     drain: Drain
+    authenticate: Callable[[str | None], object]
+    """Refuses an ``Authorization`` header that nobody is known by."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -75,10 +78,13 @@ class OperationsLayer:
     ) -> None:
         row, settings = limits.limit_for(scope["path"]), self.settings
         limits.require_modest_head(scope, headers, settings)
+        strange_pages.require_own_page(headers, settings)
         most = limits.body_limit(row, settings)
         limits.require_announced_size(headers, most)
         self.drain.enter(exempt=row.body is BodySize.NONE and row.is_timed)
         try:
+            if row.body is BodySize.LARGE and limits.may_be_large(headers, settings):
+                await asyncio.to_thread(self.authenticate, headers.get("authorization"))
             body = await limits.read_body(receive, most=most, seconds=settings.body_seconds)
             limits.require_sane_json(body, settings)
             async with asyncio.timeout(settings.request_seconds if row.is_timed else None) as deadline:

@@ -42,7 +42,7 @@ ROUTE_LIMITS: tuple[RouteLimit, ...] = (
     RouteLimit("probes and metrics", r"/(health|ready|metrics|schema)(/.*)?", BodySize.NONE),
     RouteLimit("events", r"/api/headgate/v1/lakes/[^/]+/events(/stream)?", BodySize.NONE, is_timed=False),
     RouteLimit("tokens", r"/.*/(auth|oauth|oauth2)/tokens?", BodySize.SMALL),
-    RouteLimit("grants", r"/.*/(permissions|principals|users|groups)(/.*)?", BodySize.SMALL),
+    RouteLimit("grants", r"/api/2\.1/unity-catalog/permissions(/.*)?", BodySize.SMALL),
     RouteLimit(
         "older names", r"/api/2\.1/unity-catalog/(catalogs|schemas|staging-tables)(/.*)?", BodySize.SMALL
     ),
@@ -80,6 +80,12 @@ def require_announced_size(headers: Mapping[str, str], most: int) -> None:
     if announced.isascii() and announced.isdecimal() and len(announced) <= 20 and int(announced) <= most:
         return
     raise _too_large(most)
+
+
+def may_be_large(headers: Mapping[str, str], settings: ServerSettings) -> bool:
+    """Whether a body is said to be large, or nothing is said: then who sends it is asked for first (T9)."""
+    announced = headers.get("content-length", "0")
+    return "transfer-encoding" in headers or int(announced) > settings.small_body_bytes
 
 
 def body_limit(row: RouteLimit, settings: ServerSettings) -> int:

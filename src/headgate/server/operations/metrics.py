@@ -3,12 +3,14 @@
 Routes are labelled by their template and callers not at all, so the number of series is that of the routes.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_OF_SOME = re.compile(rb'[{,](lake|webhook)="')
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -44,6 +46,12 @@ class ServerMetrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self.reported = Counter(
+            "headgate_reported",
+            "What clients report of their commits: files, bytes and rows that were added, removed or updated",
+            ("lake", "what"),
+            registry=self.registry,
+        )
         self.webhook_deliveries = Counter(
             "headgate_webhook_deliveries", "Calls of webhooks", ("webhook", "outcome"), registry=self.registry
         )
@@ -76,9 +84,17 @@ class ServerMetrics:
             self._by_lake[name] = gauge
             gauge.labels(lake).set_function(measure)
 
-    def page(self) -> bytes:
-        """Everything, in the text format of Prometheus."""
-        return generate_latest(self.registry)
+    def page(self, lake: str | None = None) -> bytes:
+        """Everything, in the text format of Prometheus; for who knows of one lake, nothing of the others."""
+        shown = generate_latest(self.registry)
+        if lake is None:
+            return shown
+        own = f'lake="{lake}"'.encode()
+        return b"".join(
+            line
+            for line in shown.splitlines(keepends=True)
+            if line.startswith(b"#") or own in line or not _OF_SOME.search(line)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from headgate.catalog.coordinator import rules
-from headgate.catalog.coordinator.rules import Registration
+from headgate.catalog.ports.ledger import Registration
 from headgate.errors import HeadgateError, InvalidRequest, NotAllowed
 from headgate.protocol.actions import Version
 

@@ -16,16 +16,21 @@ from headgate.catalog.catalog import Catalog
 from headgate.catalog.ports.access import CreatedToken, CredentialKind, TokenScope, secret_digest
 from headgate.catalog.ports.directory import TableName
 from headgate.catalog.wire.lake_description import ACTING_AS
+from headgate.clock import SystemWorld
 from headgate.errors import InvalidRequest, NotAuthenticated
 from headgate.server.app import ServerParts, create_app
 from headgate.server.auth.credentials import CredentialAuthenticator
 from headgate.server.auth.oidc import TokenVerifier
 from headgate.server.lakes import ServedLake, ServedLakes
+from headgate.server.operations.metered_catalog import meter
+from headgate.server.operations.parts import make_operations
+from headgate.server.settings import ServerSettings
 from headgate.settings import Settings
 from headgate.table.commit.background import PostCommitScheduler
 from tests.support.catalogs import a_catalog
 from tests.support.http_server import running
 from tests.support.issuers import NOW, Issuer, trusted
+from tests.support.proposals import inline
 from tests.support.tables import create_managed
 from tests.support.world import StillWorld
 
@@ -142,6 +147,32 @@ def test_a_token_of_one_lake_opens_no_other(served: Served) -> None:
     same = [{**each.json(), "requestId": None} for each in (hidden, missing)]
     assert str(same[0]).replace("other", "…") == str(same[1]).replace("nosuch", "…")
     assert served.call("GET", "/api/headgate/v1/lakes/other/tokens").status_code == 200
+
+
+def test_metrics_tell_a_token_of_one_lake_nothing_of_the_others(tmp_path: Path) -> None:
+    with two_lakes(tmp_path) as (main, other):
+        operations = make_operations(ServerSettings(behind_proxy=True))
+        lakes = ServedLakes(
+            tuple(
+                ServedLake(name, meter(name, catalog, operations.metrics), _lake(name, catalog).after_commit)
+                for name, catalog in (("main", main), ("secret-lake", other))
+            )
+        )
+        for lake in lakes:
+            table_id = create_managed(lake.catalog, TableName("s", "t")).table_id
+            lake.catalog.propose(inline(table_id, 1, lake.name))
+        knows = CredentialAuthenticator(lakes, SystemWorld(), secret_digest(ADMIN))
+        token = main.tokens.create("ana", ttl_ms=HOUR).secret
+        with running(create_app(ServerParts(lakes, knows, operations=operations))) as url:
+            of_one, of_all = (
+                httpx.get(f"{url}/metrics", headers={"Authorization": f"Bearer {each}"}).text
+                for each in (token, ADMIN)
+            )
+
+    assert "secret-lake" in of_all
+    assert "secret-lake" not in of_one
+    assert 'headgate_proposals_total{lake="main",outcome="ratified"} 1.0' in of_one
+    assert "headgate_requests_in_flight 1.0" in of_one
 
 
 def test_a_token_taken_back_elsewhere_is_good_for_seconds_at_most(served: Served) -> None:

@@ -13,8 +13,11 @@ import pytest
 from litestar import Request, get, post
 
 from headgate.catalog.catalog import Catalog
+from headgate.catalog.wire.lake_description import BASE_PATH
+from headgate.catalog.wire.operations import OPERATIONS, PortOperation
 from headgate.errors import CommitUnknown
-from headgate.server.operations import logs
+from headgate.server.operations import limits, logs
+from headgate.server.operations.limits import BodySize
 from tests.support.catalogs import a_catalog
 from tests.support.operated_server import NamedTokens, OperatedServer, operated
 from tests.support.waiting import PATIENCE_SECONDS, until
@@ -91,6 +94,14 @@ def test_an_endless_body_is_cut_off_in_bounded_memory(catalog: Catalog) -> None:
     assert sent < 512 * 1024 * 1024
     assert grown < 100 * 1024  # kilobytes
     assert alive.status == 200
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.path)
+def test_every_operation_of_our_clients_may_carry_commits(operation: PortOperation) -> None:
+    """A group of commits, above all, of which each may be inline."""
+    path = f"{BASE_PATH}/lakes/main/{operation.path}"
+
+    assert limits.limit_for(path).body is BodySize.LARGE
 
 
 @pytest.mark.parametrize("path", [OWN, UNITY, OLDER])

@@ -153,6 +153,31 @@ def test_a_stream_ends_when_the_token_is_no_longer_good(catalog: Catalog) -> Non
         assert set(stream.lines()) <= {": alive", ""}
 
 
+def test_a_stream_with_much_to_tell_ends_too_when_the_token_is_no_longer_good(catalog: Catalog) -> None:
+    tokens, table_id = NamedTokens(), create_managed(catalog).table_id
+    versions = iter(range(1, 100_000))
+    stop = threading.Event()
+
+    def keep_busy() -> None:
+        while not stop.is_set():
+            _commit(catalog, table_id, next(versions))
+
+    with (
+        operated(catalog, authenticator=tokens, events_seconds=0.001, heartbeat_seconds=0.05) as server,
+        _stream(server, Authorization="Bearer owner") as stream,
+    ):
+        busy = threading.Thread(target=keep_busy)
+        busy.start()
+        try:
+            stream.events(5)
+            tokens.gone.add("owner")
+            for _ in stream.lines():
+                pass  # it comes to an end
+        finally:
+            stop.set()
+            busy.join()
+
+
 def test_a_stream_ends_when_the_server_stops(catalog: Catalog) -> None:
     with operated(catalog, **QUICK) as server, _stream(server) as stream:
         next(stream.lines())

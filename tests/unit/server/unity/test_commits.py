@@ -270,7 +270,9 @@ def test_a_table_that_is_named_first_gets_its_version_0_from_the_server(
 @pytest.mark.parametrize(
     "change",
     [
-        {"table_type": "EXTERNAL"},
+        {"table_type": "VIEW"},
+        {"table_type": "EXTERNAL", "storage_location": None},
+        {"table_type": "EXTERNAL", "storage_location": "file:///nowhere/at/all"},
         {"data_source_format": "PARQUET"},
         {"columns": []},
         {"columns": [{**COLUMN, "type_json": "{"}]},

@@ -17,7 +17,7 @@ from headgate.storage.locate import locate
 from headgate.table.alter import create
 from headgate.table.alter.create import TableDefinition
 from tests.support.http_server import serving
-from tests.support.tables import create_managed
+from tests.support.tables import create_filesystem, create_managed
 from tests.support.unity_client import Refusal, UnityClient
 
 
@@ -186,6 +186,41 @@ def test_a_dropped_table_is_gone_and_can_be_had_back(client: UnityClient, catalo
     refused(404, "TABLE_NOT_FOUND", lambda: client.get("/tables/main.sales.orders"))
     refused(404, "TABLE_NOT_FOUND", lambda: client.delete("/tables/main.sales.orders"))
     assert catalog.undrop(TableName("sales", "orders")).table_id == staging.table_id
+
+
+def test_an_ordinary_table_is_listed_as_external_and_nobody_takes_it_for_managed(
+    catalog: Catalog, client: UnityClient, tmp_path: Path
+) -> None:
+    create_managed(catalog, TableName("sales", "orders"))
+    create_filesystem(locate(str(tmp_path / "ordinary")))
+    asked = {
+        "name": "ordinary", "catalog_name": "main", "schema_name": "sales", "table_type": "EXTERNAL",
+        "data_source_format": "DELTA", "columns": [], "storage_location": f"file://{tmp_path}/ordinary/",
+    }  # fmt: skip
+    catalog.granting.grant("READ", "sales", "ada")
+    ada = UnityClient(client.url, token="ada")
+    refused(403, "PERMISSION_DENIED", lambda: ada.post("/tables", **asked))
+
+    made = client.post("/tables", **asked)
+    again = client.post("/tables", **asked)
+    orders, listed = ada.get("/tables", catalog_name="main", schema_name="sales")["tables"]
+
+    assert made == again == listed == ada.get("/tables/main.sales.ordinary")
+    assert (made["table_type"], made["storage_location"]) == ("EXTERNAL", f"file://{tmp_path}/ordinary")
+    assert [column["name"] for column in made["columns"]] == ["id", "writer"]
+    assert "delta.feature.catalogManaged" not in made["properties"]
+    assert orders["properties"]["delta.feature.catalogManaged"] == "supported"
+    vended = ada.post("/temporary-table-credentials", table_id=made["table_id"], operation="READ")
+    assert vended["url"] == made["storage_location"]
+    refused(
+        403,
+        "PERMISSION_DENIED",
+        lambda: ada.post("/temporary-table-credentials", table_id=made["table_id"], operation="READ_WRITE"),
+    )
+    refused(403, "PERMISSION_DENIED", lambda: ada.delete("/tables/main.sales.ordinary"))
+    client.delete("/tables/main.sales.ordinary")
+    refused(404, "TABLE_NOT_FOUND", lambda: client.get("/tables/main.sales.ordinary"))
+    assert (tmp_path / "ordinary" / "_delta_log").is_dir()
 
 
 def test_who_may_not_see_a_table_hears_nothing_of_it(client: UnityClient, catalog: Catalog) -> None:

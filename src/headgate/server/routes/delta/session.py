@@ -13,10 +13,10 @@ from headgate.catalog.wire.delta_api import MetricsReport
 from headgate.errors import TooManyUnpublished
 from headgate.protocol.actions import Version
 from headgate.server.caller import Caller
-from headgate.server.commit_reports import CommitReports
 from headgate.server.credentials import CredentialVendor
 from headgate.server.delta_api import DeltaApiSettings
 from headgate.server.lakes import ServedLake, ServedLakes
+from headgate.server.operations.measured_commits import CommitReports
 from headgate.storage.locate import locate
 from headgate.table.commit import publish
 

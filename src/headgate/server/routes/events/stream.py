@@ -4,8 +4,8 @@
     event: commit
     data: {"cursor":41,"kind":"commit","table":"sales.orders",…}
 
-Who comes back with ``Last-Event-ID: 41`` goes on with 42. Nothing happened for a while: ``: alive``. A
-stream ends when the server is about to stop, and when the caller's token is no longer good.
+Who comes back with ``Last-Event-ID: 41`` goes on with 42. Now and then it says ``: alive``, and asks anew who
+is on the line: a stream ends when the caller's token is no longer good, and when the server is about to stop.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ class EventStream:
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The stream, until something ends it."""
-        settings, cursor, said = self.operations.settings, self.cursor, time.monotonic()
+        settings, cursor, asked = self.operations.settings, self.cursor, time.monotonic()
         yield _HEARTBEAT
         while not self.operations.drain.is_draining:
-            found = await self._after(cursor)
-            if found:
-                yield b"".join(format_event(event) for event in found)
-                cursor, said = found[-1].cursor, time.monotonic()
-            elif time.monotonic() - said >= settings.heartbeat_seconds:
+            if time.monotonic() - asked >= settings.heartbeat_seconds:  # however much there is to tell
                 if not await self._is_still_known():
                     return
                 yield _HEARTBEAT
-                said = time.monotonic()
+                asked = time.monotonic()
+            found = await self._after(cursor)
+            if found:
+                yield b"".join(format_event(event) for event in found)
+                cursor = found[-1].cursor
             if len(found) < _PAGE:
                 await asyncio.sleep(settings.events_seconds)
 

@@ -47,9 +47,10 @@ def show_metrics(
     request: Request[object, object, State], state: State, operations: NamedDependency[Operations]
 ) -> Response[bytes]:
     """Counters, histograms and gauges, in the text format of Prometheus."""
+    lake = None
     if not is_loopback(operations.settings.host) or operations.settings.behind_proxy:
-        provide_caller(request, state)
-    return Response(operations.metrics.page(), headers={"content-type": CONTENT_TYPE})
+        lake = provide_caller(request, state).lake
+    return Response(operations.metrics.page(lake), headers={"content-type": CONTENT_TYPE})
 
 
 ROUTER = Router(

@@ -58,5 +58,9 @@ def _find_table(lakes: ServedLakes, caller: Caller, table_id: str) -> tuple[Serv
             return lake, staging.table_id, staging.location
         except TableNotFound:
             continue
+    for lake in lakes:
+        for table in lake.catalog_for(caller.principal).externals.external_tables():
+            if table.table_id == table_id:
+                return lake, table.table_id, table.location
     lake, entry = find_by_id(lakes, caller, table_id)
     return lake, entry.table_id, entry.location

@@ -35,6 +35,11 @@ def shown_properties(entry: TableEntry, state: TableState) -> Mapping[str, str]:
 
     By ``delta.feature.catalogManaged`` other engines know that they have to ask this server for commits.
     """
+    return {**protocol_properties(state), "io.unitycatalog.tableId": entry.table_id}
+
+
+def protocol_properties(state: TableState) -> dict[str, str]:
+    """The properties of a table, and what its protocol says as properties."""
     protocol = state.protocol
     features = {*(protocol.reader_features or ()), *(protocol.writer_features or ())}
     return {
@@ -42,7 +47,6 @@ def shown_properties(entry: TableEntry, state: TableState) -> Mapping[str, str]:
         "delta.minReaderVersion": str(protocol.min_reader_version),
         "delta.minWriterVersion": str(protocol.min_writer_version),
         **{f"delta.feature.{feature}": "supported" for feature in sorted(features)},
-        "io.unitycatalog.tableId": entry.table_id,
     }
 
 

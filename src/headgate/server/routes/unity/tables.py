@@ -15,12 +15,14 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from headgate.catalog.ports.catalog import LakeCatalog
 from headgate.catalog.ports.commits import TableId, Tail
 from headgate.catalog.ports.directory import TableEntry, TableName
+from headgate.catalog.ports.external_tables import ExternalTable
 from headgate.catalog.wire.unity_api import CreateUnityTable, UnityTable, UnityTables
 from headgate.errors import HeadgateError, InvalidRequest, TableExists, TableNotFound
 from headgate.server.caller import Caller
 from headgate.server.lakes import ServedLake, ServedLakes
 from headgate.server.routes.delta.session import DeltaSession, open_session
 from headgate.server.routes.unity import first_version
+from headgate.server.routes.unity.external_tables import EXTERNAL_TYPE, show_external, show_readable
 from headgate.server.routes.unity.names import find_name
 from headgate.server.routes.unity.paging import take_page
 from headgate.server.routes.unity.schemas import require_schema
@@ -43,11 +45,18 @@ def list_tables(
     """The tables of a schema, as many of them as asked for."""
     lake = lakes.find(catalog_name)
     schema = require_schema(lake, caller, schema_name)
-    entries = lake.catalog_for(caller.principal).tables(schema)
+    catalog = lake.catalog_for(caller.principal)
+    entries: list[TableEntry | ExternalTable] = [
+        *catalog.tables(schema), *catalog.externals.external_tables(schema),
+    ]  # fmt: skip
+    entries.sort(key=lambda entry: entry.name.table)
     page, token = take_page(
         entries, lambda entry: entry.name.table, max_results=max_results, page_token=page_token
     )
-    return UnityTables(tables=tuple(_shown(lake, caller, page)), next_page_token=token)
+    managed = _shown(lake, caller, (entry for entry in page if isinstance(entry, TableEntry)))
+    others = show_readable(lake, (entry for entry in page if isinstance(entry, ExternalTable)))
+    shown = sorted((*managed, *others), key=lambda table: table.name)
+    return UnityTables(tables=tuple(shown), next_page_token=token)
 
 
 @get("/tables/{full_name:str}", status_code=200, sync_to_thread=True)
@@ -60,7 +69,10 @@ def get_table(
     """One table, published as far as it is ratified: Sail lists its log next, and wants no gap there."""
     lake, name = find_name(lakes, full_name)
     session = open_session(lake, caller, state)
-    loaded = session.catalog.load(name)
+    try:
+        loaded = session.catalog.load(name)
+    except TableNotFound as missing:
+        return show_external(lake, _external(session.catalog, name, missing))
     if loaded.tail.latest > loaded.tail.published and not session.settings.strict:
         _publish(session, loaded.entry)
     return show_table(lake, caller, loaded.entry, loaded.tail)
@@ -79,6 +91,8 @@ def create_table(
     name = TableName(data.schema_name, data.name)
     catalog = lake.catalog_for(caller.principal)
     _check_request(data)
+    if data.table_type.upper() == EXTERNAL_TYPE:
+        return _register_external(lake, catalog, name, data.storage_location or "")
     entry = _register(lake, catalog, name, data)
     lake.catalog.copies.write_if_due()
     return show_table(lake, caller, entry, catalog.tail(entry.table_id))
@@ -88,11 +102,33 @@ def create_table(
 def delete_table(
     caller: NamedDependency[Caller], lakes: NamedDependency[ServedLakes], full_name: FromPath[str]
 ) -> Response[bytes]:
-    """Drop a table; it can be had back until it is purged."""
+    """Drop a table, which can be had back until it is purged; of an ordinary one only the name goes."""
     lake, name = find_name(lakes, full_name)
-    lake.catalog_for(caller.principal).drop(name)
+    catalog = lake.catalog_for(caller.principal)
+    try:
+        catalog.drop(name)
+    except TableNotFound as missing:
+        catalog.externals.forget_external(_external(catalog, name, missing).name)
     lake.catalog.copies.now()
     return Response(b"", status_code=200)
+
+
+def _external(catalog: LakeCatalog, name: TableName, missing: TableNotFound) -> ExternalTable:
+    """The ordinary table of that name; if there is none, what was missing before."""
+    try:
+        return catalog.externals.find_external(name)
+    except TableNotFound:
+        raise missing from None
+
+
+def _register_external(lake: ServedLake, catalog: LakeCatalog, name: TableName, location: str) -> UnityTable:
+    """Name an ordinary table, which must be there: it is forgotten again if nobody can read it."""
+    made = catalog.externals.register_external(name, location)
+    try:
+        return show_external(lake, made)
+    except TableNotFound as exc:
+        catalog.externals.forget_external(name)
+        raise InvalidRequest(f"there is no Delta table at {location!r}: make it first") from exc
 
 
 def _publish(session: DeltaSession, entry: TableEntry) -> None:
@@ -125,7 +161,9 @@ def _tails(catalog: LakeCatalog, table_ids: list[TableId]) -> Mapping[TableId, T
 
 
 def _check_request(data: CreateUnityTable) -> None:
-    if data.table_type.upper() != _MANAGED:
+    if data.table_type.upper() == EXTERNAL_TYPE and not data.storage_location:
+        raise InvalidRequest("an EXTERNAL table is somewhere already: say where, as storage_location")
+    if data.table_type.upper() not in (_MANAGED, EXTERNAL_TYPE):
         raise InvalidRequest(
             f"a table of the type {data.table_type!r} cannot be made here: ask for a staging table, write "
             "version 0 to its location and make the table MANAGED"
