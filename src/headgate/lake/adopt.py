@@ -1,12 +1,14 @@
-"""What a lake offers to those who have Delta tables already: take them in, and give them back."""
+"""What a lake offers to those who have Delta tables already: take them in, give them back, name them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.catalog.ports.directory import parse_name
+from headgate.catalog.ports.external_tables import ExternalTable
+from headgate.errors import InvalidRequest, TableNotFound, UnsupportedFeature
 from headgate.lake.context import LakeContext
-from headgate.lake.path_table import at_path
+from headgate.lake.path_table import at_path, open_path
 from headgate.lake.table import Table
 from headgate.spark.commands import convert as converting
 from headgate.spark.session.schema import SchemaLike
@@ -82,3 +84,61 @@ class TableAdoption:
     def _services(self) -> TransferServices:
         catalog = self.context.catalog
         return TransferServices(catalog.adoptions, catalog.releases, catalog.principal, self.context.world)
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalNames:
+    """The part of a lake that knows tables which it does not manage."""
+
+    context: LakeContext
+
+    def register_external(self, location: str | Path, name: str) -> Table:
+        """Give an ordinary Delta table a name in the lake, which does not manage it; its files stay there.
+
+        ``lake.table(name)`` then opens it by its path, and its commits are decided as before: by its log, or
+        by its commit owner. Only the owner of the lake may. ``lake.adopt`` has the catalog decide instead.
+
+            lake.register_external("events", "sales.events")
+        """
+        wanted, place = parse_name(name), locations.canonical(str(location))
+        if not open_path(place, self.context.settings).exists():
+            raise InvalidRequest(f"there is no Delta table at {place!r}, so it gets no name: make it first")
+        self.context.catalog.externals.register_external(wanted, place)
+        return at_path(place, settings=self.context.settings)
+
+    def external_tables(self, schema_name: str | None = None) -> tuple[ExternalTable, ...]:
+        """The ordinary tables that the lake has names for; ``lake.tables()`` has those that it manages.
+
+        print(lake.external_tables("sales"))
+        """
+        return self.context.catalog.externals.external_tables(schema_name)
+
+    def forget_external(self, name: str) -> bool:
+        """Take the name of an ordinary table away; whether there was one. The table stays as it is.
+
+        lake.forget_external("sales.events")
+        """
+        return self.context.catalog.externals.forget_external(parse_name(name))
+
+    def is_managed(self, name: str) -> bool:
+        """Whether the catalog decides the commits of this table; ``TableNotFound`` if there is none.
+
+        assert lake.is_managed("sales.orders")
+        """
+        try:
+            self.context.resolve(name)
+        except TableNotFound as missing:
+            self.find(name, missing)
+            return False
+        return True
+
+    def open(self, name: str, missing: TableNotFound) -> Table:
+        """The ordinary table of that name; if there is none, what was ``missing`` before."""
+        return at_path(self.find(name, missing).location, settings=self.context.settings)
+
+    def find(self, name: str, missing: TableNotFound) -> ExternalTable:
+        """Where it is."""
+        try:
+            return self.context.catalog.externals.find_external(parse_name(name))
+        except (TableNotFound, UnsupportedFeature):  # a catalog of another kind may have none at all
+            raise missing from None

@@ -26,12 +26,11 @@ from headgate.errors import HeadgateError, InvalidRequest, TableNotFound
 from headgate.lake import lake_recovery
 from headgate.lake.access import LakeAccess
 from headgate.lake.activity import LakeActivity
-from headgate.lake.adopt import TableAdoption
+from headgate.lake.adopt import ExternalNames, TableAdoption
 from headgate.lake.clone import TableCloning
 from headgate.lake.context import LakeContext
 from headgate.lake.create import TableCreation
 from headgate.lake.directory import LakeDirectory
-from headgate.lake.external import ExternalNames
 from headgate.lake.pinned import OpenTableCache, TransactionAccess
 from headgate.lake.summaries import lake_summary
 from headgate.lake.table import Table

@@ -5,8 +5,8 @@
     df.alias("s").withColumn(…)        None: the new column has no qualifier, the others have theirs
 
 A frame does not tell: the plan behind it does, in the JVM or with Spark Connect in Python, and neither is a
-public form. Where it cannot be read the answer is None, by which nothing is wrong but slower: a MERGE then reads
-files of the target that the keys of its source leave out (``benchmarks/dml.py``).
+public form. Where it cannot be read the answer is None, by which nothing is wrong but slower: a MERGE then
+reads files of the target that the keys of its source leave out (``benchmarks/dml.py``).
 """
 
 from typing import Any
