@@ -12,6 +12,7 @@ from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
 from headgate.lake.small_data import SmallData
+from headgate.lake.stream_reading import StreamReading
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
@@ -47,6 +48,10 @@ def _small_data(table: "Table") -> SmallData:
     return table._small_data
 
 
+def _stream_reading(table: "Table") -> StreamReading:
+    return table._stream_reading
+
+
 @user_calls
 class Table:
     """Read it, write to it, look at its past."""
@@ -57,6 +62,7 @@ class Table:
         self._alteration = TableAlteration(opened)
         self._small_data = SmallData(opened)
         self._destination = destination
+        self._stream_reading = StreamReading(opened, self._streamed_to)
 
     @property
     def log(self) -> OpenedTable:
@@ -342,6 +348,7 @@ class Table:
         """
         return self._opened.unanswered()
 
+    read_stream = delegate(_stream_reading, StreamReading.read_stream)
     to_arrow = delegate(_small_data, SmallData.to_arrow)
     to_pandas = delegate(_small_data, SmallData.to_pandas)
     publish = delegate(_alteration, TableAlteration.publish)

@@ -8,7 +8,7 @@ it reads in those.
 from dataclasses import dataclass
 
 from headgate.errors import SchemaMismatch
-from headgate.protocol.actions import Metadata
+from headgate.protocol.actions import Metadata, Version
 from headgate.protocol.schema import column_mapping, evolution
 from headgate.protocol.schema import json as schema_json
 from headgate.protocol.schema.column_mapping import ColumnMappingMode
@@ -22,7 +22,7 @@ class ReadColumns:
     """In which columns a stream reads: those of its table at a version."""
 
     metadata: Metadata
-    version: int
+    version: Version
 
 
 def check_metadata(found: Metadata, version: int, read: ReadColumns) -> None:
@@ -48,8 +48,8 @@ def _check_readable(found: Metadata, version: int, read: ReadColumns) -> None:
     if why is not None:
         raise SchemaMismatch(
             f"since version {version}, which the stream has yet to read, {why}; a stream reads all versions "
-            "in the same columns, so it cannot go on from there. Start a new one, with a new checkpoint and a "
-            "starting version after that change, or read the versions before it with table.read(version=…)",
+            "in the same columns, so it cannot go on from there. Start a new one, with a new checkpoint and "
+            "a starting version after that change, or read the versions before it with table.read(version=…)",
             code="DELTA_STREAMING_INCOMPATIBLE_SCHEMA_CHANGE", version=version,
         )  # fmt: skip
 
