@@ -43,7 +43,7 @@ def test_killed_over_and_over_a_stream_copies_each_row_once(tmp_path: Path) -> N
         rounds.play(stream_sources.POINTS[number % len(stream_sources.POINTS)], chance.choice([1, 1, 2, 3]))
         if number % _RESTS == _RESTS - 1:
             rounds.finish()
-        print(f"{number + 1} rounds, killed {sum(rounds.kills.values())}: {dict(rounds.kills)}", flush=True)  # noqa: T201
+        print(f"{number + 1} rounds, killed {sum(rounds.kills.values())}: {dict(rounds.kills)}", flush=True)
 
     rounds.finish()
 

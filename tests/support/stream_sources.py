@@ -30,7 +30,7 @@ _passed: Counter[str] = Counter()
 
 
 def run(lake: Path, checkpoint: Path, *, files: int, point: str = NEVER, number: int = 1) -> bool:
-    """Run the program in a process of its own; whether it died where it should, rather than came to its end."""
+    """Run the program in a process of its own; whether it died where it should, or came to its end."""
     java = {"JAVA_HOME": JAVA.read_text().strip()} if JAVA.exists() else {}
     told = [str(lake), str(checkpoint), str(files), point, str(number)]
     ran = subprocess.run(
