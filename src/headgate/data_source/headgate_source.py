@@ -1,8 +1,8 @@
 """What is ``format("headgate")``? A data source of Spark in Python, for tables by path and by name.
 
 It is for programs that name a format and cannot call ``table.read()``. Spark's Python data sources read all
-columns of a table whatever a query selects, so ``table.read()`` and ``table.read_stream()``, which are Spark's
-own parquet scan, are several times as fast.
+columns of a table whatever a query selects, so ``table.read()`` and ``table.read_stream()``, which are
+Spark's own parquet scan, are several times as fast.
 """
 
 from collections.abc import Mapping
