@@ -97,7 +97,7 @@ def test_saved_as_a_table_of_spark_the_rows_are_at_the_path_it_names(
 ) -> None:
     headgate.register_source(spark)
     place = str(tmp_path / "saved")
-    saved = rows(spark, 0, 3).write.format("headgate").mode("append").option("path", place)
+    saved = rows(spark, 0, 3).write.format("headgate").mode("append").option("location", place)
     try:
         saved.saveAsTable("saved_here")
         assert headgate.at_path(place).read().count() == 3

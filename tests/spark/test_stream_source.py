@@ -197,7 +197,7 @@ def test_a_stream_into_another_table_copies_each_row_once_s322(
 
 
 def test_a_batch_that_streams_its_own_target_is_no_blind_append(
-    spark: SparkSession, table: Table, tmp_path: Path
+    spark: SparkSession, table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream = table.read_stream().where("id < 2").selectExpr("id + 1000 AS id", "day")
 
@@ -205,15 +205,11 @@ def test_a_batch_that_streams_its_own_target_is_no_blind_append(
 
     written = next(entry for entry in table.log.history() if entry.info.operation == "STREAMING UPDATE")
     assert written.info.is_blind_append is False
-    with before_commit(table, lambda: table.append(ids(spark, 50, 51))):
-        table.append(ids(spark, 1, 2))
-        said = code_of(
-            lambda: table.write_stream(
-                table.read_stream().where("id < 2").selectExpr("id + 1000 AS id", "day"),
-                checkpoint=tmp_path / "c",
-                available_now=True,
-            ).awaitTermination()
-        )
+    table.append(ids(spark, 1, 2))
+    again = table.read_stream().where("id < 2").selectExpr("id + 1000 AS id", "day")
+    before_commit(monkeypatch, table, lambda: table.append(ids(spark, 50, 51)))
+    query = table.write_stream(again, checkpoint=tmp_path / "c", available_now=True)
+    said = code_of(query.awaitTermination)
     assert "DELTA_CONCURRENT_APPEND" in said
 
 

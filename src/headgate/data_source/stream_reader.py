@@ -15,7 +15,6 @@ from typing_extensions import override
 
 from headgate.data_source import batch_reader, file_tasks, table_finders
 from headgate.data_source.table_finders import OWN_OPTIONS, TableFinder
-from headgate.errors import VersionNotFound
 from headgate.protocol.actions import AddFile
 from headgate.spark.scan import change_feed
 from headgate.spark.streaming import read_stream_options
@@ -84,8 +83,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         begins = None if start == _BEGINNING else stream_offsets.from_plain(start)
         stream = self._stream
         batch = stream.batch(begins, stream_offsets.from_plain(end))
-        if batch.lost is not None:
-            raise VersionNotFound(batch.lost, code="DELTA_MISSING_FILES_UNEXPECTED_VERSION")
+        if batch.failure is not None:
+            raise batch.failure
         feed = stream.asked.read_change_feed
         columns = batch_reader.task_columns(stream.columns.metadata, self._names, feed=feed)
         store = table_finders.store_opener(stream.table, self._find)

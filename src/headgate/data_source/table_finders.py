@@ -1,6 +1,7 @@
 """Which table do the options of a data source mean, and how does another process find it?
 
 .load("/data/orders")  ·  .option("path", "s3://bucket/orders")      the table at a path
+    .option("location", "/data/orders")                                  the same, also for saveAsTable
 .load("sales.orders")  ·  .option("table", "main.sales.orders")      a table of a lake that is registered
 """
 
@@ -18,8 +19,8 @@ from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.opened_table import OpenedTable
 
-PATH, TABLE = "path", "table"
-OWN_OPTIONS = (PATH, TABLE)
+PATH, LOCATION, TABLE = "path", "location", "table"
+OWN_OPTIONS = (PATH, LOCATION, TABLE)
 """The options that say which table is meant."""
 TableFinder = Callable[[], OpenedTable]
 """Opens the table, in whatever process; ``TableNotFound`` if there is none."""
@@ -33,9 +34,11 @@ def find_by_options(options: Mapping[str, str], lakes: Lakes) -> TableFinder:
 
 def path_option(options: Mapping[str, str]) -> str | None:
     """The path that options name, if they name one."""
-    place = options.get(PATH)
-    if place is None or TABLE in options or not ("/" in place or ":" in place):
-        return None
+    place = options.get(LOCATION)
+    if place is None:
+        place = options.get(PATH)
+        if place is None or TABLE in options or not ("/" in place or ":" in place):
+            return None
     return location_spelling.absolute(place)
 
 

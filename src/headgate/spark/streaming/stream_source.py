@@ -115,7 +115,9 @@ class _TableSource:
             begins = stream_offsets.from_json(start.get().json())
         found = self._stream.batch(begins, stream_offsets.from_json(end.json()))
         rows = batch_rows(self._spark, self._stream, found)
-        return self._keep((rows if found.lost is None else _failing(self._spark, rows, found.lost))._jdf)
+        if found.failure is not None:
+            rows = _failing(self._spark, rows, str(found.failure))
+        return self._keep(rows._jdf)
 
     def getOffset(self) -> JavaObject:
         return self._classes.nothing

@@ -16,7 +16,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.errors import CorruptLog, InvalidRequest, ObjectNotFound, VersionNotFound
+from headgate.errors import CorruptLog, InvalidRequest, ObjectNotFound, UserError, VersionNotFound
 from headgate.protocol import table_features
 from headgate.protocol.actions import AddFile, Commit, EpochMillis, Version
 from headgate.protocol.schema import partitioning
@@ -50,8 +50,8 @@ class StreamBatch:
     initial: InitialFiles | None = None
     added: tuple[AddFile, ...] = ()
     changes: tuple[VersionChanges, ...] = ()
-    lost: str | None = None
-    """Why some versions of the batch cannot be read any more."""
+    failure: UserError | None = None
+    """Why the batch cannot be read: a version is gone, or an option that passed over one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,10 @@ class TableStream:
         return advance(self, here, self.asked.limits if limits is None else limits, latest)
 
     def batch(self, start: StreamOffset | None, end: StreamOffset) -> StreamBatch:
-        """The files of the batch from ``start`` (None: where the stream began) up to ``end``."""
+        """The files of the batch from ``start`` (None: where the stream began) up to ``end``.
+
+        Spark also asks for batches that it does not read again, so what is wrong is told, not raised.
+        """
         here = end.first if start is None else start
         self._check_offset(end)
         self._check_offset(here)
@@ -124,7 +127,10 @@ class TableStream:
         kept = [(one, commit) for one, commit in found if commit is not None]
         if self.asked.read_change_feed:
             return StreamBatch(initial, (), tuple(self._changes([one for one, _ in kept])), lost)
-        return StreamBatch(initial, tuple(self._added(kept)), (), lost)
+        try:
+            return StreamBatch(initial, tuple(self._added(kept)), (), lost)
+        except InvalidRequest as refused:  # who planned the batch was told to pass over it
+            return StreamBatch(initial, failure=refused)
 
     def snapshot_units(self, version: int) -> Sequence[FileUnit]:
         """The files of the initial snapshot."""
@@ -210,11 +216,11 @@ class TableStream:
                 return {version: None}
         return {commit.version: commit for commit in found}
 
-    def _lost(self, found: Iterable[tuple[VersionSlice, Commit | None]]) -> str | None:
+    def _lost(self, found: Iterable[tuple[VersionSlice, Commit | None]]) -> VersionNotFound | None:
         if not self.asked.fail_on_data_loss:
             return None
         gone = next((one.version for one, commit in found if commit is None), None)
-        return None if gone is None else str(self._data_loss(gone))
+        return None if gone is None else self._data_loss(gone)
 
     def _data_loss(self, version: int) -> VersionNotFound:
         return VersionNotFound(

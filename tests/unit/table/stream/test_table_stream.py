@@ -225,8 +225,22 @@ def test_a_batch_whose_commits_are_gone_is_told_of_and_fails_only_if_it_is_read(
 
     found = stream_of(table).batch(start, end)
 
-    assert found.lost is not None
-    assert "DELTA_MISSING_FILES_UNEXPECTED_VERSION" in found.lost
+    assert found.failure is not None
+    assert found.failure.code == "DELTA_MISSING_FILES_UNEXPECTED_VERSION"
+
+
+def test_a_batch_that_was_done_under_other_options_fails_only_if_it_is_read(table: OpenedTable) -> None:
+    add(table, "a")
+    lenient = stream_of(table, ignore_deletes=True)
+    start = lenient.latest_offset(None)
+    remove(table, "a")
+    end = lenient.latest_offset(start)
+
+    found = stream_of(table).batch(start, end)
+
+    assert found.failure is not None
+    assert found.failure.code == "DELTA_SOURCE_IGNORE_DELETE"
+    assert read_all(stream_of(table), end) == []
 
 
 def test_a_table_made_anew_in_its_place_is_refused(tmp_path: Path) -> None:
