@@ -1,7 +1,7 @@
 """Which table do the options of a data source mean, and how does another process find it?
 
 .load("/data/orders")  ·  .option("path", "s3://bucket/orders")      the table at a path
-    .option("location", "/data/orders")                                  the same, also for saveAsTable
+.option("location", "/data/orders")                                  the same, also for saveAsTable
 .load("sales.orders")  ·  .option("table", "main.sales.orders")      a table of a lake that is registered
 """
 
