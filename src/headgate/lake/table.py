@@ -12,7 +12,6 @@ from headgate.calls.delegation import delegate
 from headgate.errors import InvalidRequest
 from headgate.lake.definition import TableAlteration
 from headgate.lake.small_data import SmallData
-from headgate.lake.stream_reading import StreamReading
 from headgate.protocol.domains.rules import DomainSettings
 from headgate.spark.calls import moments
 from headgate.spark.calls.arguments import LocalRows
@@ -28,6 +27,7 @@ from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import kind
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
+from headgate.spark.streaming.stream_reading import StreamReading
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
