@@ -92,20 +92,6 @@ def test_rows_are_written_to_a_path_and_to_a_table_of_a_lake(
     assert all(report.is_clean for report in lake.check())
 
 
-def test_saved_as_a_table_of_spark_the_rows_are_at_the_path_it_names(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    headgate.register_source(spark)
-    place = str(tmp_path / "saved")
-    saved = rows(spark, 0, 3).write.format("headgate").mode("append").option("location", place)
-    try:
-        saved.saveAsTable("saved_here")
-        assert headgate.at_path(place).read().count() == 3
-        assert spark.table("saved_here").count() == 3
-    finally:
-        spark.sql("DROP TABLE IF EXISTS saved_here")
-
-
 def test_what_the_source_cannot_do_is_refused_by_name() -> None:
     with pytest.raises(UnsupportedFeature, match="replaceWhere"):
         arrow_writer.write_options_of({"replaceWhere": "id = 1", "path": "/x"})

@@ -1,8 +1,9 @@
 """Which table do the options of a data source mean, and how does another process find it?
 
-.load("/data/orders")  ·  .option("path", "s3://bucket/orders")      the table at a path
-.option("location", "/data/orders")                                  the same, also for saveAsTable
-.load("sales.orders")  ·  .option("table", "main.sales.orders")      a table of a lake that is registered
+A path has a slash or a colon in it; a name has neither:
+
+    .load("/data/orders")  ·  .option("path", "s3://bucket/orders")      the table at a path
+    .load("sales.orders")  ·  .option("table", "main.sales.orders")      a table of a lake that is registered
 """
 
 from collections.abc import Callable, Mapping
@@ -19,8 +20,8 @@ from headgate.storage.locate import locate
 from headgate.storage.store import Store
 from headgate.table.opened_table import OpenedTable
 
-PATH, LOCATION, TABLE = "path", "location", "table"
-OWN_OPTIONS = (PATH, LOCATION, TABLE)
+PATH, TABLE = "path", "table"
+OWN_OPTIONS = (PATH, TABLE)
 """The options that say which table is meant."""
 TableFinder = Callable[[], OpenedTable]
 """Opens the table, in whatever process; ``TableNotFound`` if there is none."""
@@ -34,11 +35,9 @@ def find_by_options(options: Mapping[str, str], lakes: Lakes) -> TableFinder:
 
 def path_option(options: Mapping[str, str]) -> str | None:
     """The path that options name, if they name one."""
-    place = options.get(LOCATION)
-    if place is None:
-        place = options.get(PATH)
-        if place is None or TABLE in options or not ("/" in place or ":" in place):
-            return None
+    place = options.get(PATH)
+    if place is None or TABLE in options or not ("/" in place or ":" in place):
+        return None
     return location_spelling.absolute(place)
 
 

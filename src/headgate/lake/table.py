@@ -27,8 +27,8 @@ from headgate.spark.scan import change_feed, scan
 from headgate.spark.session import kind
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
-from headgate.spark.streaming.stream_reading import StreamReading
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
+from headgate.spark.streaming.stream_reading import StreamReading
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
 from headgate.table.alter import restore
