@@ -15,7 +15,7 @@ from headgate import Table
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    rows, files, rounds = (2_000, 2, 1) if quick else (16_000_000, 40, 3)
+    rows, files, rounds = (2_000, 2, 1) if quick else (8_000_000, 20, 3)
     spark = scan.session()
     try:
         table = scan.write_table(spark, place / "rows", rows, files)

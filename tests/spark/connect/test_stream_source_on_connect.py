@@ -21,8 +21,8 @@ def test_a_stream_of_a_table_is_copied_once_over_restarts(
         table.append([{"id": number, "day": number % 2} for number in range(start, start + 4)])
         stream = table.read_stream(max_files_per_trigger=1)
         assert stream.isStreaming
-        query = lake.write_stream(stream, "s.copy", checkpoint=tmp_path / "c", available_now=True)
-        query.awaitTermination()
-        copied.append(sorted(lake.table("s.copy").to_arrow()["id"].to_pylist()))
+        query = stream.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "c"))
+        query.trigger(availableNow=True).start(str(tmp_path / "copy")).awaitTermination()
+        copied.append(sorted(row.id for row in spark.read.parquet(str(tmp_path / "copy")).collect()))
 
     assert copied == [[0, 1, 2, 3], list(range(8))]
