@@ -62,7 +62,7 @@ def run(place: Path, *, quick: bool) -> Iterator[Result]:
     queries = ["sum"] if quick else list(_QUERIES)
     spark = session()
     try:
-        table = _write(spark, place / "rows", rows, files)
+        table = write_table(spark, place / "rows", rows, files)
         yield from _scans(spark, table, "scan", queries, rounds)
         deleted = deleted_rows.from_every_file(table, place / "deleted")
         yield from _scans(spark, deleted, "5 % deleted", queries, rounds)
@@ -160,7 +160,8 @@ def _compared(name: str, seconds: Sequence[float], note: str) -> Result:
     return Result(name, Measure(1 / ours), Measure(1 / peer), (f"{both}; {note}",), peer_name="spark")
 
 
-def _write(spark: SparkSession, location: Path, rows: int, files: int) -> Table:
+def write_table(spark: SparkSession, location: Path, rows: int, files: int) -> Table:
+    """A table of so many rows in so many files."""
     mixed = F.col("id") * 7_919 % 1_000_003
     df = spark.range(0, rows, 1, files).select(
         "id",

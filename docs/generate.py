@@ -41,9 +41,12 @@ from headgate.server.settings import ROWS as SERVER_SETTINGS
 from headgate.settings import Settings
 from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
+from headgate.spark.streaming.read_option_rows import READ_OPTIONS, REFUSED_READ_OPTIONS, ReadKind
 from headgate.sqlstates import SQLSTATES
 from headgate.table import authority
 from headgate.table.authority import Decider
+from headgate.table.stream.commit_files import COMMIT_REFUSALS
+from headgate.table.stream.read_options import READ_CONTRADICTIONS
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.support.referee_features import FEATURES as REFEREED
@@ -244,6 +247,37 @@ def _options() -> Iterator[str]:
         yield f"| `{row.name}` | {delta} | {row.kind.what} | {default} | {takers} | {row.means} |"
 
 
+def _read_options() -> Iterator[str]:
+    yield "| option | Delta's name | value | unless it is given | taken by | what it does |"
+    yield "|---|---|---|---|---|---|"
+    for row in READ_OPTIONS:
+        delta = ", ".join(f"`{name}`" for name in row.delta)
+        default = "" if row.default is None else f"`{row.default}`"
+        takers = ", ".join(kind.value for kind in ReadKind if kind in row.taken_by)
+        yield f"| `{row.name}` | {delta} | {row.kind.what} | {default} | {takers} | {row.means} |"
+
+
+def _refused_read_options() -> Iterator[str]:
+    yield "| Delta's name | why it is refused |"
+    yield "|---|---|"
+    for row in REFUSED_READ_OPTIONS:
+        yield f"| `{row.delta}` | {row.why} |"
+
+
+def _read_contradictions() -> Iterator[str]:
+    yield "| cannot be meant | code |"
+    yield "|---|---|"
+    for row in READ_CONTRADICTIONS:
+        yield f"| {row.says} | `{row.code}` |"
+
+
+def _stream_refusals() -> Iterator[str]:
+    yield "| a commit that | stops a stream with | unless |"
+    yield "|---|---|---|"
+    for row in COMMIT_REFUSALS:
+        yield f"| {row.what} | `{row.code}` | {row.instead} |"
+
+
 def _ratified() -> Iterator[str]:
     yield "| rule | what must hold | code |"
     yield "|---|---|---|"
@@ -377,6 +411,10 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "merges": _merges,
     "write_options": _write_options,
     "options": _options,
+    "read_options": _read_options,
+    "refused_read_options": _refused_read_options,
+    "read_contradictions": _read_contradictions,
+    "stream_refusals": _stream_refusals,
     "ratified": _ratified,
     "functions": _functions,
     "policies": _policies,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run __getatt
     from headgate import coordinators, domains, errors, owners, policies, settings
     from headgate.catalog.ports.access import Privilege
     from headgate.catalog.ports.events import Event
+    from headgate.data_source.headgate_source import register_source
     from headgate.lake.lake import Lake, connect
     from headgate.lake.lake_recovery import recover
     from headgate.lake.path_table import at_path, check_path, convert, write_path
@@ -47,6 +48,7 @@ __all__ = [
     "policies",
     "query_id",
     "recover",
+    "register_source",
     "settings",
     "write_path",
 ]
@@ -70,6 +72,7 @@ _HOMES = {
     "named_errors": "headgate.spark.calls.errors",
     "query_id": "headgate.spark.streaming.query_identity",
     "recover": "headgate.lake.lake_recovery",
+    "register_source": "headgate.data_source.headgate_source",
     "write_path": "headgate.lake.path_table",
 }
 _MODULES = frozenset({"coordinators", "domains", "errors", "owners", "policies", "settings"})

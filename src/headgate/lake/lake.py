@@ -97,7 +97,8 @@ class Lake:
         after_commit = PostCommitScheduler(settings, catalog.copies.write_if_due, gathering)
         context = LakeContext(catalog, settings, world, after_commit, again)
         self._catalog = catalog
-        self._address = address
+        self.address = address
+        """How another process connects to it; None if none can."""
         self._context = context
         self._access = LakeAccess(catalog.granting, catalog.tokens)
         self._activity = LakeActivity(catalog, world, context.open_table)
@@ -342,12 +343,12 @@ def connect(
 
 
 @cache
-def _lake_at(address: LakeAddress) -> Lake:
-    """The lake of a process that only writes the batches of a stream; it is open as long as that runs."""
+def lake_at(address: LakeAddress) -> Lake:
+    """The lake of a process that works for a query of another; it is open as long as that runs."""
     return connect(
         address.target, settings=address.settings, principal=address.principal, token=address.token
     )
 
 
 def _destination(address: LakeAddress, name: str, properties: Mapping[str, str] | None) -> Destination:
-    return _lake_at(address)._creation.destination(name, properties)
+    return lake_at(address)._creation.destination(name, properties)

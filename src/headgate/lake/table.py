@@ -34,6 +34,7 @@ from headgate.spark.session import schema as spark_schema
 from headgate.spark.streaming import sink, stream_options
 from headgate.spark.streaming.micro_batch import BatchWriter, Destination
 from headgate.spark.streaming.stream_options import BatchKwargs, StreamKwargs, StreamMode
+from headgate.spark.streaming.stream_reading import StreamReading
 from headgate.spark.write import append_overwrite, explain
 from headgate.spark.write.explain import WritePlan
 from headgate.table.opened_table import OpenedTable
@@ -52,6 +53,10 @@ def _upkeep(table: "Table") -> TableUpkeep:
     return table._upkeep
 
 
+def _stream_reading(table: "Table") -> StreamReading:
+    return table._stream_reading
+
+
 @user_calls
 class Table:
     """Read it, write to it, look at its past."""
@@ -63,6 +68,7 @@ class Table:
         self._small_data = SmallData(opened)
         self._upkeep = TableUpkeep(opened)
         self._destination = destination
+        self._stream_reading = StreamReading(opened, self._streamed_to)
 
     @property
     def log(self) -> OpenedTable:
@@ -320,6 +326,7 @@ class Table:
     purge = delegate(_upkeep, TableUpkeep.purge)
     vacuum = delegate(_upkeep, TableUpkeep.vacuum)
     generate = delegate(_upkeep, TableUpkeep.generate)
+    read_stream = delegate(_stream_reading, StreamReading.read_stream)
     to_arrow = delegate(_small_data, SmallData.to_arrow)
     to_pandas = delegate(_small_data, SmallData.to_pandas)
     publish = delegate(_alteration, TableAlteration.publish)

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from pyspark.sql import SparkSession
 
 from headgate.catalog.ports.directory import TableName
+from headgate.data_source import headgate_source
 from headgate.errors import InvalidRequest
 from headgate.lake.lake import Lake
 
@@ -49,6 +50,8 @@ def register(spark: SparkSession, lake: Lake, name: str = DEFAULT_NAME) -> None:
         lake_id = uuid.uuid4().hex
         _registered[lake_id] = lake
         _remember(spark, {**known, name.lower(): lake_id})
+    reachable = {each: known for each, known in registered_lakes(spark).items() if known.address is not None}
+    headgate_source.register_source(spark, reachable)
 
 
 def unregister(spark: SparkSession, lake: Lake) -> None:

@@ -112,7 +112,7 @@ def scan(
 ) -> ScannedRows:
     """The rows of a piece, by the binder that the session has or can have."""
     chosen = _configured_binder(spark)
-    if chosen is Binder.PORTABLE:
+    if chosen is Binder.PORTABLE and not asked.piece.is_streaming:
         return _portable(spark, wanted, asked)
     reason = _obstacle(spark)
     if reason is None:
@@ -126,6 +126,11 @@ def scan(
             TypeError,
         ) as exc:
             reason = f"{type(exc).__name__}: {str(exc).partition(chr(10))[0]}"
+    if asked.piece.is_streaming:
+        raise InvalidRequest(
+            f"the files of a batch of a stream cannot be given to Spark here: {reason}. Read the table by "
+            "spark.readStream.format('headgate'), which is slower and does without"
+        )
     if chosen is Binder.CLASSIC:
         raise InvalidRequest(
             f"the session asks for {SETTING}=classic, and that does not work here: {reason}. "
@@ -182,7 +187,15 @@ def _classic(
     spelled = (own.path, own.uri) if asked.own_metadata else None
     access = vended_access.access_options(piece.location)
     listing = FileListing(
-        piece.uris, piece.sizes, piece.modified_ms, numbers, spelled, piece.mark, piece.held, access
+        piece.uris,
+        piece.sizes,
+        piece.modified_ms,
+        numbers,
+        spelled,
+        piece.mark,
+        piece.held,
+        access,
+        piece.is_streaming,
     )
     rows = classic_file_index.scan(
         spark, wanted, listing, None if skip is None else partial(skip.keep, piece)

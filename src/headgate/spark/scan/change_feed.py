@@ -4,15 +4,24 @@ Changed rows are read like the rows of a table whose files share three more colu
 writer recorded changes in files of their own, these say themselves what happened to each row.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import CorruptLog
-from headgate.protocol.actions import AddCdcFile, AddFile, DeletionVector, EpochMillis, RemoveFile
+from headgate.protocol.actions import (
+    AddCdcFile,
+    AddFile,
+    DeletionVector,
+    EpochMillis,
+    Metadata,
+    RemoveFile,
+    Version,
+)
 from headgate.protocol.file_key import canonical_path
 from headgate.protocol.log import deletion_vectors
 from headgate.protocol.log.deletion_vectors import DeletedRows
@@ -37,18 +46,51 @@ _STAMP = Field(TIMESTAMP, Primitive("timestamp"))
 def read(spark: SparkSession, table: OpenedTable, asked: VersionRange) -> DataFrame:
     """The changed rows of these versions, in the columns the table has at the last of them."""
     end, found = table.changes(asked)
-    columns = scan.scan_columns(end.state.metadata)
-    extended = replace(columns, schema=Struct((*columns.schema.fields, *_feed_columns())))
-    files = (*_data_files(table, found), *_cdc_files(found))
-    parts = list(_scans(spark, table, extended, files))
+    return rows_of_files(
+        spark, table, feed_columns(end.state.metadata), files_of_changes(table, found), scan.rows
+    )
+
+
+def feed_columns(metadata: Metadata) -> ScanColumns:
+    """The columns of a table, and the three that tell what happened to a row."""
+    columns = scan.scan_columns(metadata)
+    return replace(columns, schema=Struct((*columns.schema.fields, *_feed_columns())))
+
+
+def files_of_changes(table: OpenedTable, found: Sequence[VersionChanges]) -> Iterator[AddFile]:
+    """The files whose rows tell what changed, each with what happened to its rows."""
+    yield from _data_files(table, found)
+    yield from _cdc_files(found)
+
+
+def as_inserted(files: Iterable[AddFile], version: Version, timestamp: EpochMillis) -> Iterator[AddFile]:
+    """Files all of whose rows count as inserted by a version."""
+    change = VersionChanges(version, timestamp, (), (), ())
+    for file in files:
+        yield _with_feed_values(file, change, "insert")
+
+
+ReadsRows = Callable[[SparkSession, OpenedTable, ScanColumns, pa.Table], DataFrame]
+"""How the rows of some files are read: at once, or as a batch of a stream."""
+
+
+def rows_of_files(
+    spark: SparkSession,
+    table: OpenedTable,
+    columns: ScanColumns,
+    files: Iterable[AddFile],
+    read_rows: ReadsRows,
+) -> DataFrame:
+    """The rows of files, of which some may come several times, and not all partitioned alike."""
+    parts = list(_scans(columns, files, lambda shared, some: read_rows(spark, table, shared, some)))
     if not parts:
-        parts = [scan.rows(spark, table, extended, adds_as_table(()))]
-    names = (field.name for field in extended.schema.fields)
+        parts = [read_rows(spark, table, columns, adds_as_table(()))]
+    names = (field.name for field in columns.schema.fields)
     return reduce(DataFrame.unionByName, parts).select(*map(spark_schema.column, names))
 
 
 def _scans(
-    spark: SparkSession, table: OpenedTable, columns: ScanColumns, files: Iterable[AddFile]
+    columns: ScanColumns, files: Iterable[AddFile], read: Callable[[ScanColumns, pa.Table], DataFrame]
 ) -> Iterator[DataFrame]:
     """The rows of files of which some may come several times, which one scan would read once."""
     alike: dict[frozenset[str], list[dict[str, AddFile]]] = {}
@@ -61,7 +103,7 @@ def _scans(
     for constant, rounds in alike.items():
         shared = replace(columns, partitioned_by=constant)
         for round_ in rounds:
-            yield scan.rows(spark, table, shared, adds_as_table(list(round_.values())))
+            yield read(shared, adds_as_table(list(round_.values())))
 
 
 def _constants(columns: ScanColumns, file: AddFile) -> frozenset[str]:

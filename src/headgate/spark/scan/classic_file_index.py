@@ -77,6 +77,8 @@ class FileListing:
     """Where what the JVM makes of them is kept for the next scan of the same files and columns."""
     access: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The options with which they are reached."""
+    is_streaming: bool = False
+    """Whether they are a batch of a stream, which Spark asks to be told."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -99,6 +101,8 @@ def scan(
     options = driver.scala_options(listing.access) if listing.access else driver.options
     relation = driver.relation(known, constants, stored, driver.nothing, driver.parquet, options, session)
     index.known_as(known)
+    if listing.is_streaming:
+        return DataFrame(driver.frames.ofRows(session, driver.leaves.apply(relation, True)), spark)  # noqa: FBT003
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
@@ -110,8 +114,7 @@ def hide_last_column(df: DataFrame) -> DataFrame:
     everything = df._jdf.queryExecution().analyzed()
     shown = project(everything.output().init(), everything)
     shown.setTagValue(project.hiddenOutputTag(), everything.output().takeRight(1))
-    frames = driver.jvm.org.apache.spark.sql.classic.Dataset
-    return DataFrame(frames.ofRows(df._jdf.sparkSession(), shown), spark)
+    return DataFrame(driver.frames.ofRows(df._jdf.sparkSession(), shown), spark)
 
 
 class _DriverJvm:
@@ -125,6 +128,10 @@ class _DriverJvm:
         self.seq = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray
         datasources = jvm.org.apache.spark.sql.execution.datasources
         self.relation, self.parquet = datasources.HadoopFsRelation, datasources.parquet.ParquetFileFormat()
+        self.frames, self.leaves = (
+            jvm.org.apache.spark.sql.classic.Dataset,
+            getattr(getattr(datasources, "LogicalRelation$"), "MODULE$"),
+        )
         self.weak, self.soft = jvm.java.lang.ref.WeakReference, jvm.java.lang.ref.SoftReference
         self.objects = f.named("java.lang.Object")
         self.options = self.scala_options({})

@@ -95,6 +95,12 @@ def rows(
     return _bind_plan(spark, table, columns, plan_scan(spark, table, columns, files), skip, wanted)
 
 
+def stream_rows(spark: SparkSession, table: OpenedTable, columns: ScanColumns, files: pa.Table) -> DataFrame:
+    """The same as a batch of a stream."""
+    scan = scan_plan.as_stream(plan_scan(spark, table, columns, files))
+    return _bind_plan(spark, table, columns, scan, None, None)
+
+
 def _bind_plan(
     spark: SparkSession,
     table: OpenedTable,

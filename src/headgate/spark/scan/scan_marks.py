@@ -33,6 +33,8 @@ class ScanMark:
     location: str
     version: Version
     predicate: Predicate | None
+    is_stream: bool = False
+    """Whether the table is read as a stream, from that version on."""
     text: str = field(default_factory=lambda: f"{_PREFIX}{uuid4().hex}")
 
 
@@ -44,6 +46,13 @@ _retained: deque[ScanMark] = deque(maxlen=_MAX_RETAINED)
 def new_mark(location: str, version: Version, predicate: Predicate | None) -> ScanMark:
     """A mark, known for as long as somebody holds it."""
     mark = ScanMark(location, version, predicate)
+    _known[mark.text] = mark
+    return mark
+
+
+def new_stream_mark(location: str, version: Version) -> ScanMark:
+    """The mark of a stream out of a table."""
+    mark = ScanMark(location, version, None, is_stream=True)
     _known[mark.text] = mark
     return mark
 
@@ -76,7 +85,9 @@ def _texts_in_leaves(df: DataFrame) -> Iterator[str]:
 def _texts_in_plan(plan: Any) -> Iterator[str]:
     leaves = plan.collectLeaves()
     # One question first: each of the others takes as long, and most plans read no parquet.
-    if _PARQUET not in leaves.mkString("\n"):
+    said = leaves.mkString("\n")
+    yield from _TEXT.findall(said)  # of streams
+    if _PARQUET not in said:
         return
     for number in range(leaves.size()):
         try:

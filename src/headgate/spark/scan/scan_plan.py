@@ -58,6 +58,8 @@ class Piece:
     """Whether rows are to say where they are."""
     mark: ScanMark | None = None
     """What the plan of a scan is to tell of who reads it."""
+    is_streaming: bool = False
+    """Whether its rows are a batch of a stream."""
     held: SoftReferences | None = field(default=None, compare=False)
     """Where the arrays that a JVM makes of the files are kept, if these are to be read again."""
 
@@ -111,6 +113,11 @@ def reusable_plan(plan: ScanPlan) -> ScanPlan:
 def with_mark(plan: ScanPlan, mark: ScanMark) -> ScanPlan:
     """The same plan for one reading, which is to be found in what Spark makes of it."""
     return replace(plan, pieces=[replace(piece, mark=mark) for piece in plan.pieces])
+
+
+def as_stream(plan: ScanPlan) -> ScanPlan:
+    """The same plan for a batch of a stream."""
+    return replace(plan, pieces=[replace(piece, is_streaming=True) for piece in plan.pieces])
 
 
 def _are_mostly_vectored(files: pa.Table) -> bool:

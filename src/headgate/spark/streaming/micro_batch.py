@@ -92,9 +92,12 @@ class BatchWriter:
         if not found:
             return options
         newest = table.snapshot().version
-        after = self._checked if self._checked is not None else min(mark.version for mark in found)
-        self_reads.check_nothing_removed(table, found, after=after, until=newest)
-        self._checked = newest
+        # What a stream out of the table makes of rows that are gone, its own options say.
+        static = tuple(mark for mark in found if not mark.is_stream)
+        if static:
+            after = self._checked if self._checked is not None else min(mark.version for mark in static)
+            self_reads.check_nothing_removed(table, static, after=after, until=newest)
+            self._checked = newest
         return replace(options, read_at=newest)
 
     def _options(self, batch: DataFrame, number: int) -> WriteOptions:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.protocol import file_key
-from headgate.protocol.actions import AddFile, Commit, DeletionVector, Metadata
+from headgate.protocol.actions import AddFile, Commit, DeletionVector, EpochMillis, Metadata
 from headgate.protocol.file_key import FileKey
 from headgate.protocol.schema import column_mapping
 from headgate.protocol.schema import json as schema_json
@@ -257,6 +257,23 @@ def adds_as_table(added: Sequence[AddFile]) -> pa.Table:
         ],
         schema=SCHEMA,
     )
+
+
+def table_as_adds(files: pa.Table) -> list[AddFile]:
+    """The files of such columns, one by one, without their statistics."""
+    return [
+        AddFile(
+            path=row["path"],
+            partition_values=dict(row["partition_values"] or ()),
+            size=row["size"],
+            modification_time=EpochMillis(row["modified_ms"]),
+            data_change=True,
+            deletion_vector=None
+            if row["deletion_vector"] is None
+            else DeletionVector(**row["deletion_vector"]),
+        )
+        for row in files.to_pylist()
+    ]
 
 
 def _maps(values: Sequence[Mapping[str, str | None]]) -> pa.MapArray:
