@@ -79,9 +79,10 @@ class Referee:
         self._spark.conf.set(_INCREMENTAL, "true")
         return given_up
 
-    def sql(self, text: str) -> Any:
-        """Run a statement: its columns and rows."""
-        return _answer(self._spark.sql(text))
+    def sql(self, text: str, args: Any = None, frames: Mapping[str, str] | None = None) -> Any:
+        """Run a statement, with parameters and DataFrames if there are any: its columns and rows."""
+        made = {name: self._spark.sql(query) for name, query in (frames or {}).items()}
+        return _answer(self._spark.sql(text, args, **made))
 
     def write(self, query: str, path: str, mode: str, options: dict[str, str]) -> None:
         """Write the rows of a query by a DataFrame's writer, some options of which SQL does not have."""

@@ -1,0 +1,200 @@
+"""Who runs the statements of the bank: Headgate on a Spark session, or Delta Spark; and what they give, as text."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import headgate
+from headgate.errors import HeadgateError
+from tests.sql.bank import Group, Statement
+from tests.support.delta_spark import Answer, DeltaSpark, Refused
+from tests.support.plain_rows import Variant, plain_rows
+
+_TIME = re.compile(r"\$\{time ([\w.]+) (\d+)\}")
+_VIEW = re.compile(r"(?i)^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+view\s+(?:if\s+not\s+exists\s+)?(\w+)")
+_SETTING = re.compile(r"(?i)^set\s+([\w.]+)\s*=")
+_SCHEMAS = ("s", "s2")
+
+
+class Engine(Protocol):
+    """Something that runs statements; each group has a schema ``s`` of its own."""
+
+    folder: Path
+
+    def run(self, text: str, statement: Statement | None = None) -> Answer: ...
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A statement that gave something else than it was to."""
+
+    statement: Statement
+    expected: Sequence[str]
+    got: Sequence[str]
+
+    def __str__(self) -> str:
+        head = f"{self.statement.file}:{self.statement.line}\n{self.statement.text}"
+        return "\n".join([head, "expected", *(f"  {line}" for line in self.expected), "got", *(f"  {line}" for line in self.got)])
+
+
+@dataclass
+class OnDelta:
+    """Delta Spark, where ``s`` is a schema of Spark's own catalog."""
+
+    peer: DeltaSpark
+    folder: Path
+
+    def run(self, text: str, statement: Statement | None = None) -> Answer:
+        if statement is None:
+            return self.peer.sql(text)
+        return self.peer.sql(text, statement.args, statement.frames)
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A schema ``s`` with nothing in it."""
+        self._clear()
+        self.run("SET spark.sql.sources.default = delta")
+        self.run("CREATE SCHEMA s")
+        try:
+            yield
+        finally:
+            self._clear()
+            self.run("RESET spark.sql.sources.default")
+
+    def _clear(self) -> None:
+        for schema in _SCHEMAS:
+            self.run(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+
+
+@dataclass
+class OnHeadgate:
+    """Headgate, where ``s`` is a schema of a lake that the session knows."""
+
+    spark: SparkSession
+    folder: Path
+
+    def run(self, text: str, statement: Statement | None = None) -> Answer:
+        frames = {name: self.spark.sql(query) for name, query in (statement.frames if statement else {}).items()}
+        args = statement.args if statement else None
+        try:
+            frame = self.spark.sql(text, args, **frames) if args is not None else self.spark.sql(text, **frames)
+            columns = tuple((each.name, each.dataType.simpleString()) for each in frame.schema.fields)
+            return Answer(columns, plain_rows(frame))
+        except PySparkException as exc:
+            raise Refused(str(exc), exc.getCondition() or "") from exc
+        except HeadgateError as exc:
+            raise Refused(str(exc), exc.code) from exc
+
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A lake with a schema ``s``, gone at the end."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        with headgate.connect(self.folder / "lake") as lake:
+            lake.create_schema("s")
+            lake.register(self.spark)
+            try:
+                yield
+            finally:
+                lake.unregister(self.spark)
+
+
+def play(group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+    """Run statements of a group; what each of them gives, as it would stand in the file."""
+    with engine.group():
+        try:
+            for statement in statements:
+                yield statement, _outcome(engine, statement)
+        finally:
+            _tidy(engine, statements)
+
+
+def differences(group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]) -> list[Difference]:
+    """The statements of a group that do not give what they are to."""
+    expected: Callable[[Statement], tuple[str, ...]] = (
+        (lambda each: each.of_delta) if isinstance(engine, OnDelta) else (lambda each: each.expected)
+    )
+    return [
+        Difference(statement, expected(statement), got)
+        for statement, got in play(group, engine, statements)
+        if got != expected(statement)
+    ]
+
+
+def _outcome(engine: Engine, statement: Statement) -> tuple[str, ...]:
+    try:
+        answer = engine.run(_filled_in(engine, statement.text), statement)
+    except Refused as exc:
+        return (f"error {exc.condition}" if exc.condition else f"error without a class: {_first_line(exc)}",)
+    return render(answer, statement, str(engine.folder))
+
+
+def _first_line(exc: Exception) -> str:
+    return (str(exc).strip() or "?").splitlines()[0][:200]
+
+
+def _filled_in(engine: Engine, text: str) -> str:
+    def moment(found: re.Match[str]) -> str:
+        rows = engine.run(f"DESCRIBE HISTORY {found[1]}").dicts
+        when = next(row["timestamp"] for row in rows if row["version"] == int(found[2]))
+        return f"{when:%Y-%m-%d %H:%M:%S.%f}"
+
+    return _TIME.sub(moment, text).replace("${folder}", str(engine.folder))
+
+
+def _tidy(engine: Engine, statements: Sequence[Statement]) -> None:
+    """Forget views and settings that statements made."""
+    for statement in statements:
+        if found := _VIEW.match(statement.text):
+            with suppress(Refused):
+                engine.run(f"DROP VIEW IF EXISTS {found[1]}")
+        if found := _SETTING.match(statement.text):
+            engine.run(f"RESET {found[1]}")
+
+
+def render(answer: Answer, statement: Statement, folder: str) -> tuple[str, ...]:
+    """Columns and rows as they stand in a file."""
+    if not answer.columns:
+        return ("ok",)
+    header = ", ".join(f"{name} {kind}" for name, kind in answer.columns)
+    shown = [statement.is_compared(name) for name, _ in answer.columns]
+    rows = [
+        " | ".join(_text(value) if seen else "*" for value, seen in zip(row, shown, strict=True))
+        for row in answer.rows
+    ]
+    return (header, *(line.replace(folder, "${folder}") for line in (rows if statement.keeps_order else sorted(rows))))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case str():
+            return "'" + value.replace("\\", "\\\\").replace("\n", "\\n").replace("'", "\\'") + "'"
+        case bytes():
+            return f"X'{value.hex()}'"
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S}" + (f".{value:%f}" if value.microsecond else "")
+        case date() | Decimal():
+            return str(value)
+        case Variant():
+            return value.json
+        case tuple():
+            return f"({', '.join(_text(part) for part in value)})"
+        case frozenset():
+            return "{" + ", ".join(sorted(f"{_text(key)}: {_text(part)}" for key, part in value)) + "}"
+        case _:
+            return repr(value)
