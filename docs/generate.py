@@ -44,6 +44,7 @@ from headgate.table import authority
 from headgate.table.authority import Decider
 
 sys.path.append(str(Path(__file__).parents[1]))
+from tests.sql.summary import sql_bank, sql_differences, sql_ours
 from tests.support.referee_features import FEATURES as REFEREED
 
 PAGES = Path(__file__).parent / "reference"
@@ -347,6 +348,9 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "terms": _terms,
     "privileges": _privileges,
     "referee": _referee,
+    "sql_bank": sql_bank,
+    "sql_differences": sql_differences,
+    "sql_ours": sql_ours,
 }
 
 

@@ -1,7 +1,7 @@
 """The bank of SQL statements: what is in its files, and what each statement is expected to give.
 
-A file of ``statements/`` is SQL with comments. A group begins with ``-- # its name`` and has a schema ``s`` of its
-own. A statement ends with a line that ends in ``;``. Lines of comment right below it are what it gives:
+A file of ``statements/`` is SQL with comments. A group begins with ``-- # its name`` and has a schema ``s``
+of its own. A statement ends with a line that ends in ``;``. Comments right below it say what it gives:
 
     SELECT id, name FROM s.t ORDER BY id;
     -- id int, name string           the columns; then a line for each row
@@ -14,17 +14,17 @@ own. A statement ends with a line that ends in ``;``. Lines of comment right bel
     SELECT nothing FROM s.t;
     -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
-Lines that begin with ``-- @`` above a statement, or below the name of a group for all of its statements, are marks:
+Lines that begin with ``-- @`` are marks: above a statement, or below the name of a group for all of it:
 
     @ours why                 Delta Spark has no such statement
-    @differs why              it has, and gives something else, which stands in lines that begin with ``-- delta:``
+    @differs why              it gives something else, which stands in lines that begin with ``-- delta:``
     @shown a, b               only the values of these columns are compared; of the others, names and types
     @mask a, b                the values of these are not compared
     @args {"id": 1}           parameters, by name or as a list by place
     @frames {"new": "…"}      DataFrames, as queries that make them
     @classic why              Spark Connect has no such statement
 
-``${folder}`` is a new folder of the group, ``${time s.t 1}`` the moment at which version 1 of a table was made.
+``${folder}`` is a folder of the group, ``${time s.t 1}`` the moment at which version 1 of a table was made.
 """
 
 import json
@@ -102,6 +102,11 @@ class Group:
     def of_delta(self) -> tuple[Statement, ...]:
         """Those that Delta Spark has too."""
         return tuple(each for each in self.statements if not each.is_ours)
+
+    @property
+    def on_connect(self) -> tuple[Statement, ...]:
+        """Those that Spark Connect has too."""
+        return tuple(each for each in self.statements if "classic" not in each.marks)
 
 
 def load_bank(files: Iterable[Path] = ()) -> tuple[Group, ...]:

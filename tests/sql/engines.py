@@ -1,4 +1,4 @@
-"""Who runs the statements of the bank: Headgate on a Spark session, or Delta Spark; and what they give, as text."""
+"""Who runs the statements of the bank, Headgate or Delta Spark, and what do they give, as text?"""
 
 import re
 import shutil
@@ -20,9 +20,17 @@ from tests.support.delta_spark import Answer, DeltaSpark, Refused
 from tests.support.plain_rows import Variant, plain_rows
 
 _TIME = re.compile(r"\$\{time ([\w.]+) (\d+)\}")
-_VIEW = re.compile(r"(?i)^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+view\s+(?:if\s+not\s+exists\s+)?(\w+)")
+_VIEW = re.compile(
+    r"(?i)^create\s+(?:or\s+replace\s+)?temp(?:orary)?\s+view\s+(?:if\s+not\s+exists\s+)?(\w+)"
+)
 _SETTING = re.compile(r"(?i)^set\s+([\w.]+)\s*=")
 _SCHEMAS = ("s", "s2")
+_DELTA_SETTINGS = {
+    "spark.sql.sources.default": "delta",
+    # The parser of Delta 4.4 loses parameters on Spark 4.1 and newer (issue 7640 of delta-io/delta);
+    # so Spark is to bind them as it did before.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+}
 
 
 class Engine(Protocol):
@@ -43,7 +51,15 @@ class Difference:
 
     def __str__(self) -> str:
         head = f"{self.statement.file}:{self.statement.line}\n{self.statement.text}"
-        return "\n".join([head, "expected", *(f"  {line}" for line in self.expected), "got", *(f"  {line}" for line in self.got)])
+        return "\n".join(
+            [
+                head,
+                "expected",
+                *(f"  {line}" for line in self.expected),
+                "got",
+                *(f"  {line}" for line in self.got),
+            ]
+        )
 
 
 @dataclass
@@ -62,13 +78,15 @@ class OnDelta:
     def group(self) -> Iterator[None]:
         """A schema ``s`` with nothing in it."""
         self._clear()
-        self.run("SET spark.sql.sources.default = delta")
+        for name, value in _DELTA_SETTINGS.items():
+            self.run(f"SET {name} = {value}")
         self.run("CREATE SCHEMA s")
         try:
             yield
         finally:
             self._clear()
-            self.run("RESET spark.sql.sources.default")
+            for name in _DELTA_SETTINGS:
+                self.run(f"RESET {name}")
 
     def _clear(self) -> None:
         for schema in _SCHEMAS:
@@ -85,10 +103,14 @@ class OnHeadgate:
     folder: Path
 
     def run(self, text: str, statement: Statement | None = None) -> Answer:
-        frames = {name: self.spark.sql(query) for name, query in (statement.frames if statement else {}).items()}
+        frames = {
+            name: self.spark.sql(query) for name, query in (statement.frames if statement else {}).items()
+        }
         args = statement.args if statement else None
         try:
-            frame = self.spark.sql(text, args, **frames) if args is not None else self.spark.sql(text, **frames)
+            frame = (
+                self.spark.sql(text, args, **frames) if args is not None else self.spark.sql(text, **frames)
+            )
             columns = tuple((each.name, each.dataType.simpleString()) for each in frame.schema.fields)
             return Answer(columns, plain_rows(frame))
         except PySparkException as exc:
@@ -110,7 +132,9 @@ class OnHeadgate:
                 lake.unregister(self.spark)
 
 
-def play(group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]) -> Iterator[tuple[Statement, tuple[str, ...]]]:
+def play(
+    group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]
+) -> Iterator[tuple[Statement, tuple[str, ...]]]:
     """Run statements of a group; what each of them gives, as it would stand in the file."""
     with engine.group():
         try:
@@ -120,7 +144,9 @@ def play(group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Stat
             _tidy(engine, statements)
 
 
-def differences(group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]) -> list[Difference]:
+def differences(
+    group: Group, engine: "OnDelta | OnHeadgate", statements: Sequence[Statement]
+) -> list[Difference]:
     """The statements of a group that do not give what they are to."""
     expected: Callable[[Statement], tuple[str, ...]] = (
         (lambda each: each.of_delta) if isinstance(engine, OnDelta) else (lambda each: each.expected)
@@ -173,7 +199,10 @@ def render(answer: Answer, statement: Statement, folder: str) -> tuple[str, ...]
         " | ".join(_text(value) if seen else "*" for value, seen in zip(row, shown, strict=True))
         for row in answer.rows
     ]
-    return (header, *(line.replace(folder, "${folder}") for line in (rows if statement.keeps_order else sorted(rows))))
+    return (
+        header,
+        *(line.replace(folder, "${folder}") for line in (rows if statement.keeps_order else sorted(rows))),
+    )
 
 
 def _text(value: Any) -> str:
