@@ -161,9 +161,18 @@ def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:
             yield {"refusal": str(exc), "condition": exc.getCondition() or ""}
         except Py4JJavaError as exc:
             thrown = exc.java_exception
-            yield {"refusal": f"{thrown.getClass().getName()}: {thrown.getMessage()}", "condition": ""}
+            said = f"{thrown.getClass().getName()}: {thrown.getMessage()}"
+            yield {"refusal": said, "condition": _condition(thrown)}
         except Py4JError as exc:
             yield {"refusal": str(exc), "condition": ""}
+
+
+def _condition(thrown: Any) -> str:
+    """The name that an exception of Java has for its error, if it has one."""
+    try:
+        return thrown.getCondition() or ""
+    except Py4JError:
+        return ""
 
 
 def main(jars: Path, folder: Path) -> None:

@@ -38,11 +38,13 @@ SELECT * FROM s.t VERSION AS OF '2' ORDER BY id;
 -- 1 | 'a'
 -- 2 | 'b'
 
+-- @differs Delta Spark reads @v in a path only
 SELECT * FROM s.t@v1;
--- error PARSE_SYNTAX_ERROR
+-- delta: error PARSE_SYNTAX_ERROR
 
+-- @differs Delta Spark reads @v in a path only
 SELECT count(*) AS n FROM s.t@v0;
--- error PARSE_SYNTAX_ERROR
+-- delta: error PARSE_SYNTAX_ERROR
 
 SELECT * FROM s.t TIMESTAMP AS OF '${time s.t 1}';
 -- id int, name string
@@ -92,8 +94,9 @@ SELECT * FROM s.t VERSION AS OF -1;
 SELECT * FROM s.t VERSION AS OF 'x';
 -- error DELTA_TIME_TRAVEL_INVALID_BEGIN_VALUE
 
+-- @differs Delta Spark reads @v in a path only
 SELECT * FROM s.t@v99;
--- error PARSE_SYNTAX_ERROR
+-- delta: error PARSE_SYNTAX_ERROR
 
 SELECT * FROM s.t TIMESTAMP AS OF '1999-01-01';
 -- error DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION
@@ -192,8 +195,10 @@ SELECT * FROM table_changes('s.t', 3, 2);
 SELECT * FROM table_changes('s.t', 9);
 -- error DELTA_CDC_START_VERSION_AFTER_LATEST
 
+-- @differs Delta Spark does not know the name of its own error
 SELECT * FROM table_changes('s.t');
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'INCORRECT_NUMBER_OF_ARGUMENTS' SQLSTATE: XX000
+-- error WRONG_NUM_ARGS.WITHOUT_SUGGESTION
+-- delta: error INTERNAL_ERROR
 
 SELECT * FROM table_changes('s.nothing', 0);
 -- error TABLE_OR_VIEW_NOT_FOUND
