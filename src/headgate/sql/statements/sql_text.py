@@ -5,7 +5,7 @@ mention, of the table ``sales.orders`` as of version 3; the runner puts a frame 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Properties = tuple[tuple[str, str], ...]
 """Keys and values in the order of the text."""
@@ -45,10 +45,17 @@ class AsOf:
 
 @dataclass(frozen=True, slots=True)
 class ChangesRange:
-    """The arguments of table_changes behind the table, as expressions: versions, or timestamps."""
+    """Which changes are meant, by table_changes('t', 1, 2) or ``t CHANGES FROM VERSION 1 TO VERSION 2``.
+
+    The ends are expressions: versions if they are numbers and timestamps if they are not, unless
+    ``is_timestamp`` says which.
+    """
 
     start: "SqlText"
     end: "SqlText | None" = None
+    is_timestamp: bool | None = None
+    excludes_start: bool = False
+    excludes_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,13 @@ class TableMention:
     None if the user gives an alias, and where there is no place for one."""
     is_stream: bool = False
     name_end: int = field(default=-1, compare=False)
+
+    def moved(self, by: int) -> "TableMention":
+        """The same mention, in a text that begins elsewhere."""
+        alias_at = None if self.alias_at is None else self.alias_at + by
+        return replace(
+            self, start=self.start + by, end=self.end + by, alias_at=alias_at, name_end=self.name_end + by
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +123,7 @@ class SqlText:
         of the text are doubled, unless it is a template already because the user passes frames of their own.
         A text in which nothing is replaced comes back as it is: then give Spark the user's frames only.
         """
-        frames = {mention: name for mention in self.mentions if (name := frame_name(mention)) is not None}
+        frames = self._frames(frame_name)
         if not frames:
             return self.text
         edits = [(mention.start, mention.end, f"{{{name}}}") for mention, name in frames.items()]
@@ -122,11 +136,23 @@ class SqlText:
         ]
         return _edited(self.text, sorted(edits), is_template=is_template)
 
+    def kept_positions(self, frame_name: Callable[[TableMention], str | None]) -> tuple[int, ...]:
+        """Which of the statement's ``?`` are still there when the mentions that get a name are replaced."""
+        gone = [(mention.start, mention.end) for mention in self._frames(frame_name)]
+        return tuple(
+            found.parameter.position
+            for found in self.parameters
+            if found.parameter.position is not None
+            and not any(start <= found.start < end for start, end in gone)
+        )
+
+    def _frames(self, frame_name: Callable[[TableMention], str | None]) -> dict[TableMention, str]:
+        return {mention: name for mention in self.mentions if (name := frame_name(mention)) is not None}
+
 
 def _alias_edit(mention: TableMention) -> tuple[int, int, str]:
     at = mention.end if mention.alias_at is None else mention.alias_at
-    name = mention.ref.parts[-1] if mention.ref.parts else "table"
-    return at, at, f" AS {_quoted(name)}"
+    return at, at, f" AS {_quoted(mention.ref.parts[-1])}"
 
 
 def _quoted(name: str) -> str:
