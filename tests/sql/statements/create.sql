@@ -3,277 +3,456 @@
 -- # plain tables
 
 CREATE TABLE s.t (id INT NOT NULL COMMENT 'the key', name STRING) USING delta COMMENT 'a table';
+-- ok
 
 DESCRIBE TABLE s.t;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | 'the key'
+-- 'name' | 'string' | NULL
 
 CREATE TABLE s.t (id INT) USING delta;
+-- error TABLE_OR_VIEW_ALREADY_EXISTS
 
 CREATE TABLE IF NOT EXISTS s.t (other STRING) USING delta;
+-- ok
 
 DESCRIBE TABLE s.t;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | 'the key'
+-- 'name' | 'string' | NULL
 
 CREATE TABLE s.u (id INT, name STRING);
+-- ok
 
 INSERT INTO s.u VALUES (1, 'a');
+-- ok
 
 SELECT * FROM s.u;
+-- id int, name string
+-- 1 | 'a'
 
 CREATE TABLE s.p (id INT, day DATE, region STRING) USING delta PARTITIONED BY (day, region);
+-- ok
 
 DESCRIBE TABLE s.p;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | NULL
+-- 'day' | 'date' | NULL
+-- 'region' | 'string' | NULL
+-- '# Partition Information' | '' | ''
+-- '# col_name' | 'data_type' | 'comment'
+-- 'day' | 'date' | NULL
+-- 'region' | 'string' | NULL
 
 CREATE TABLE s.c (id INT, day DATE) USING delta CLUSTER BY (day);
+-- ok
 
 DESCRIBE TABLE s.c;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | NULL
+-- 'day' | 'date' | NULL
 
 CREATE TABLE s.props (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'true', 'team' = 'sales');
+-- ok
 
 SHOW TBLPROPERTIES s.props ('delta.appendOnly');
+-- key string, value string
+-- 'delta.appendOnly' | 'true'
 
 SHOW TBLPROPERTIES s.props ('team');
+-- key string, value string
+-- 'team' | 'sales'
 
 CREATE TABLE s.widths (a CHAR(3), b VARCHAR(3), c DECIMAL(5, 2)) USING delta;
+-- ok
 
 INSERT INTO s.widths VALUES ('a', 'bcd', 1.5);
+-- ok
 
 SELECT * FROM s.widths;
+-- a string, b string, c decimal(5,2)
+-- 'a  ' | 'bcd' | 1.50
 
 INSERT INTO s.widths VALUES ('abcd', 'b', 1.5);
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
 
 INSERT INTO s.widths VALUES ('a', 'bcde', 1.5);
+-- error DELTA_EXCEED_CHAR_VARCHAR_LIMIT
 
 -- # what cannot be created
 
 CREATE TABLE s.t (id INT, id STRING) USING delta;
+-- error COLUMN_ALREADY_EXISTS
 
 CREATE TABLE s.t (id INT, ID STRING) USING delta;
+-- error COLUMN_ALREADY_EXISTS
 
 CREATE TABLE s.t (id INT) USING delta PARTITIONED BY (nothing);
+-- error _LEGACY_ERROR_TEMP_3060
 
 CREATE TABLE s.t (id INT) USING delta PARTITIONED BY (id);
+-- error ALL_PARTITION_COLUMNS_NOT_ALLOWED
 
 CREATE TABLE s.t (id INT) USING delta CLUSTER BY (nothing);
+-- error UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED
 
 CREATE TABLE s.t (id INT, day DATE) USING delta PARTITIONED BY (day) CLUSTER BY (id);
+-- error _LEGACY_ERROR_TEMP_0035
 
 CREATE TABLE nowhere.t (id INT) USING delta;
+-- error SCHEMA_NOT_FOUND
 
 CREATE TABLE s.t (id NOTHING) USING delta;
+-- error UNSUPPORTED_DATATYPE
 
+-- @differs Delta Spark gives an error of Java without a class
 CREATE TABLE s.t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'maybe');
+-- delta: error without a class: For input string: "maybe"
 
 CREATE TABLE s.t (id INT) USING delta TBLPROPERTIES ('delta.nothing' = '1');
+-- error DELTA_UNKNOWN_CONFIGURATION
 
 CREATE TABLE s.t (`a b` INT) USING delta;
+-- error DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES
 
 CREATE TABLE s.t (`a b` INT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name');
+-- ok
 
 SELECT `a b` FROM s.t;
+-- a b int
 
 CREATE TABLE s.t2 (id INT USING delta;
+-- error PARSE_SYNTAX_ERROR
 
 CREATE TABLE s.t3 (id INT) USING nothing;
+-- error DATA_SOURCE_NOT_FOUND
 
 CREATE TABLE s.t4 USING delta;
+-- ok
 
 -- # as a query gives it
 
 CREATE TABLE s.q USING delta AS SELECT 1 AS id, 'a' AS name UNION ALL SELECT 2, 'b';
+-- ok
 
 SELECT * FROM s.q ORDER BY id;
+-- id int, name string
+-- 1 | 'a'
+-- 2 | 'b'
 
 CREATE TABLE s.r USING delta PARTITIONED BY (name) AS SELECT * FROM s.q WHERE id = 1;
+-- ok
 
 DESCRIBE TABLE s.r;
+-- col_name string, data_type string, comment string
+-- 'id' | 'int' | NULL
+-- 'name' | 'string' | NULL
+-- '# Partition Information' | '' | ''
+-- '# col_name' | 'data_type' | 'comment'
+-- 'name' | 'string' | NULL
 
 CREATE TABLE s.r AS SELECT 1 AS id;
+-- error TABLE_OR_VIEW_ALREADY_EXISTS
 
 CREATE TABLE IF NOT EXISTS s.r USING delta AS SELECT 5 AS other;
+-- ok
 
 SELECT * FROM s.r;
+-- id int, name string
+-- 1 | 'a'
 
 CREATE TABLE s.w USING delta TBLPROPERTIES ('team' = 'x') COMMENT 'made by a query' AS WITH z AS (SELECT max(id) AS most FROM s.q) SELECT * FROM z;
+-- ok
 
 SELECT * FROM s.w;
+-- most int
+-- 2
 
 CREATE TABLE s.x USING delta CLUSTER BY (id) AS SELECT * FROM s.q;
+-- ok
 
 SELECT count(*) AS n FROM s.x;
+-- n bigint
+-- 2
 
 CREATE TABLE s.y (id INT) USING delta AS SELECT 1 AS id;
+-- error _LEGACY_ERROR_TEMP_0035
 
 CREATE TABLE s.y USING delta AS SELECT 1 AS a, 2 AS a;
+-- error COLUMN_ALREADY_EXISTS
 
 CREATE TABLE s.y USING delta AS SELECT * FROM s.nothing;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 CREATE TABLE s.y USING delta AS SELECT NULL AS nothing;
+-- error DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS
 
 -- @shown version, operation, isBlindAppend
 DESCRIBE HISTORY s.q;
+-- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
+-- 0 | * | * | * | 'CREATE TABLE AS SELECT' | * | * | * | * | * | * | true | * | * | *
 
 -- # replaced tables
 
 CREATE TABLE s.t (id INT) USING delta;
+-- ok
 
 INSERT INTO s.t VALUES (1);
+-- ok
 
 CREATE OR REPLACE TABLE s.t (name STRING, n INT) USING delta;
+-- ok
 
 SELECT * FROM s.t;
+-- name string, n int
 
 INSERT INTO s.t VALUES ('a', 1);
+-- ok
 
 REPLACE TABLE s.t USING delta AS SELECT 5 AS five;
+-- ok
 
 SELECT * FROM s.t;
+-- five int
+-- 5
 
 CREATE OR REPLACE TABLE s.t USING delta AS SELECT five + 1 AS six FROM s.t;
+-- ok
 
 SELECT * FROM s.t;
+-- six int
+-- 6
 
 SELECT * FROM s.t VERSION AS OF 1;
+-- id int
+-- 1
 
 CREATE OR REPLACE TABLE s.t USING delta PARTITIONED BY (b) AS SELECT 1 AS a, 2 AS b;
+-- ok
 
 SELECT * FROM s.t;
+-- a int, b int
+-- 1 | 2
 
 -- @shown version, operation
 DESCRIBE HISTORY s.t;
+-- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
+-- 6 | * | * | * | 'CREATE OR REPLACE TABLE AS SELECT' | * | * | * | * | * | * | * | * | * | *
+-- 5 | * | * | * | 'CREATE OR REPLACE TABLE AS SELECT' | * | * | * | * | * | * | * | * | * | *
+-- 4 | * | * | * | 'REPLACE TABLE AS SELECT' | * | * | * | * | * | * | * | * | * | *
+-- 3 | * | * | * | 'WRITE' | * | * | * | * | * | * | * | * | * | *
+-- 2 | * | * | * | 'CREATE OR REPLACE TABLE' | * | * | * | * | * | * | * | * | * | *
+-- 1 | * | * | * | 'WRITE' | * | * | * | * | * | * | * | * | * | *
+-- 0 | * | * | * | 'CREATE TABLE' | * | * | * | * | * | * | * | * | * | *
 
 REPLACE TABLE s.nothing (id INT) USING delta;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 REPLACE TABLE s.t (x INT, y INT) USING delta;
+-- ok
 
 SELECT * FROM s.t;
+-- x int, y int
 
 CREATE OR REPLACE TABLE s.fresh (id INT) USING delta;
+-- ok
 
 -- # defaults
 
-CREATE TABLE s.t (id INT, n INT DEFAULT 7, name STRING DEFAULT 'none') USING delta;
+CREATE TABLE s.d (id INT, n INT DEFAULT 7) USING delta;
+-- error WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED
 
 CREATE TABLE s.t (id INT, n INT DEFAULT 7, name STRING DEFAULT 'none') USING delta TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported');
+-- error DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION
 
 INSERT INTO s.t (id) VALUES (1);
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 INSERT INTO s.t VALUES (2, DEFAULT, DEFAULT);
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 INSERT INTO s.t VALUES (3, 8, 'c');
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 INSERT INTO s.t (name, id) SELECT 'd', 4;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 SELECT * FROM s.t ORDER BY id;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 UPDATE s.t SET n = DEFAULT WHERE id = 3;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 MERGE INTO s.t USING (SELECT 5 AS id) AS q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, n) VALUES (q.id, DEFAULT);
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 SELECT * FROM s.t ORDER BY id;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT 9;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 INSERT INTO s.t (id) VALUES (6);
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 ALTER TABLE s.t ALTER COLUMN n DROP DEFAULT;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 INSERT INTO s.t (id) VALUES (7);
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 SELECT id, n FROM s.t WHERE id > 5 ORDER BY id;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT 'x';
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT nothing + 1;
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 -- # generated columns
 
 CREATE TABLE s.t (id INT, at TIMESTAMP, day DATE GENERATED ALWAYS AS (CAST(at AS DATE))) USING delta PARTITIONED BY (day);
+-- ok
 
 INSERT INTO s.t (id, at) VALUES (1, TIMESTAMP'2026-01-01 10:00:00');
+-- ok
 
 INSERT INTO s.t VALUES (2, TIMESTAMP'2026-01-02 10:00:00', DATE'2026-01-02');
+-- ok
 
 INSERT INTO s.t VALUES (3, TIMESTAMP'2026-01-02 10:00:00', DATE'2026-01-09');
+-- error DELTA_VIOLATE_CONSTRAINT_WITH_VALUES
 
 INSERT INTO s.t (id, at, day) VALUES (3, TIMESTAMP'2026-01-03 10:00:00', DEFAULT);
+-- error DELTA_VIOLATE_CONSTRAINT_WITH_VALUES
 
 SELECT * FROM s.t ORDER BY id;
+-- id int, at timestamp, day date
+-- 1 | 2026-01-01 10:00:00 | 2026-01-01
+-- 2 | 2026-01-02 10:00:00 | 2026-01-02
 
 UPDATE s.t SET at = TIMESTAMP'2026-03-01 00:00:00' WHERE id = 1;
+-- num_affected_rows bigint
+-- 1
 
 UPDATE s.t SET day = DATE'2026-03-02' WHERE id = 1;
+-- error DELTA_VIOLATE_CONSTRAINT_WITH_VALUES
 
 SELECT * FROM s.t ORDER BY id;
+-- id int, at timestamp, day date
+-- 1 | 2026-03-01 00:00:00 | 2026-03-01
+-- 2 | 2026-01-02 10:00:00 | 2026-01-02
 
 CREATE TABLE s.bad (id INT, twice INT GENERATED ALWAYS AS (nothing * 2)) USING delta;
+-- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
 CREATE TABLE s.bad (id INT, some DOUBLE GENERATED ALWAYS AS (rand())) USING delta;
+-- error UNSUPPORTED_EXPRESSION_GENERATED_COLUMN
 
 CREATE TABLE s.bad (id INT, twice STRING GENERATED ALWAYS AS (id * 2)) USING delta;
+-- error DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
 
+-- @differs Delta Spark gives an error of Java without a class
 CREATE TABLE s.bad (id INT, total BIGINT GENERATED ALWAYS AS (sum(id))) USING delta;
+-- delta: error without a class: java.util.NoSuchElementException: None.get
 
 CREATE TABLE s.bad (a INT GENERATED ALWAYS AS (b), b INT GENERATED ALWAYS AS (a)) USING delta;
+-- error UNRESOLVED_COLUMN.WITHOUT_SUGGESTION
 
 -- # identity columns
 
 CREATE TABLE s.t (id BIGINT GENERATED ALWAYS AS IDENTITY, name STRING) USING delta;
+-- ok
 
 INSERT INTO s.t (name) VALUES ('a');
+-- ok
 
 INSERT INTO s.t (name) VALUES ('b');
+-- ok
 
 SELECT count(DISTINCT id) AS ids, min(id) AS least FROM s.t;
+-- ids bigint, least bigint
+-- 2 | 1
 
 INSERT INTO s.t VALUES (9, 'x');
+-- error DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED
 
 INSERT INTO s.t (id, name) VALUES (DEFAULT, 'x');
+-- error DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED
 
 UPDATE s.t SET id = 5;
+-- error DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED
 
 CREATE TABLE s.u (id BIGINT GENERATED BY DEFAULT AS IDENTITY (START WITH 100 INCREMENT BY 10), name STRING) USING delta;
+-- ok
 
 INSERT INTO s.u (name) VALUES ('a');
+-- ok
 
 INSERT INTO s.u VALUES (5, 'own');
+-- ok
 
 INSERT INTO s.u (name) VALUES ('b');
+-- ok
 
 SELECT count(DISTINCT id) AS ids, min(id) AS least FROM s.u WHERE id <> 5;
+-- ids bigint, least bigint
+-- 2 | 100
 
 ALTER TABLE s.u ALTER COLUMN id SYNC IDENTITY;
+-- ok
 
 ALTER TABLE s.u ALTER COLUMN name SYNC IDENTITY;
+-- error DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN
 
 CREATE TABLE s.bad (id INT GENERATED ALWAYS AS IDENTITY) USING delta;
+-- error DELTA_IDENTITY_COLUMNS_UNSUPPORTED_DATA_TYPE
 
 CREATE TABLE s.bad (id BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY 0)) USING delta;
+-- error IDENTITY_COLUMNS_ILLEGAL_STEP
 
 CREATE TABLE s.bad (id BIGINT GENERATED ALWAYS AS IDENTITY, day DATE) USING delta PARTITIONED BY (id);
+-- error DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED
 
 -- # schemas
 
 CREATE SCHEMA s2;
+-- ok
 
 CREATE SCHEMA s2;
+-- error SCHEMA_ALREADY_EXISTS
 
 CREATE SCHEMA IF NOT EXISTS s2 COMMENT 'another';
+-- ok
 
 CREATE TABLE s2.t (id INT) USING delta;
+-- ok
 
 INSERT INTO s2.t VALUES (1);
+-- ok
 
 CREATE TABLE s.t USING delta AS SELECT * FROM s2.t;
+-- ok
 
 SELECT a.id FROM s.t AS a JOIN s2.t AS b ON a.id = b.id;
+-- id int
+-- 1
 
 DROP SCHEMA s2;
+-- error SCHEMA_NOT_EMPTY
 
 DROP SCHEMA s2 CASCADE;
+-- ok
 
 DROP SCHEMA s2;
+-- error SCHEMA_NOT_FOUND
 
 DROP SCHEMA IF EXISTS s2;
+-- ok
 
 CREATE DATABASE s2;
+-- ok
 
 DROP DATABASE s2;
+-- ok

@@ -197,26 +197,36 @@ INSERT INTO s.q VALUES (1, 'A'), (2, 'B');
 MERGE INTO s.t USING s.q ON t.id = q.id;
 -- error MERGE_WITHOUT_WHEN
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.nothing WHEN MATCHED THEN DELETE;
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
 MERGE INTO s.t USING s.q ON id = id WHEN MATCHED THEN DELETE;
 -- error AMBIGUOUS_REFERENCE
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN UPDATE SET nothing = 1;
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN UPDATE SET *;
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT *;
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, name) VALUES (q.id, q.name);
--- error without a class: org.apache.spark.sql.delta.schema.DeltaInvariantViolationException: [DELTA_NOT_NULL_CONSTRAINT_VIOLATED] NOT NULL constraint violated for column: n.
+-- error DELTA_NOT_NULL_CONSTRAINT_VIOLATED
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, nothing) VALUES (1, 2);
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, name, n) VALUES (1, 'x');
 -- error MERGE_INSERT_VALUE_COUNT_MISMATCH
@@ -224,8 +234,10 @@ MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, name, 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN DELETE WHEN MATCHED THEN UPDATE SET name = 'x';
 -- error NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION
 
+-- @differs Delta Spark does not find its own error class
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN NOT MATCHED BY SOURCE THEN UPDATE SET name = q.name;
--- error without a class: org.apache.spark.SparkException: [INTERNAL_ERROR] Cannot find main error class 'DELTA_MERGE_UNRESOLVED_EXPRESSION' SQLSTATE: XX000
+-- error DELTA_MERGE_UNRESOLVED_EXPRESSION
+-- delta: error INTERNAL_ERROR
 
 MERGE INTO s.t USING s.q ON t.id = q.id WHEN MATCHED THEN UPDATE SET name = 'x', name = 'y';
 -- error DELTA_CONFLICT_SET_COLUMN

@@ -107,37 +107,44 @@ CREATE TABLE s.t (id INT, name STRING, day DATE) USING delta;
 
 -- @args {"id": 1, "name": "it's"}
 INSERT INTO s.t VALUES (:id, :name, DATE'2026-01-01');
--- error UNBOUND_SQL_PARAMETER
+-- ok
 
 -- @args {"id": 2, "name": "b", "day": "2026-01-02"}
 INSERT INTO s.t VALUES (:id, :name, CAST(:day AS DATE));
--- error UNBOUND_SQL_PARAMETER
+-- ok
 
 -- @args {"least": 2}
 SELECT * FROM s.t WHERE id >= :least;
--- error UNBOUND_SQL_PARAMETER
+-- id int, name string, day date
+-- 2 | 'b' | 2026-01-02
 
 -- @args {"name": "it's"}
 SELECT id FROM s.t WHERE name = :name;
--- error UNBOUND_SQL_PARAMETER
+-- id int
+-- 1
 
 -- @args {"name": "B", "id": 2}
 UPDATE s.t SET name = :name WHERE id = :id;
--- error UNBOUND_SQL_PARAMETER
+-- num_affected_rows bigint
+-- 1
 
 -- @args {"id": 1}
 DELETE FROM s.t WHERE id = :id;
--- error UNBOUND_SQL_PARAMETER
+-- num_affected_rows bigint
+-- 1
 
 SELECT * FROM s.t;
 -- id int, name string, day date
+-- 2 | 'B' | 2026-01-02
 
 -- @args {"id": 2, "name": "merged"}
 MERGE INTO s.t USING (SELECT :id AS id, :name AS name) AS n ON t.id = n.id WHEN MATCHED THEN UPDATE SET t.name = n.name;
--- error UNBOUND_SQL_PARAMETER
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 1 | 0 | 0
 
 SELECT * FROM s.t;
 -- id int, name string, day date
+-- 2 | 'merged' | 2026-01-02
 
 -- @args {"other": 2}
 SELECT * FROM s.t WHERE id = :id;
@@ -148,7 +155,8 @@ SELECT * FROM s.t WHERE id = :id;
 
 -- @args {"table": "s.t"}
 SELECT count(*) AS n FROM IDENTIFIER(:table);
--- error NOT_A_CONSTANT_STRING.NOT_CONSTANT
+-- n bigint
+-- 1
 
 -- # parameters by place
 
@@ -157,26 +165,30 @@ CREATE TABLE s.t (id INT, name STRING) USING delta;
 
 -- @args [1, "a"]
 INSERT INTO s.t VALUES (?, ?);
--- error UNBOUND_SQL_PARAMETER
+-- ok
 
 -- @args [2, "?"]
 INSERT INTO s.t VALUES (?, ?);
--- error UNBOUND_SQL_PARAMETER
+-- ok
 
 -- @args ["?"]
 SELECT * FROM s.t WHERE name = ? AND name LIKE '%?%';
--- error UNBOUND_SQL_PARAMETER
+-- id int, name string
+-- 2 | '?'
 
 -- @args [1]
 UPDATE s.t SET name = 'A' WHERE id = ?;
--- error UNBOUND_SQL_PARAMETER
+-- num_affected_rows bigint
+-- 1
 
 -- @args [2]
 DELETE FROM s.t WHERE id = ?;
--- error UNBOUND_SQL_PARAMETER
+-- num_affected_rows bigint
+-- 1
 
 SELECT * FROM s.t;
 -- id int, name string
+-- 1 | 'A'
 
 -- @args [1]
 SELECT * FROM s.t WHERE id = ? AND name = ?;
