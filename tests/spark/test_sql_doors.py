@@ -45,7 +45,7 @@ def test_rows_are_read_by_name_and_as_of_a_version(lake: Lake, spark: SparkSessi
     assert [(row.id, row._change_type) for row in feed.collect()] == [(2, "insert")]
     assert spark.catalog.tableExists("sales.orders")
     assert not spark.catalog.tableExists("sales.nothing")
-    with pytest.raises(TableNotFound, match="no table or view sales.nothing") as caught:
+    with pytest.raises(TableNotFound, match=r"no table or view sales\.nothing") as caught:
         spark.table("sales.nothing")
     assert caught.value.code == "TABLE_OR_VIEW_NOT_FOUND"
 

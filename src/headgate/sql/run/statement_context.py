@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
 from headgate.protocol.schema import column_path
+from headgate.sql.parse.tokens import tokenize_statement
 from headgate.sql.run import spark_methods, sql_literals
 from headgate.sql.run.name_scope import Found, NameScope, PathTable
 from headgate.sql.statements.sql_text import AsOf, SqlParameter, SqlText, TableMention, TableRef
@@ -98,13 +99,7 @@ class StatementContext:
 
     def is_ours(self, mention: TableMention) -> bool:
         """Whether a text names a table of a lake there."""
-        if self.is_frame(mention.ref):
-            return False
         return mention in self.reads or self.find_table(mention.ref) is not None
-
-    def is_frame(self, ref: TableRef) -> bool:
-        """Whether it is one of the frames that the user passed."""
-        return len(ref.parts) == 1 and ref.parts[0].strip("{}") in self.frames and ref.parts[0][:1] == "{"
 
     def read(self, mention: TableMention) -> DataFrame:
         """The rows of the table that is named there."""
@@ -115,7 +110,7 @@ class StatementContext:
 
     def expression(self, sql: SqlText) -> str:
         """An expression as text of its own, with values in place of parameters."""
-        if sql.mentions:
+        if sql.mentions or _has_subquery(sql.text):
             raise InvalidRequest(
                 "a subquery cannot be here: put what it selects into the source of a MERGE, or into a column",
                 code="DELTA_UNSUPPORTED_SUBQUERY",
@@ -235,6 +230,12 @@ def _is_same_read(one: TableMention, other: TableMention) -> bool:
         other.options,
     )
     return same and one.is_stream == other.is_stream
+
+
+def _has_subquery(text: str) -> bool:
+    return "select" in text.lower() and any(
+        token.word == "select" for token in tokenize_statement(text).tokens
+    )
 
 
 def _quoted(name: str) -> str:

@@ -9,6 +9,8 @@ from pyspark.sql import functions as F
 from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
 from headgate.protocol.schema.types import Struct
+from headgate.spark.data_files import option_rows
+from headgate.spark.data_files.option_rows import WriteKind
 from headgate.sql.run import default_values, qualified_names, result_frames, table_columns
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
@@ -26,7 +28,8 @@ def insert_into(context: StatementContext, command: InsertInto) -> DataFrame:
         raise not_supported("INSERT … IF NOT EXISTS", "leave it out, or say MERGE")
     schema = table_columns.schema_of(table)
     rows = _named_rows(context, command, schema)
-    options: dict[str, Any] = {"implicit_casts": True}
+    asked = option_rows.parse(dict(command.options), WriteKind.APPEND, WriteKind.OVERWRITE)
+    options: dict[str, Any] = {"implicit_casts": True, **asked}
     if command.with_schema_evolution:
         options["merge_schema"] = True
     match command.mode:
