@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from headgate.errors import InvalidRequest
 from headgate.sql.parse import syntax_errors
-from headgate.sql.parse.literals import joined_strings, name_parts, named_table, parameter_there
+from headgate.sql.parse.found_tables import FoundTables, shifted
+from headgate.sql.parse.literals import joined_strings, name_parts, named_table, parameter_there, string_value
 from headgate.sql.parse.relation_names import identifier_ref
-from headgate.sql.parse.relations import FoundTables, Place, find_tables, shifted
+from headgate.sql.parse.relations import Place, find_tables
 from headgate.sql.parse.table_suffix import plain_text, property_key, property_value, read_as_of
 from headgate.sql.parse.tokens import NUMBER, STRING, SqlToken, SqlTokens
 from headgate.sql.parse.value_end import skip_name
@@ -34,12 +35,16 @@ class StatementReader:
 
     tokens: SqlTokens
     index: int = 0
+    begin: int = 0
+    """Where it begins: behind EXPLAIN."""
     form: str = ""
     """How the statement is written, for refusals."""
     table: TableRef | None = None
     """What it is about, once that is read."""
     ctes: Names = ()
     """What a WITH clause before the statement names."""
+    with_clause: SqlText | None = None
+    """That clause."""
     mentions: dict[int, TableMention] = field(default_factory=dict)
     parameters: dict[int, ParameterMention] = field(default_factory=dict)
     qualifiers: dict[int, QualifierMention] = field(default_factory=dict)
@@ -149,6 +154,14 @@ class StatementReader:
         self.index = stop
         return found
 
+    def one_string(self, what: str) -> str:
+        """What one literal says, whatever follows it."""
+        found = string_value(self.next.text) if self.next.kind == STRING else None
+        if found is None:
+            raise self.unexpected(what)
+        self.index += 1
+        return found
+
     def name_or_string(self, what: str) -> str:
         """A name, or the same in quotes."""
         return self.string(what) if self.next.kind == STRING else self.name(what)
@@ -234,7 +247,7 @@ class StatementReader:
         return self.tokens.slice(begin, stop)
 
     def seek(self, *stops: str) -> int:
-        """The first token from here on, outside of parentheses and CASE, that is one of these; the end if none."""
+        """The first token, outside of parentheses and CASE, that is one of these; the end if none is."""
         index, cases = self.index, 0
         while index < self.tokens.stop:
             token = self.tokens[index]
@@ -258,6 +271,15 @@ class StatementReader:
         found = find_tables(self.tokens, begin, stop, place, self.ctes)
         self.remember(found)
         return shifted(found, self.tokens.slice(begin, stop), self.tokens[begin].start)
+
+    def piece_between(self, begin: int, stop: int, place: Place = Place.EXPRESSION) -> SqlText:
+        """The text between two tokens, and the tables in it; the reader stays where it is."""
+        here, self.index = self.index, begin
+        if begin >= stop:
+            raise self.unexpected("an expression")
+        found = self.piece(stop, place)
+        self.index = here
+        return found
 
     def query(self, stop: int | None = None) -> SqlText:
         """The query up to a token or the end."""

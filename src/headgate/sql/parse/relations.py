@@ -1,7 +1,7 @@
 """Which tables does a query read, and where does it name them?
 
-One pass over the tokens, with a stack of what each parenthesis opened. Only what matters to the question is
-understood: where FROM, JOIN and commas lead to a relation, which names WITH makes, and what belongs to a name.
+One pass over the tokens, with a stack of what each parenthesis opened. Only what matters to the question
+is understood: where FROM, JOIN and commas lead to a relation, which names WITH makes, what belongs to a name.
 Whatever is not understood is left as it is, so that Spark says what it thinks of it.
 
 ``extract(DAY FROM x)`` and ``a IS DISTINCT FROM b`` name no table, and in
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from headgate.sql.parse.ctes import cte_body
+from headgate.sql.parse.found_tables import FoundTables
 from headgate.sql.parse.literals import parameter_there
 from headgate.sql.parse.relation_names import (
     NameChain,
@@ -25,8 +27,6 @@ from headgate.sql.parse.tokens import NUMBER, STRING, SqlToken, SqlTokens
 from headgate.sql.parse.value_end import skip_name
 from headgate.sql.statements.sql_text import (
     ParameterMention,
-    QualifierMention,
-    SqlText,
     TableMention,
 )
 
@@ -55,15 +55,6 @@ class _Level:
     pending_cte: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTables:
-    """What was found in a text, with offsets in the whole statement."""
-
-    mentions: tuple[TableMention, ...]
-    parameters: tuple[ParameterMention, ...]
-    qualifiers: tuple[QualifierMention, ...]
-
-
 _VALUE_SIGNS = ("(", "{", "?", ":", "-")
 _QUERY_WORDS = frozenset({"select", "with", "from", "values", "table"})
 
@@ -77,37 +68,6 @@ def find_tables(
     return FoundTables(
         tuple(scan.mentions), tuple(scan.parameters), qualifier_mentions(scan.mentions, scan.chains)
     )
-
-
-def skip_ctes(tokens: SqlTokens, index: int) -> tuple[tuple[str, ...], int]:
-    """The names that the WITH clause there makes, and the token behind it."""
-    names: list[str] = []
-    index += 2 if tokens.word(index + 1) == "recursive" and tokens.is_name(index + 2) else 1
-    while (body := _cte_body(tokens, index)) is not None:
-        names.append(tokens[index].name)
-        index = tokens.after_group(body)
-        if tokens.sign(index) != ",":
-            break
-        index += 1
-    return tuple(names), index
-
-
-def _cte_body(tokens: SqlTokens, index: int) -> int | None:
-    """Where the parenthesis of a CTE opens whose name stands at ``index``."""
-    if not tokens.is_name(index):
-        return None
-    body = tokens.after_group(index + 1) if tokens.sign(index + 1) == "(" else index + 1
-    if (
-        body > index + 1
-        and tokens.word(body) != "as"
-        and tokens.sign(body) != "("
-        and tokens.word(body) != "max"
-    ):
-        body = index + 1  # no list of columns, but the query itself
-    if tokens.has_words(body, "max", "recursion", "level"):
-        body += 4
-    body += tokens.word(body) == "as"
-    return body if tokens.sign(body) == "(" else None
 
 
 @dataclass(slots=True)
@@ -223,7 +183,7 @@ class _Scan:
 
     def _cte(self, index: int, *, is_recursive: bool = False) -> bool:
         """Go into the query of the CTE whose name stands at ``index``; False if there is none."""
-        body = _cte_body(self.tokens, index)
+        body = cte_body(self.tokens, index)
         if body is None:
             return False
         name = self.tokens[index].name.lower()
@@ -394,19 +354,3 @@ _KEYWORDS: Mapping[str, _Handler] = {
     "window": _Scan._clause,
     **dict.fromkeys(("union", "except", "minus", "intersect", "setminus"), _Scan._set_operation),
 }
-
-
-def shifted(found: FoundTables, text: str, offset: int) -> SqlText:
-    """What was found, within the slice of the statement that begins at ``offset``."""
-    return SqlText(
-        text,
-        tuple(mention.moved(-offset) for mention in found.mentions),
-        tuple(
-            ParameterMention(each.start - offset, each.end - offset, each.parameter)
-            for each in found.parameters
-        ),
-        tuple(
-            QualifierMention(each.start - offset, each.end - offset, each.ref) for each in found.qualifiers
-        ),
-        offset=offset,
-    )

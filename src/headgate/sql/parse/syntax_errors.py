@@ -1,7 +1,7 @@
 """How is a text refused that begins like a statement of ours and goes on as none does?
 
-``line`` and ``column`` count from 1. ``table`` is the table that the statement is about as far as it was read:
-if it is no table of a lake, another parser may take the text.
+``line`` and ``column`` count from 1. ``table`` is what the statement is about, once that was read: if
+it is no table of a lake, another parser may take the text.
 """
 
 from headgate.errors import InvalidRequest

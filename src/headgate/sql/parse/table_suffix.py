@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from headgate.sql.parse.literals import joined_strings, parameter_there
+from headgate.sql.parse.literals import joined_strings, parameter_there, string_value
 from headgate.sql.parse.tokens import NUMBER, STRING, SqlTokens
 from headgate.sql.parse.value_end import skip_name, skip_value
 from headgate.sql.statements.sql_text import (
@@ -139,7 +139,9 @@ def _read_options(tokens: SqlTokens, index: int) -> tuple[Properties, int]:
 def property_key(tokens: SqlTokens, index: int) -> tuple[str | None, int]:
     """A key in quotes, or a name with its dots."""
     if tokens[index].kind == STRING:
-        return joined_strings(tokens, index)
+        key, after = joined_strings(tokens, index)
+        has_sign = tokens.sign(after) in ("=", "==")
+        return (key, after) if has_sign else (string_value(tokens[index].text), index + 1)
     stop = skip_name(tokens, index)
     if stop == index:
         return None, index

@@ -44,6 +44,10 @@ class InsertInto:
     source_alias: str | None = None
     """Of the query, for REPLACE ON."""
     with_schema_evolution: bool = False
+    rows: tuple[tuple[SqlText, ...], ...] = ()
+    """The values of VALUES (…), (…), if one of them is DEFAULT, which no query can say by itself."""
+    options: Properties = ()
+    """What WITH ('key' = 'value') says behind the table."""
 
 
 @dataclass(frozen=True, slots=True)

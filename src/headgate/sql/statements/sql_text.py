@@ -116,6 +116,17 @@ class SqlText:
     offset: int = field(default=0, compare=False)
     """Where it begins in the whole statement."""
 
+    def followed_by(self, other: "SqlText") -> "SqlText":
+        """Both texts with a blank between them, and all that they mention."""
+        by = len(self.text) + 1
+        return SqlText(
+            f"{self.text} {other.text}",
+            (*self.mentions, *(each.moved(by) for each in other.mentions)),
+            (*self.parameters, *(replace(e, start=e.start + by, end=e.end + by) for e in other.parameters)),
+            (*self.qualifiers, *(replace(e, start=e.start + by, end=e.end + by) for e in other.qualifiers)),
+            self.offset,
+        )
+
     def replaced(self, frame_name: Callable[[TableMention], str | None], *, is_template: bool = False) -> str:
         """The text for ``spark.sql(text, **frames)`` with ``{frame}`` for the mentions that get a name.
 
