@@ -98,6 +98,7 @@ SQLSTATES: Mapping[str, str] = {
     "HEADGATE_GROUP_CONFLICT": "2D521",
     "HEADGATE_NEEDS_SPARK": "0A000",
     "HEADGATE_UNSAFE_EXPRESSION": "42621",
+    "PARSE_SYNTAX_ERROR": "42601",
     "UNSUPPORTED_FEATURE.SET_TABLE_PROPERTY": "0A000",
 }
 """What Delta tells SQL clients for each of its codes."""
