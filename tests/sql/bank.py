@@ -24,7 +24,8 @@ Lines that begin with ``-- @`` are marks: above a statement, or below the name o
     @frames {"new": "…"}      DataFrames, as queries that make them
     @classic why              Spark Connect has no such statement
 
-``${folder}`` is a folder of the group, ``${time s.t 1}`` the moment at which version 1 of a table was made.
+``${folder}`` is a folder of the group, ``${time s.t 1}`` the moment at which version 1 of a table was made,
+``${catalog}`` what the catalog of ``s`` is called.
 """
 
 import json

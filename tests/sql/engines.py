@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import headgate
+from headgate import Lake
 from headgate.errors import HeadgateError
 from tests.sql.bank import Group, Statement
 from tests.support.delta_spark import Answer, DeltaSpark, Refused
@@ -37,6 +38,8 @@ class Engine(Protocol):
     """Something that runs statements; each group has a schema ``s`` of its own."""
 
     folder: Path
+    catalog: str
+    """What the catalog of ``s`` is called there."""
 
     def run(self, text: str, statement: Statement | None = None) -> Answer: ...
 
@@ -68,6 +71,7 @@ class OnDelta:
 
     peer: DeltaSpark
     folder: Path
+    catalog: str = "spark_catalog"
 
     def run(self, text: str, statement: Statement | None = None) -> Answer:
         if statement is None:
@@ -101,22 +105,29 @@ class OnHeadgate:
 
     spark: SparkSession
     folder: Path
+    catalog: str = "main"
+    through_lake: bool = False
+    """Whether statements are given to ``lake.sql``, and the session knows no lake."""
+    lake: Lake | None = None
 
     def run(self, text: str, statement: Statement | None = None) -> Answer:
-        frames = {
-            name: self.spark.sql(query) for name, query in (statement.frames if statement else {}).items()
-        }
-        args = statement.args if statement else None
+        queries = statement.frames if statement else {}
+        frames = {name: self.spark.sql(query) for name, query in queries.items()}
         try:
-            frame = (
-                self.spark.sql(text, args, **frames) if args is not None else self.spark.sql(text, **frames)
-            )
-            columns = tuple((each.name, each.dataType.simpleString()) for each in frame.schema.fields)
-            return Answer(columns, plain_rows(frame))
+            return self._answer(self._sql(text, statement.args if statement else None, frames))
         except PySparkException as exc:
             raise Refused(str(exc), exc.getCondition() or "") from exc
         except HeadgateError as exc:
             raise Refused(str(exc), exc.code) from exc
+
+    def _sql(self, text: str, args: Any, frames: Mapping[str, DataFrame]) -> DataFrame:
+        if self.through_lake and self.lake is not None:
+            return self.lake.sql(text, args, self.spark, **frames)
+        return self.spark.sql(text, args, **frames)
+
+    def _answer(self, frame: DataFrame) -> Answer:
+        columns = tuple((each.name, each.dataType.simpleString()) for each in frame.schema.fields)
+        return Answer(columns, plain_rows(frame))
 
     @contextmanager
     def group(self) -> Iterator[None]:
@@ -125,7 +136,9 @@ class OnHeadgate:
         self.folder.mkdir(parents=True)
         with headgate.connect(self.folder / "lake") as lake:
             lake.create_schema("s")
-            lake.register(self.spark)
+            self.lake = lake
+            if not self.through_lake:
+                lake.register(self.spark)
             try:
                 yield
             finally:
@@ -163,7 +176,13 @@ def _outcome(engine: Engine, statement: Statement) -> tuple[str, ...]:
         answer = engine.run(_filled_in(engine, statement.text), statement)
     except Refused as exc:
         return (f"error {exc.condition}" if exc.condition else f"error without a class: {_first_line(exc)}",)
-    return render(answer, statement, str(engine.folder))
+    return tuple(_without_chance(line, engine) for line in render(answer, statement))
+
+
+def _without_chance(line: str, engine: Engine) -> str:
+    """What a run happens to have: its folder, its catalog, the numbers of expressions."""
+    line = line.replace(str(engine.folder), "${folder}").replace(f"{engine.catalog}.s", "${catalog}.s")
+    return re.sub(r"(?<=\w)#\d+", "#", line)
 
 
 def _first_line(exc: Exception) -> str:
@@ -189,7 +208,7 @@ def _tidy(engine: Engine, statements: Sequence[Statement]) -> None:
             engine.run(f"RESET {found[1]}")
 
 
-def render(answer: Answer, statement: Statement, folder: str) -> tuple[str, ...]:
+def render(answer: Answer, statement: Statement) -> tuple[str, ...]:
     """Columns and rows as they stand in a file."""
     if not answer.columns:
         return ("ok",)
@@ -199,10 +218,7 @@ def render(answer: Answer, statement: Statement, folder: str) -> tuple[str, ...]
         " | ".join(_text(value) if seen else "*" for value, seen in zip(row, shown, strict=True))
         for row in answer.rows
     ]
-    return (
-        header,
-        *(line.replace(folder, "${folder}") for line in (rows if statement.keeps_order else sorted(rows))),
-    )
+    return (header, *(rows if statement.keeps_order else sorted(rows)))
 
 
 def _text(value: Any) -> str:

@@ -35,8 +35,10 @@ DESCRIBE TABLE s.t;
 ALTER TABLE s.t ADD COLUMN name STRING;
 -- error FIELD_ALREADY_EXISTS
 
+-- @differs Headgate adds a column only if it is not there
 ALTER TABLE s.t ADD COLUMN IF NOT EXISTS name STRING;
--- error PARSE_SYNTAX_ERROR
+-- ok
+-- delta: error PARSE_SYNTAX_ERROR
 
 ALTER TABLE s.t ADD COLUMN NAME STRING;
 -- error FIELD_ALREADY_EXISTS
@@ -247,7 +249,7 @@ ALTER TABLE s.t UNSET TBLPROPERTIES ('team');
 
 SHOW TBLPROPERTIES s.t ('team');
 -- key string, value string
--- 'team' | 'Table spark_catalog.s.t does not have property: team'
+-- 'team' | 'Table ${catalog}.s.t does not have property: team'
 
 ALTER TABLE s.t UNSET TBLPROPERTIES ('team');
 -- ok

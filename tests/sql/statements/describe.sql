@@ -193,9 +193,9 @@ DESCRIBE HISTORY s.t;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
 -- 7 | * | * | * | * | {'properties': '{"team":"sales"}'} | * | * | * | * | * | * | * | * | *
 -- 6 | * | * | * | * | {'columns': '[{"column":{"name":"n","type":"integer","nullable":true,"metadata":{}}}]'} | * | * | * | * | * | * | * | * | *
--- 5 | * | * | * | * | {'matchedPredicates': '[]', 'notMatchedBySourcePredicates': '[]', 'notMatchedPredicates': '[{"actionType":"insert"}]', 'predicate': '["(id#56673 = id#56671)"]'} | * | * | * | * | * | * | * | * | *
--- 4 | * | * | * | * | {'predicate': '["(id#56092 = 3)"]'} | * | * | * | * | * | * | * | * | *
--- 3 | * | * | * | * | {'predicate': '["(id#55510 = 3)"]'} | * | * | * | * | * | * | * | * | *
+-- 5 | * | * | * | * | {'matchedPredicates': '[]', 'notMatchedBySourcePredicates': '[]', 'notMatchedPredicates': '[{"actionType":"insert"}]', 'predicate': '["(id# = id#)"]'} | * | * | * | * | * | * | * | * | *
+-- 4 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
+-- 3 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
 -- 2 | * | * | * | * | {'mode': 'Overwrite', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
 -- 1 | * | * | * | * | {'mode': 'Append', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
 -- 0 | * | * | * | * | {'clusterBy': '[]', 'description': NULL, 'isManaged': 'true', 'partitionBy': '[]', 'properties': '{}'} | * | * | * | * | * | * | * | * | *
@@ -217,7 +217,7 @@ INSERT INTO s.t VALUES (1, DATE'2026-01-01'), (2, DATE'2026-01-02');
 -- @shown format, name, description, partitionColumns, clusteringColumns, numFiles
 DESCRIBE DETAIL s.t;
 -- format string, id string, name string, description string, location string, createdAt timestamp, lastModified timestamp, partitionColumns array<string>, clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, properties map<string,string>, minReaderVersion int, minWriterVersion int, tableFeatures array<string>
--- 'delta' | * | 'spark_catalog.s.t' | 'a table' | * | * | * | ('day') | () | 2 | * | * | * | * | *
+-- 'delta' | * | '${catalog}.s.t' | 'a table' | * | * | * | ('day') | () | 2 | * | * | * | * | *
 
 DESCRIBE DETAIL s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND

@@ -96,7 +96,7 @@ DESCRIBE HISTORY s.t LIMIT 3;
 -- 7 | * | * | * | 'MERGE' | * | * | * | * | * | * | false | * | * | *
 -- 6 | * | * | * | 'MERGE' | * | * | * | * | * | * | false | * | * | *
 
--- # a CTE, a subquery and an older version as source
+-- # a CTE as source
 
 CREATE TABLE s.t (id INT, name STRING) USING delta;
 -- ok
@@ -112,16 +112,25 @@ WITH q AS (SELECT 1 AS id, 'cte' AS name) MERGE INTO s.t USING q ON t.id = q.id 
 -- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
 -- 1 | 1 | 0 | 0
 
-MERGE INTO s.t USING s.t VERSION AS OF 1 AS old ON t.id = old.id AND t.id = 2 WHEN MATCHED THEN UPDATE SET name = old.name;
--- error PARSE_SYNTAX_ERROR
-
-MERGE INTO s.t USING VALUES (3, 'three') AS q(id, name) ON t.id = q.id WHEN NOT MATCHED THEN INSERT *;
--- error PARSE_SYNTAX_ERROR
-
 SELECT * FROM s.t ORDER BY id;
 -- id int, name string
 -- 1 | 'cte'
 -- 2 | 'changed'
+
+-- # an older version and values as sources
+-- @ours the grammar of Spark has neither behind USING
+
+CREATE TABLE s.t (id INT, name STRING) USING delta;
+
+INSERT INTO s.t VALUES (1, 'a'), (2, 'b');
+
+UPDATE s.t SET name = 'changed';
+
+MERGE INTO s.t USING s.t VERSION AS OF 1 AS old ON t.id = old.id AND t.id = 2 WHEN MATCHED THEN UPDATE SET name = old.name;
+
+MERGE INTO s.t USING VALUES (3, 'three') AS q(id, name) ON t.id = q.id WHEN NOT MATCHED THEN INSERT *;
+
+SELECT * FROM s.t ORDER BY id;
 
 -- # several matches
 
