@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -18,6 +19,7 @@ from headgate import Lake
 from headgate.errors import HeadgateError
 from tests.sql.bank import Group, Statement
 from tests.support.delta_spark import Answer, DeltaSpark, Refused
+from tests.support.delta_spark_child import condition_of
 from tests.support.plain_rows import Variant, plain_rows
 
 _TIME = re.compile(r"\$\{time ([\w.]+) (\d+)\}")
@@ -119,6 +121,10 @@ class OnHeadgate:
             raise Refused(str(exc), exc.getCondition() or "") from exc
         except HeadgateError as exc:
             raise Refused(str(exc), exc.code) from exc
+        except Py4JJavaError as exc:
+            raise Refused(str(exc.java_exception), condition_of(exc.java_exception)) from exc
+        except Exception as exc:  # it is told like any other answer that was not expected
+            raise Refused(f"{type(exc).__name__}: {exc}", "") from exc
 
     def _sql(self, text: str, args: Any, frames: Mapping[str, DataFrame]) -> DataFrame:
         if self.through_lake and self.lake is not None:
@@ -175,8 +181,10 @@ def _outcome(engine: Engine, statement: Statement) -> tuple[str, ...]:
     try:
         answer = engine.run(_filled_in(engine, statement.text), statement)
     except Refused as exc:
-        return (f"error {exc.condition}" if exc.condition else f"error without a class: {_first_line(exc)}",)
-    return tuple(_without_chance(line, engine) for line in render(answer, statement))
+        lines: tuple[str, ...] = (f"error {exc.condition or 'without a class: ' + _first_line(exc)}",)
+    else:
+        lines = render(answer, statement)
+    return tuple(_without_chance(line, engine) for line in lines)
 
 
 def _without_chance(line: str, engine: Engine) -> str:

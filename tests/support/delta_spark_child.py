@@ -162,12 +162,12 @@ def _answers(referee: Referee, requests: TextIO) -> Iterator[dict[str, Any]]:
         except Py4JJavaError as exc:
             thrown = exc.java_exception
             said = f"{thrown.getClass().getName()}: {thrown.getMessage()}"
-            yield {"refusal": said, "condition": _condition(thrown)}
+            yield {"refusal": said, "condition": condition_of(thrown)}
         except Py4JError as exc:
             yield {"refusal": str(exc), "condition": ""}
 
 
-def _condition(thrown: Any) -> str:
+def condition_of(thrown: Any) -> str:
     """The name that an exception of Java has for its error, if it has one."""
     try:
         return thrown.getCondition() or ""

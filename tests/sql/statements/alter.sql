@@ -107,8 +107,10 @@ ALTER TABLE s.t ALTER COLUMN n TYPE BIGINT;
 ALTER TABLE s.t ALTER COLUMN n TYPE STRING;
 -- error DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP
 
+-- @differs the name that Spark has is a placeholder
 ALTER TABLE s.t ALTER COLUMN n SET NOT NULL;
--- error _LEGACY_ERROR_TEMP_2330
+-- error DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP
+-- delta: error _LEGACY_ERROR_TEMP_2330
 
 ALTER TABLE s.t ALTER COLUMN nothing COMMENT 'x';
 -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
@@ -116,8 +118,10 @@ ALTER TABLE s.t ALTER COLUMN nothing COMMENT 'x';
 ALTER TABLE s.t ALTER COLUMN n AFTER nothing;
 -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
+-- @differs the name that Spark has is a placeholder
 ALTER TABLE s.t CHANGE COLUMN n m INT;
--- error _LEGACY_ERROR_TEMP_0034
+-- error DELTA_UNSUPPORTED_RENAME_COLUMN
+-- delta: error _LEGACY_ERROR_TEMP_0034
 
 -- # wider types
 
@@ -379,11 +383,15 @@ SELECT * FROM s.t;
 -- id int, name string
 -- 1 | NULL
 
+-- @differs Headgate takes conditions with a new table, Delta Spark only later by ALTER TABLE
 CREATE TABLE s.u (id INT, CHECK (id > 0)) USING delta;
--- error UNSUPPORTED_FEATURE.TABLE_OPERATION
+-- ok
+-- delta: error UNSUPPORTED_FEATURE.TABLE_OPERATION
 
+-- @differs Headgate takes conditions with a new table, Delta Spark only later by ALTER TABLE
 CREATE TABLE s.v (id INT, CONSTRAINT positive CHECK (id > 0)) USING delta;
--- error UNSUPPORTED_FEATURE.TABLE_OPERATION
+-- ok
+-- delta: error UNSUPPORTED_FEATURE.TABLE_OPERATION
 
 CREATE TABLE s.w (id INT PRIMARY KEY) USING delta;
 -- error UNSUPPORTED_FEATURE.TABLE_OPERATION

@@ -87,17 +87,23 @@ CREATE TABLE s.t (id INT, id STRING) USING delta;
 CREATE TABLE s.t (id INT, ID STRING) USING delta;
 -- error COLUMN_ALREADY_EXISTS
 
+-- @differs the name that Spark has is a placeholder
 CREATE TABLE s.t (id INT) USING delta PARTITIONED BY (nothing);
--- error _LEGACY_ERROR_TEMP_3060
+-- error DELTA_PARTITION_COLUMN_NOT_FOUND
+-- delta: error _LEGACY_ERROR_TEMP_3060
 
 CREATE TABLE s.t (id INT) USING delta PARTITIONED BY (id);
 -- error ALL_PARTITION_COLUMNS_NOT_ALLOWED
 
+-- @differs Spark takes a column that is not there for a part of one
 CREATE TABLE s.t (id INT) USING delta CLUSTER BY (nothing);
--- error UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED
+-- error DELTA_COLUMN_NOT_FOUND_IN_SCHEMA
+-- delta: error UNSUPPORTED_FEATURE.PARTITION_WITH_NESTED_COLUMN_IS_UNSUPPORTED
 
+-- @differs the name that Spark has is a placeholder
 CREATE TABLE s.t (id INT, day DATE) USING delta PARTITIONED BY (day) CLUSTER BY (id);
--- error _LEGACY_ERROR_TEMP_0035
+-- error DELTA_CLUSTER_BY_WITH_PARTITIONED_BY
+-- delta: error _LEGACY_ERROR_TEMP_0035
 
 CREATE TABLE nowhere.t (id INT) USING delta;
 -- error SCHEMA_NOT_FOUND
