@@ -203,7 +203,8 @@ def _filled_in(engine: Engine, text: str) -> str:
         when = next(row["timestamp"] for row in rows if row["version"] == int(found[2]))
         return f"{when:%Y-%m-%d %H:%M:%S.%f}"
 
-    return _TIME.sub(moment, text).replace("${folder}", str(engine.folder))
+    text = _TIME.sub(moment, text).replace("${folder}", str(engine.folder))
+    return text.replace("${catalog}", engine.catalog)
 
 
 def _tidy(engine: Engine, statements: Sequence[Statement]) -> None:

@@ -269,6 +269,7 @@ ALTER TABLE s.t SET TBLPROPERTIES ('delta.logRetentionDuration' = 'forever');
 
 -- @differs Delta Spark gives an error without a class
 ALTER TABLE s.t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'nothing');
+-- error DELTA_VIOLATE_TABLE_PROPERTY_VALIDATION_FAILED
 -- delta: error without a class: The column mapping mode `nothing` is not supported for this Delta version. Please upgrade if you want to use this mode.
 
 COMMENT ON TABLE s.t IS 'what it is';
@@ -360,6 +361,7 @@ SELECT * FROM s.t ORDER BY id;
 
 -- @differs Delta Spark takes a condition whose answer changes, and no row can be written any more
 ALTER TABLE s.t ADD CONSTRAINT random CHECK (rand() < 2);
+-- error HEADGATE_UNSAFE_EXPRESSION
 -- delta: ok
 
 -- # columns that are never null

@@ -40,10 +40,14 @@ SELECT * FROM s.t VERSION AS OF '2' ORDER BY id;
 
 -- @differs Delta Spark reads @v in a path only
 SELECT * FROM s.t@v1;
+-- id int, name string
+-- 1 | 'a'
 -- delta: error PARSE_SYNTAX_ERROR
 
 -- @differs Delta Spark reads @v in a path only
 SELECT count(*) AS n FROM s.t@v0;
+-- n bigint
+-- 0
 -- delta: error PARSE_SYNTAX_ERROR
 
 SELECT * FROM s.t TIMESTAMP AS OF '${time s.t 1}';
@@ -96,6 +100,7 @@ SELECT * FROM s.t VERSION AS OF 'x';
 
 -- @differs Delta Spark reads @v in a path only
 SELECT * FROM s.t@v99;
+-- error DELTA_VERSION_NOT_FOUND
 -- delta: error PARSE_SYNTAX_ERROR
 
 SELECT * FROM s.t TIMESTAMP AS OF '1999-01-01';
@@ -197,14 +202,16 @@ SELECT * FROM table_changes('s.t', 9);
 
 -- @differs Delta Spark does not know the name of its own error
 SELECT * FROM table_changes('s.t');
--- error WRONG_NUM_ARGS.WITHOUT_SUGGESTION
+-- error UNRESOLVABLE_TABLE_VALUED_FUNCTION
 -- delta: error INTERNAL_ERROR
 
 SELECT * FROM table_changes('s.nothing', 0);
 -- error TABLE_OR_VIEW_NOT_FOUND
 
+-- @differs Delta Spark looks for a file of the log that has no such name
 SELECT * FROM table_changes('s.t', -1);
--- error without a class: org.apache.spark.sql.delta.DeltaFileNotFoundException: [DELTA_LOG_FILE_NOT_FOUND] Unable to retrieve the delta log files to construct table version -1 starting from checkpoint version -1 at file:/tmp/
+-- error DELTA_INVALID_CDC_RANGE
+-- delta: error DELTA_LOG_FILE_NOT_FOUND
 
 -- # changes that were not kept
 
