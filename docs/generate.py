@@ -39,6 +39,8 @@ from headgate.server.settings import ROWS as SERVER_SETTINGS
 from headgate.settings import Settings
 from headgate.spark.data_files.option_rows import OPTIONS, WriteKind
 from headgate.spark.data_files.write_options import CONTRADICTIONS
+from headgate.sql.parse.grammar.rows import STATEMENT_ROWS
+from headgate.sql.parse.grammar.statement_row import StatementRow
 from headgate.sqlstates import SQLSTATES
 from headgate.table import authority
 from headgate.table.authority import Decider
@@ -321,6 +323,22 @@ def _referee() -> Iterator[str]:
         yield f"| {row.name} | {begun} | {happens} | {', '.join(row.compared)} | {short} |"
 
 
+def _sql() -> Iterator[str]:
+    yield "| statement | form | what it does | what it calls |"
+    yield "|---|---|---|---|"
+    for row in _first_of_each_form():
+        form = row.form.replace("|", "\\|")
+        yield f"| {' '.join(row.leads).upper()} | `{form}` | {row.says} | {row.calls} |"
+
+
+def _first_of_each_form() -> Iterator[StatementRow]:
+    said: set[str] = set()
+    for row in STATEMENT_ROWS:
+        if row.form not in said:
+            said.add(row.form)
+            yield row
+
+
 TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "conflicts": _conflicts,
     "checks": _checks,
@@ -348,6 +366,7 @@ TABLES: dict[str, Callable[[], Iterator[str]]] = {
     "terms": _terms,
     "privileges": _privileges,
     "referee": _referee,
+    "sql": _sql,
     "sql_bank": sql_bank,
     "sql_differences": sql_differences,
     "sql_ours": sql_ours,

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from headgate.errors import InvalidRequest
 from headgate.sql.parse import syntax_errors
 from headgate.sql.parse.found_tables import FoundTables, shifted
-from headgate.sql.parse.literals import joined_strings, name_parts, named_table, parameter_there, string_value
+from headgate.sql.parse.literals import (
+    SYNTAX_ERROR,
+    joined_strings,
+    name_parts,
+    named_table,
+    parameter_there,
+    string_value,
+)
 from headgate.sql.parse.relation_names import identifier_ref
 from headgate.sql.parse.relations import Place, find_tables
 from headgate.sql.parse.table_suffix import plain_text, property_key, property_value, read_as_of
@@ -91,9 +98,11 @@ class StatementReader:
             if not self.accepts(want):
                 raise self.unexpected(want.upper())
 
-    def unexpected(self, expected: str) -> InvalidRequest:
+    def unexpected(self, expected: str, *, code: str = SYNTAX_ERROR) -> InvalidRequest:
         """What is said where something else was to be."""
-        return syntax_errors.syntax_error(self.tokens, self.index, expected, form=self.form, table=self.table)
+        return syntax_errors.syntax_error(
+            self.tokens, self.index, expected, form=self.form, table=self.table, code=code
+        )
 
     def require_end(self) -> None:
         """Nothing may follow."""

@@ -11,7 +11,13 @@ from headgate.sql.statements.sql_text import TableRef
 
 
 def syntax_error(
-    tokens: SqlTokens, index: int, expected: str, *, form: str = "", table: TableRef | None = None
+    tokens: SqlTokens,
+    index: int,
+    expected: str,
+    *,
+    form: str = "",
+    table: TableRef | None = None,
+    code: str = SYNTAX_ERROR,
 ) -> InvalidRequest:
     """The refusal at a token, where something else was expected."""
     token = tokens[index]
@@ -19,7 +25,7 @@ def syntax_error(
     hint = f"; write it like {form}" if form else ""
     return InvalidRequest(
         f"at line {line}, column {column} {expected} is expected, and {_found(tokens, index)} is found{hint}",
-        code=SYNTAX_ERROR,
+        code=code,
         position=token.start,
         line=line,
         column=column,

@@ -68,7 +68,11 @@ def _read_table(reader: StatementReader) -> Command:
 
 
 _FORMS = (
-    ("DESCRIBE [TABLE] [EXTENDED] t [AS OF …] [column]", "Lists columns and partitioning.", "`table.schema`"),
+    (
+        "DESCRIBE [TABLE] [EXTENDED] t [AS OF …] [column]",
+        "Lists columns and partitioning.",
+        "`table.read().schema`",
+    ),
     ("DESCRIBE DETAIL t", "Says what a table is, in one row.", "`table.detail`"),
     ("DESCRIBE HISTORY t [LIMIT n]", "Lists the commits, newest first.", "`table.history`"),
     ("DESCRIBE SCHEMA [EXTENDED] s", "Says what a schema is.", "`lake.schemas`"),

@@ -38,7 +38,7 @@ def read_merge(reader: StatementReader) -> Command:
     while not reader.is_at_end:
         branches.append(_read_branch(reader))
     if not branches:
-        raise reader.unexpected("WHEN MATCHED or WHEN NOT MATCHED")
+        raise reader.unexpected("WHEN MATCHED or WHEN NOT MATCHED", code="MERGE_WITHOUT_WHEN")
     return MergeInto(
         table,
         source,
@@ -118,7 +118,8 @@ def _read_insert(reader: StatementReader) -> MergeAction:
     values = tuple(reader.piece_between(first, last) for first, last in pieces)
     if columns and len(columns) != len(values):
         reader.index = stop
-        raise reader.unexpected(f"a value for each of {len(columns)} columns")
+        expected = f"a value for each of {len(columns)} columns"
+        raise reader.unexpected(expected, code="MERGE_INSERT_VALUE_COUNT_MISMATCH")
     return MergeInsert(tuple(columns), values)
 
 

@@ -159,14 +159,18 @@ SHOW_ROWS: tuple[StatementRow, ...] = (
         "",
     ),
     StatementRow(
-        ("show", "columns"), read_show_columns, "SHOW COLUMNS IN t [IN s]", "Lists columns.", "`table.schema`"
+        ("show", "columns"),
+        read_show_columns,
+        "SHOW COLUMNS IN t [IN s]",
+        "Lists columns.",
+        "`table.read().schema`",
     ),
     StatementRow(
         ("show", "create", "table"),
         read_show_create_table,
         "SHOW CREATE TABLE t",
         "Says how a table like this one is made.",
-        "`table.schema`, `table.properties`",
+        "`table.read().schema`, `table.properties`",
     ),
     StatementRow(
         ("show", "tblproperties"),
