@@ -1,8 +1,8 @@
 """What SQL costs besides the query: ``lake.sql`` against ``spark.sql`` over a frame that is read by hand.
 
 Both sides open the table, read it and collect the same rows; ``lake.sql`` finds the name in the text besides.
-It is meant to add at most 10 ms. The second pair is a statement of Spark alone, in a session that knows a lake
-and in one that knows none: what everybody pays who registers a lake.
+It is meant to add at most 10 ms. The second pair is a statement of Spark alone, in a session that knows a
+lake and in one that knows none: what everybody pays who registers a lake.
 """
 
 from collections.abc import Iterator

@@ -12,6 +12,7 @@ from headgate.errors import HeadgateError
 from headgate.sql.statements import alter, create, describe, dml
 
 _UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+_OVERFLOW = "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,10 @@ class ErrorCodeRow:
 
 
 _ROWS_CHANGE = (dml.UpdateTable, dml.DeleteFrom)
+_NAMED = (create.UndropTable, alter.RenameTable)
 CODES: tuple[ErrorCodeRow, ...] = (
+    ErrorCodeRow(_NAMED, "DELTA_TABLE_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"),
+    ErrorCodeRow(_NAMED, "DELTA_TABLE_ALREADY_EXISTS", "TABLE_OR_VIEW_ALREADY_EXISTS"),
     ErrorCodeRow((alter.AddColumns,), "DELTA_DUPLICATE_COLUMNS_FOUND", "FIELD_ALREADY_EXISTS"),
     ErrorCodeRow((alter.AddColumns,), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "FIELD_NOT_FOUND"),
     ErrorCodeRow(
@@ -38,7 +42,10 @@ CODES: tuple[ErrorCodeRow, ...] = (
     ),
     ErrorCodeRow((dml.InsertInto, *_ROWS_CHANGE), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", _UNRESOLVED),
     ErrorCodeRow((dml.InsertInto,), "DELTA_DUPLICATE_COLUMNS_FOUND", "COLUMN_ALREADY_EXISTS"),
-    ErrorCodeRow((dml.InsertInto,), "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE", "CAST_OVERFLOW_IN_TABLE_INSERT"),
+    ErrorCodeRow(
+        (dml.InsertInto,), "DELTA_FAILED_TO_MERGE_FIELDS", "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION"
+    ),
+    ErrorCodeRow((dml.InsertInto,), _OVERFLOW, "CAST_OVERFLOW_IN_TABLE_INSERT"),
     ErrorCodeRow((dml.MergeInto,), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
     ErrorCodeRow((dml.MergeInto,), _UNRESOLVED, "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
     ErrorCodeRow(
@@ -66,8 +73,21 @@ def stated_codes(command: object) -> Iterator[None]:
     try:
         yield
     except HeadgateError as error:
+        if error.code == _OVERFLOW and not _is_number(error.fields.get("value")):
+            error.code = "CAST_INVALID_INPUT"
         found = (row for row in CODES if row.called == error.code and set(kinds) & set(row.commands))
         row = next(found, None)
         if row is not None:
             error.code = row.stated
         raise
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value that did not fit is one of too many digits, or a text that is none at all."""
+    if not isinstance(value, str):
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from headgate.errors import InvalidRequest
+from headgate.errors import InvalidRequest, VersionNotFound
 from headgate.lake.table import Table
 from headgate.protocol.schema import column_path
 from headgate.sql.parse.tokens import tokenize_statement
@@ -126,6 +127,16 @@ class StatementContext:
             position = end
         return "".join([*pieces, sql.text[position:]])
 
+    def assigned_value(self, sql: SqlText) -> str:
+        """What a column is set to: an expression, or a subquery that is about no row of the table."""
+        if not sql.mentions and not _has_subquery(sql.text):
+            return self.expression(sql)
+        try:
+            found = self.query("SELECT", sql).collect()
+        except AnalysisException:  # it names columns of the row
+            return self.expression(sql)
+        return sql_literals.sql_literal(found[0][0])
+
     def optional_expression(self, sql: SqlText | None) -> str | None:
         """The same of what need not be there."""
         return None if sql is None else self.expression(sql)
@@ -138,14 +149,13 @@ class StatementContext:
 
     def moment(self, sql: SqlText) -> datetime:
         """The moment that an expression means."""
-        millis = self.value(
-            SqlText(f"unix_millis(CAST(({sql.text}) AS TIMESTAMP))", parameters=sql.parameters)
-        )
+        shown = f"unix_millis(CAST(({sql.text}) AS TIMESTAMP))"
+        try:
+            millis = self.value(SqlText(shown, parameters=sql.parameters))
+        except PySparkException as exc:
+            raise _no_moment(sql.text) from exc
         if millis is None:
-            raise InvalidRequest(
-                f"{sql.text} is no moment: write it like '2026-01-31 12:00:00'",
-                code="DELTA_TIMESTAMP_INVALID",
-            )
+            raise _no_moment(sql.text)
         return _EPOCH + timedelta(milliseconds=millis)
 
     def version(self, as_of: AsOf) -> int | None:
@@ -175,7 +185,7 @@ class StatementContext:
         if mention.changes is not None:
             start, end = mention.changes.start, mention.changes.end
             bounds = (self._feed_bound(start), None if end is None else self._feed_bound(end))
-            return table.changes(*bounds, spark=self.spark)
+            return self._changes(table, *bounds)
         if mention.options:
             raise InvalidRequest(
                 f"a table of a lake takes no options in SQL: {table.name} has WITH (…), write VERSION AS OF "
@@ -184,6 +194,16 @@ class StatementContext:
         as_of = mention.as_of or AsOf()
         version, moment = self.version(as_of), self.timestamp(as_of)
         return table.read(version=version, timestamp=moment, spark=self.spark)
+
+    def _changes(
+        self, table: Table, start: int | datetime | str, end: int | datetime | str | None
+    ) -> DataFrame:
+        try:
+            return table.changes(start, end, spark=self.spark)
+        except VersionNotFound as error:
+            if isinstance(start, int) and start > table.version():
+                error.code = "DELTA_CDC_START_VERSION_AFTER_LATEST"
+            raise
 
     def _feed_bound(self, sql: SqlText) -> int | datetime | str:
         found = self.value(sql)
@@ -230,6 +250,13 @@ def _is_same_read(one: TableMention, other: TableMention) -> bool:
         other.options,
     )
     return same and one.is_stream == other.is_stream
+
+
+def _no_moment(text: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{text} is no moment: write it like '2026-01-31 12:00:00'",
+        code="INVALID_TIME_TRAVEL_TIMESTAMP_EXPR.INPUT",
+    )
 
 
 def _has_subquery(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from headgate.errors import InvalidRequest
+from headgate.protocol import property_values
 from headgate.protocol.schema import column_path
 from headgate.registration import registered_lakes
 from headgate.spark.data_files import option_rows
@@ -34,7 +35,7 @@ class NamedTable:
     def read(self, asked: BuilderCalls | None = None) -> DataFrame:
         """The rows, with the options of the reader: a version, a moment, or the change feed."""
         table, options = self.scope.table(self.found), _lower(asked)
-        if any(options.get(name, "").lower() == "true" for name in _FEED):
+        if any(property_values.is_true(options.get(name, "")) for name in _FEED):
             start, end = _bound(options, _STARTS), _bound(options, _ENDS)
             return table.changes(0 if start is None else start, end, spark=self.scope.spark)
         version, moment = options.get(_VERSION), options.get(_MOMENT)

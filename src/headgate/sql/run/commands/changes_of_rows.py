@@ -9,6 +9,7 @@ from headgate.lake.table import Table
 from headgate.protocol.schema import column_path
 from headgate.protocol.schema.types import Struct
 from headgate.spark.dml.merge.merge import Merge
+from headgate.sql.parse.tokens import tokenize_statement
 from headgate.sql.run import qualified_names, result_frames, table_columns
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
@@ -29,6 +30,9 @@ from headgate.sql.statements.dml import (
 from headgate.sql.statements.sql_text import SqlText
 
 _UPDATED, _DELETED, _INSERTED = "numTargetRowsUpdated", "numTargetRowsDeleted", "numTargetRowsInserted"
+_RANDOM = frozenset(
+    {"rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"}
+)
 _UNNAMED_SOURCE = "__headgate_source"
 
 
@@ -89,11 +93,13 @@ def _source(context: StatementContext, command: MergeInto) -> DataFrame:
 
 
 def _source_name(source: SqlText) -> str | None:
-    """What columns of the source may be qualified with, if it is a table without an alias."""
-    mention = source.mentions[0] if len(source.mentions) == 1 else None
-    if mention is None or mention.start != 0 or not mention.ref.parts:
+    """What columns of the source may be qualified with, if it is a name without an alias."""
+    tokens, at = tokenize_statement(source.text), 0
+    if not tokens.is_name(0):
         return None
-    return mention.ref.parts[-1]
+    while tokens.sign(at + 1) == "." and tokens.is_name(at + 2):
+        at += 2
+    return None if tokens.sign(at + 1) == "(" else tokens[at].name
 
 
 _Names = tuple[str, str, Sequence[str]]
@@ -173,7 +179,8 @@ def _assignments(
         name = column_path.format_path(path)
         if name in found:
             raise InvalidRequest(f"column {name} is set twice: set it once", code="DELTA_CONFLICT_SET_COLUMN")
-        found[name] = table_columns.default_text(field) if each.is_default else context.expression(each.value)
+        text = table_columns.default_text(field) if each.is_default else context.assigned_value(each.value)
+        found[name] = _deterministic(text)
     return found
 
 
@@ -190,7 +197,22 @@ def _condition(
     context: StatementContext, table: Table, condition: SqlText | None, alias: str | None
 ) -> str | None:
     text = context.optional_expression(condition)
-    return None if text is None else qualified_names.without_qualifiers(text, alias, _own_name(table))
+    if text is None:
+        return None
+    return qualified_names.without_qualifiers(_deterministic(text), alias, _own_name(table))
+
+
+def _deterministic(text: str) -> str:
+    """The expression, refused if it is another each time that it is computed: rows are looked at twice."""
+    tokens = tokenize_statement(text)
+    for at, token in enumerate(tokens.tokens):
+        if token.word in _RANDOM and tokens.sign(at + 1) == "(":
+            raise InvalidRequest(
+                f"{token.text}() gives another value each time, so it cannot say what changes, nor to what: "
+                "put the values into the source of a MERGE",
+                code="INVALID_NON_DETERMINISTIC_EXPRESSIONS",
+            )
+    return text
 
 
 def _own_name(table: Table) -> str:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from headgate.errors import ConflictError, InvalidRequest
 from headgate.lake.table import Table
+from headgate.protocol import property_values
 from headgate.protocol.schema.types import Primitive, Struct
 from headgate.spark.parquet import logical_columns
 from headgate.sql.run import result_frames, table_columns
@@ -59,14 +60,14 @@ def _load(context: StatementContext, table: Table, command: CopyInto, listed: Se
     version = table.version()
     known = _loaded(table.domain(DOMAIN, version=version))
     digests = {path: _digest(path) for path in listed}
-    forced = options.get(_FORCE) == "true"
+    forced = property_values.is_true(options.get(_FORCE, ""))
     new = [path for path in listed if forced or digests[path] not in known]
     if not new:
         return 0
     rows = _rows(context, table, command, new)
     remembered = msgspec.json.encode(sorted(known | {digests[path] for path in new})).decode()
     written: dict[str, Any] = {"implicit_casts": True, "domains": {DOMAIN: remembered}, "since": version}
-    if options.get(_MERGE) == "true":
+    if property_values.is_true(options.get(_MERGE, "")):
         written["merge_schema"] = True
     made = table.append(rows, **written)
     return _inserted_rows(table, made)
@@ -130,7 +131,7 @@ def _cast(rows: DataFrame, schema: Struct) -> DataFrame:
 
 
 def _has_header(options: dict[str, str]) -> bool:
-    return any(key.lower() == "header" and value.lower() == "true" for key, value in options.items())
+    return any(key.lower() == "header" and property_values.is_true(value) for key, value in options.items())
 
 
 def _is_within(mention: TableMention, place: TableMention) -> bool:

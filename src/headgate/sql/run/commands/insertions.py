@@ -5,18 +5,22 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
 
 from headgate.errors import InvalidRequest
 from headgate.lake.table import Table
-from headgate.protocol.schema.types import Struct
+from headgate.protocol.schema.types import Primitive, Struct
 from headgate.spark.data_files import option_rows
 from headgate.spark.data_files.option_rows import WriteKind
+from headgate.spark.data_files.write_options import WriteOptions
+from headgate.spark.parquet import logical_columns
 from headgate.sql.run import default_values, qualified_names, result_frames, table_columns
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
 from headgate.sql.statements.dml import InsertInto, InsertMode, PartitionValue
 
 _OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_TEXTS = frozenset({"string", "binary", "variant"})
 _TABLE, _ROWS = "t", "s"
 """What ``replace_on`` calls the rows of the table, and the new ones."""
 
@@ -27,6 +31,7 @@ def insert_into(context: StatementContext, command: InsertInto) -> DataFrame:
     if command.if_not_exists:
         raise not_supported("INSERT … IF NOT EXISTS", "leave it out, or say MERGE")
     schema = table_columns.schema_of(table)
+    _check_partitions(command, table_columns.partition_columns(table))
     rows = _named_rows(context, command, schema)
     asked = option_rows.parse(dict(command.options), WriteKind.APPEND, WriteKind.OVERWRITE)
     options: dict[str, Any] = {"implicit_casts": True, **asked}
@@ -67,18 +72,37 @@ def _named_rows(context: StatementContext, command: InsertInto, schema: Struct) 
     names = list(
         command.columns or (field.name for field in schema.fields if field.name.lower() not in fixed)
     )
-    _check_columns(schema, [*names, *(each.column for each in command.partition)])
+    _check_columns(schema, [*names, *(each.column for each in static)])
     query, left_out = default_values.with_defaults(command.query, names, schema)
     rows = context.query(query)
     if command.by_name:
         named = rows
-    elif command.with_schema_evolution and command.columns is None:
+    elif command.columns is None and (
+        command.with_schema_evolution or WriteOptions().can_merge(context.spark)
+    ):
         named = _by_position_or_new(rows, names)
     else:
         named = _by_position(rows, names)
     if left_out:
         named = named.drop(*left_out)
-    return _with_partition_values(context, named, static)
+    return _with_partition_values(context, _with_parsed_texts(named, schema), static)
+
+
+def _with_parsed_texts(rows: DataFrame, schema: Struct) -> DataFrame:
+    """Texts as values of columns that are none, as an INSERT of Delta reads them; other casts come later."""
+    parsed = {}
+    for given in rows.schema.fields:
+        field = schema.find(given.name)
+        if (
+            field is None
+            or not isinstance(field.type, Primitive)
+            or not isinstance(given.dataType, StringType)
+        ):
+            continue
+        if field.type.name not in _TEXTS and not field.type.name.startswith("interval"):
+            column = F.col(table_columns.quoted(given.name))
+            parsed[given.name] = column.cast(logical_columns.spark_type(field.type))
+    return rows.withColumns(parsed) if parsed else rows
 
 
 def _by_position(rows: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -150,6 +174,16 @@ def _check_columns(schema: Struct, names: Sequence[str]) -> None:
         if name.lower() in seen:
             raise InvalidRequest(f"column {name!r} is named twice", code="DELTA_DUPLICATE_COLUMNS_FOUND")
         seen.add(name.lower())
+
+
+def _check_partitions(command: InsertInto, partitioned: Sequence[str]) -> None:
+    known = {name.lower() for name in partitioned}
+    for each in command.partition:
+        if each.column.lower() not in known:
+            raise InvalidRequest(
+                f"the table is not partitioned by {each.column!r}: leave it out of PARTITION",
+                code="NON_PARTITION_COLUMN",
+            )
 
 
 def _is_dynamic(mode: str | None) -> bool:

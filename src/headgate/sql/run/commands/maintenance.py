@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
 from headgate.lake.path_table import convert
+from headgate.protocol import property_values
 from headgate.protocol.schema import column_path
 from headgate.sql.run import optimize_frame, qualified_names, result_frames, saved_rows
 from headgate.sql.run.commands.queries import not_supported
@@ -56,7 +57,7 @@ def vacuum_table(context: StatementContext, command: VacuumTable) -> DataFrame:
     hours = command.retain_hours
     if isinstance(hours, SqlParameter):
         hours = context.argument(hours)
-    checked = (context.spark.conf.get(_CHECK, "true") or "true").lower() != "false"
+    checked = property_values.is_true(context.spark.conf.get(_CHECK, "true") or "true")
     done = table.vacuum(
         None if hours is None else timedelta(hours=float(hours)),
         dry_run=command.is_dry_run,
