@@ -59,6 +59,15 @@ def test_two_texts_keep_what_they_mention_when_one_follows_the_other() -> None:
     assert [both.text[each.start : each.end] for each in both.qualifiers] == ["e.f"]
 
 
+def test_the_source_of_a_merge_keeps_its_name_where_spark_runs_it() -> None:
+    clauses = "ON t.a = s.a WHEN MATCHED THEN DELETE"
+    bare = parse_statement(f"MERGE INTO hive.t USING lake.s {clauses}").whole
+    aliased = parse_statement(f"MERGE INTO hive.t USING lake.s AS x {clauses}").whole
+
+    assert bare.replaced(lake_frame) == f"MERGE INTO hive.t USING {{f_s}} AS `s` {clauses}"
+    assert aliased.replaced(lake_frame) == f"MERGE INTO hive.t USING {{f_s}} AS x {clauses}"
+
+
 def test_a_text_of_spark_alone_stays_as_it_is_with_the_table_it_writes() -> None:
     whole = parse_statement("INSERT INTO hive.t SELECT * FROM lake.s").whole
 

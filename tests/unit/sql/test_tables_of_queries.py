@@ -6,7 +6,7 @@ from headgate.sql.parse.statements import parse_statement
 from headgate.sql.statements.query import Query
 from headgate.sql.statements.sql_text import AsOf, ChangesRange, SqlParameter, SqlText, TableMention
 
-NAMES = (
+NAMES: tuple[tuple[str, list[str]], ...] = (
     ("SELECT * FROM t", ["t"]),
     ("select * from a.b, c.d.e x", ["a.b", "c.d.e"]),
     ("SELECT * FROM `a.b`.`c``d` JOIN `x y`", ["`a.b`.`c``d`", "`x y`"]),
@@ -63,7 +63,7 @@ NAMES = (
     ("SELECT * FROM (", []),
     ("SELECT 'open FROM t", []),
 )
-CTES = (
+CTES: tuple[tuple[str, list[str]], ...] = (
     ("WITH t AS (SELECT * FROM t) SELECT * FROM t", ["t"]),
     ("WITH a AS (SELECT * FROM x), b AS (SELECT * FROM a) SELECT * FROM a JOIN B", ["x"]),
     ("WITH a (n, m) AS (TABLE x) SELECT * FROM a, y", ["x", "y"]),

@@ -203,7 +203,7 @@ MAINTENANCE_ROWS: tuple[StatementRow, ...] = (
         ("analyze", "table"),
         read_analyze,
         "ANALYZE TABLE t COMPUTE STATISTICS …",
-        "Is not needed: statistics are written with the rows.",
+        "Is refused: statistics are written with the rows.",
         "",
     ),
     StatementRow(
@@ -217,11 +217,11 @@ MAINTENANCE_ROWS: tuple[StatementRow, ...] = (
         ("msck", "repair", "table"),
         read_msck,
         "MSCK REPAIR TABLE t",
-        "Is not needed: the log knows the files.",
+        "Is refused: the log knows the files.",
         "",
     ),
     StatementRow(
-        ("repair", "table"), read_repair, "REPAIR TABLE t", "Is not needed: the log knows the files.", ""
+        ("repair", "table"), read_repair, "REPAIR TABLE t", "Is refused: the log knows the files.", ""
     ),
     StatementRow(
         ("fsck", "repair", "table"),

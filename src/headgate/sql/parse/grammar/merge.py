@@ -1,5 +1,7 @@
 """How is MERGE read?"""
 
+from dataclasses import replace
+
 from headgate.sql.parse.grammar.dml import read_alias, read_assignments
 from headgate.sql.parse.grammar.statement_row import StatementRow
 from headgate.sql.parse.reader import StatementReader
@@ -31,6 +33,8 @@ def read_merge(reader: StatementReader) -> Command:
     reader.require("using")
     source = _read_source(reader)
     source_alias = read_alias(reader)
+    if source_alias is None:
+        _leave_place_for_alias(reader, source)
     source_columns = reader.column_list() if source_alias is not None and reader.sees("(") else ()
     reader.require("on")
     condition = reader.expression("a condition", "when")
@@ -67,6 +71,14 @@ def _read_source(reader: StatementReader) -> SqlText:
     if stop == begin:
         raise reader.unexpected("the name of a table or a query in parentheses")
     return reader.piece(stop, Place.BARE_RELATION)
+
+
+def _leave_place_for_alias(reader: StatementReader, source: SqlText) -> None:
+    """Where Spark runs the statement, columns of the source are still qualified with its name."""
+    for mention in source.mentions[:1]:
+        if mention.start == 0 and mention.ref.parts:
+            start, end = mention.start + source.offset, mention.end + source.offset
+            reader.mentions[start] = replace(reader.mentions[start], alias_at=end)
 
 
 def _read_branch(reader: StatementReader) -> MergeBranch:
