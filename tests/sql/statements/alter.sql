@@ -251,9 +251,12 @@ SHOW TBLPROPERTIES s.t ('delta.logRetentionDuration');
 ALTER TABLE s.t UNSET TBLPROPERTIES ('team');
 -- ok
 
+-- @differs the name of a table in a lake has two parts
 SHOW TBLPROPERTIES s.t ('team');
 -- key string, value string
--- 'team' | 'Table ${catalog}.s.t does not have property: team'
+-- 'team' | 'Table s.t does not have property: team'
+-- delta: key string, value string
+-- delta: 'team' | 'Table ${catalog}.s.t does not have property: team'
 
 ALTER TABLE s.t UNSET TBLPROPERTIES ('team');
 -- ok

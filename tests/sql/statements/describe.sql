@@ -114,8 +114,13 @@ DESCRIBE s.t id;
 -- 'data_type' | 'int'
 -- 'comment' | 'the key'
 
+-- @differs the name that Spark has is a placeholder, and Headgate describes a part of a column
 DESCRIBE TABLE s.t p.x;
--- error _LEGACY_ERROR_TEMP_1060
+-- info_name string, info_value string
+-- 'col_name' | 'x'
+-- 'data_type' | 'int'
+-- 'comment' | 'NULL'
+-- delta: error _LEGACY_ERROR_TEMP_1060
 
 DESCRIBE s.t nothing;
 -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
@@ -188,17 +193,27 @@ DESC HISTORY s.t LIMIT 1;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
 -- 7 | * | * | * | * | * | * | * | * | * | * | * | * | * | *
 
+-- @differs Headgate keeps a condition as it was written
 -- @shown version, operationParameters
 DESCRIBE HISTORY s.t;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
 -- 7 | * | * | * | * | {'properties': '{"team":"sales"}'} | * | * | * | * | * | * | * | * | *
 -- 6 | * | * | * | * | {'columns': '[{"column":{"name":"n","type":"integer","nullable":true,"metadata":{}}}]'} | * | * | * | * | * | * | * | * | *
--- 5 | * | * | * | * | {'matchedPredicates': '[]', 'notMatchedBySourcePredicates': '[]', 'notMatchedPredicates': '[{"actionType":"insert"}]', 'predicate': '["(id# = id#)"]'} | * | * | * | * | * | * | * | * | *
--- 4 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
--- 3 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
+-- 5 | * | * | * | * | {'matchedPredicates': '[]', 'notMatchedBySourcePredicates': '[]', 'notMatchedPredicates': '[{"actionType":"insert"}]', 'predicate': '["t.id = q.id"]'} | * | * | * | * | * | * | * | * | *
+-- 4 | * | * | * | * | {'predicate': '["id = 3"]'} | * | * | * | * | * | * | * | * | *
+-- 3 | * | * | * | * | {'predicate': '["id = 3"]'} | * | * | * | * | * | * | * | * | *
 -- 2 | * | * | * | * | {'mode': 'Overwrite', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
 -- 1 | * | * | * | * | {'mode': 'Append', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
 -- 0 | * | * | * | * | {'clusterBy': '[]', 'description': NULL, 'isManaged': 'true', 'partitionBy': '[]', 'properties': '{}'} | * | * | * | * | * | * | * | * | *
+-- delta: version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
+-- delta: 7 | * | * | * | * | {'properties': '{"team":"sales"}'} | * | * | * | * | * | * | * | * | *
+-- delta: 6 | * | * | * | * | {'columns': '[{"column":{"name":"n","type":"integer","nullable":true,"metadata":{}}}]'} | * | * | * | * | * | * | * | * | *
+-- delta: 5 | * | * | * | * | {'matchedPredicates': '[]', 'notMatchedBySourcePredicates': '[]', 'notMatchedPredicates': '[{"actionType":"insert"}]', 'predicate': '["(id# = id#)"]'} | * | * | * | * | * | * | * | * | *
+-- delta: 4 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
+-- delta: 3 | * | * | * | * | {'predicate': '["(id# = 3)"]'} | * | * | * | * | * | * | * | * | *
+-- delta: 2 | * | * | * | * | {'mode': 'Overwrite', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
+-- delta: 1 | * | * | * | * | {'mode': 'Append', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
+-- delta: 0 | * | * | * | * | {'clusterBy': '[]', 'description': NULL, 'isManaged': 'true', 'partitionBy': '[]', 'properties': '{}'} | * | * | * | * | * | * | * | * | *
 
 DESCRIBE HISTORY s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND
@@ -214,10 +229,13 @@ CREATE TABLE s.t (id INT, day DATE) USING delta PARTITIONED BY (day) COMMENT 'a 
 INSERT INTO s.t VALUES (1, DATE'2026-01-01'), (2, DATE'2026-01-02');
 -- ok
 
+-- @differs the name of a table in a lake has two parts
 -- @shown format, name, description, partitionColumns, clusteringColumns, numFiles
 DESCRIBE DETAIL s.t;
 -- format string, id string, name string, description string, location string, createdAt timestamp, lastModified timestamp, partitionColumns array<string>, clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, properties map<string,string>, minReaderVersion int, minWriterVersion int, tableFeatures array<string>
--- 'delta' | * | '${catalog}.s.t' | 'a table' | * | * | * | ('day') | () | 2 | * | * | * | * | *
+-- 'delta' | * | 's.t' | 'a table' | * | * | * | ('day') | () | 2 | * | * | * | * | *
+-- delta: format string, id string, name string, description string, location string, createdAt timestamp, lastModified timestamp, partitionColumns array<string>, clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, properties map<string,string>, minReaderVersion int, minWriterVersion int, tableFeatures array<string>
+-- delta: 'delta' | * | '${catalog}.s.t' | 'a table' | * | * | * | ('day') | () | 2 | * | * | * | * | *
 
 DESCRIBE DETAIL s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND
@@ -262,8 +280,10 @@ SELECT count(*) AS n FROM s.t;
 USE default;
 -- ok
 
+-- @differs a table of a lake is read anew by each query; a DataFrame of it can be cached
 CACHE TABLE s.t;
--- ok
+-- error UNSUPPORTED_FEATURE.TABLE_OPERATION
+-- delta: ok
 
 UNCACHE TABLE s.t;
 -- ok

@@ -303,15 +303,6 @@ CREATE TABLE s.c SHALLOW CLONE s.t;
 CREATE TABLE IF NOT EXISTS s.c SHALLOW CLONE s.t;
 -- source_table_size bigint, source_num_of_files bigint, num_removed_files bigint, num_copied_files bigint, removed_files_size bigint, copied_files_size bigint
 
--- @mask source_table_size, copied_files_size, removed_files_size
-CREATE OR REPLACE TABLE s.c SHALLOW CLONE s.t;
--- error DELTA_UNSUPPORTED_NON_EMPTY_CLONE
-
-SELECT * FROM s.c ORDER BY id;
--- id int, name string
--- 1 | 'changed'
--- 2 | 'changed'
-
 CREATE TABLE s.f SHALLOW CLONE s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND
 
@@ -320,6 +311,13 @@ CREATE TABLE s.f SHALLOW CLONE s.t VERSION AS OF 99;
 
 CREATE TABLE nowhere.f SHALLOW CLONE s.t;
 -- error SCHEMA_NOT_FOUND
+
+-- @mask source_table_size, copied_files_size, removed_files_size
+-- @differs Headgate clones into a table that has rows, and keeps its history
+CREATE OR REPLACE TABLE s.c SHALLOW CLONE s.t;
+-- source_table_size bigint, source_num_of_files bigint, num_removed_files bigint, num_copied_files bigint, removed_files_size bigint, copied_files_size bigint
+-- * | 2 | 1 | 0 | * | *
+-- delta: error DELTA_UNSUPPORTED_NON_EMPTY_CLONE
 
 -- # reorg and generate
 
@@ -371,6 +369,7 @@ CONVERT TO DELTA parquet.`${folder}/plain`;
 
 -- @differs Delta Spark gives an error of Java without a class
 CONVERT TO DELTA parquet.`${folder}/nothing`;
+-- error DELTA_CONVERT_TO_DELTA_NO_FILES
 -- delta: error without a class: java.io.FileNotFoundException: file:${folder}/nothing doesn't exist
 
 INSERT INTO delta.`${folder}/plain` VALUES (2, 'b');
@@ -398,10 +397,13 @@ DESCRIBE HISTORY '${folder}/plain';
 -- 1 | * | * | * | 'WRITE' | * | * | * | * | * | * | * | * | * | *
 -- 0 | * | * | * | 'CONVERT' | * | * | * | * | * | * | * | * | * | *
 
+-- @differs a place on this machine is a path, not a URL
 -- @shown format, location, numFiles
 DESCRIBE DETAIL delta.`${folder}/plain`;
 -- format string, id string, name string, description string, location string, createdAt timestamp, lastModified timestamp, partitionColumns array<string>, clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, properties map<string,string>, minReaderVersion int, minWriterVersion int, tableFeatures array<string>
--- 'delta' | * | * | * | 'file:${folder}/plain' | * | * | * | * | 1 | * | * | * | * | *
+-- 'delta' | * | * | * | '${folder}/plain' | * | * | * | * | 1 | * | * | * | * | *
+-- delta: format string, id string, name string, description string, location string, createdAt timestamp, lastModified timestamp, partitionColumns array<string>, clusteringColumns array<string>, numFiles bigint, sizeInBytes bigint, properties map<string,string>, minReaderVersion int, minWriterVersion int, tableFeatures array<string>
+-- delta: 'delta' | * | * | * | 'file:${folder}/plain' | * | * | * | * | 1 | * | * | * | * | *
 
 -- @mask path, metrics
 OPTIMIZE delta.`${folder}/plain`;

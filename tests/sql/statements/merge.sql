@@ -143,8 +143,11 @@ INSERT INTO s.t VALUES (1, 'a');
 MERGE INTO s.t USING (SELECT * FROM VALUES (1, 'x'), (1, 'y') AS v(id, name)) AS q ON t.id = q.id WHEN MATCHED THEN UPDATE SET *;
 -- error DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE
 
+-- @differs Headgate asks whether several rows change one row, Delta Spark whether they match it
 MERGE INTO s.t USING (SELECT * FROM VALUES (1, 'x'), (1, 'y') AS v(id, name)) AS q ON t.id = q.id WHEN MATCHED AND q.name = 'x' THEN UPDATE SET *;
--- error DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 1 | 0 | 0
+-- delta: error DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE
 
 MERGE INTO s.t USING (SELECT * FROM VALUES (1, 'x'), (1, 'y') AS v(id, name)) AS q ON t.id = q.id WHEN MATCHED THEN DELETE;
 -- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
