@@ -1,6 +1,7 @@
 """SQL on tables of a lake: each statement does what the call of the lake or of the table does."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -265,7 +266,7 @@ def test_a_transaction_is_one_commit_of_each_table(lake: Lake, spark: SparkSessi
         lake.sql("COMMIT")
 
 
-def test_files_are_copied_once(lake: Lake, tmp_path: Path) -> None:
+def test_files_are_copied_once(lake: Lake, tmp_path: Path, spark: SparkSession) -> None:
     lake.sql("CREATE TABLE s.c (id INT, day DATE)")
     (tmp_path / "a.csv").write_text("id,day\n1,2026-01-31\n")
     load = f"COPY INTO s.c FROM '{tmp_path}' FILEFORMAT = CSV FORMAT_OPTIONS ('header' = 'true')"
@@ -275,6 +276,14 @@ def test_files_are_copied_once(lake: Lake, tmp_path: Path) -> None:
     assert lake.sql(load).first().num_inserted_rows == 2
     assert lake.sql(load).first().num_inserted_rows == 0
     assert lake.sql(f"{load} COPY_OPTIONS ('force' = 'true')").first().num_inserted_rows == 3
+    for each in range(4):
+        (tmp_path / f"c{each}.csv").write_text(f"id,day\n{10 + each},2026-02-01\n")
+    with ThreadPoolExecutor(3) as pool:
+        loaded = [
+            done.first().num_inserted_rows
+            for done in pool.map(lambda _: lake.sql(load, spark=spark), range(3))
+        ]
+    assert sorted(loaded) == [0, 0, 4]
     (tmp_path / "json").mkdir()
     (tmp_path / "json" / "a.json").write_text('{"n": 7, "when": "2026-03-01"}\n')
     chosen = f"(SELECT n AS id, `when` AS day FROM '{tmp_path}/json')"

@@ -160,7 +160,11 @@ class NameScope:
                 f"{found.name} is a path, and a transaction is of tables of a lake: take it in with "
                 "lake.adopt(path, 'schema.table'), or COMMIT first"
             )
-        return at_path(found.path)
+        try:
+            return at_path(found.path)
+        except TableNotFound as exc:
+            exc.code = "PATH_NOT_FOUND"
+            raise
 
     def _without_schema(self, name: str) -> LakeTable | None:
         used = self.in_use

@@ -96,6 +96,10 @@ def _has_table_or_lake(context: StatementContext, command: Command) -> bool:
     return context.scope.is_of_lake or _has_table(context, command)
 
 
+def _clones_lake(context: StatementContext, command: Command) -> bool:
+    return _has_table_or_lake(context, command) or context.find_table(command.source) is not None
+
+
 def _has_schema(context: StatementContext, command: Command) -> bool:
     return context.scope.schema_home(command.name) is not None
 
@@ -147,9 +151,9 @@ COMMANDS: Mapping[type, CommandRow] = {
     query.UncacheTable: CommandRow(queries.leave_cache),
     query.RefreshTable: CommandRow(queries.leave_cache),
     query.Unsupported: CommandRow(queries.refuse, _always),
-    create.CreateTable: CommandRow(tables.create_table),
+    create.CreateTable: CommandRow(tables.create_table, tables.is_created_here),
     create.CreateTableLike: CommandRow(tables.create_like),
-    create.CloneTable: CommandRow(tables.clone_table, _has_table_or_lake),
+    create.CloneTable: CommandRow(tables.clone_table, _clones_lake),
     create.DropTable: CommandRow(tables.drop_table),
     create.UndropTable: CommandRow(tables.undrop_table, _is_undropped),
     create.CreateSchema: CommandRow(schemas.create_schema, _has_schema),

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headgate.errors import HeadgateError
-from headgate.sql.statements import alter, create, describe, dml
+from headgate.sql.statements import alter, create, describe, dml, maintenance
 
 _UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 _OVERFLOW = "DELTA_CAST_OVERFLOW_IN_TABLE_WRITE"
@@ -52,6 +52,24 @@ CODES: tuple[ErrorCodeRow, ...] = (
         (dml.MergeInto,),
         "DELTA_NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
         "NON_LAST_MATCHED_CLAUSE_OMIT_CONDITION",
+    ),
+    ErrorCodeRow(
+        (maintenance.OptimizeTable,), "DELTA_UNSUPPORTED_WHERE_CLAUSE", "DELTA_NON_PARTITION_COLUMN_REFERENCE"
+    ),
+    ErrorCodeRow(
+        (maintenance.OptimizeTable,),
+        "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA",
+        "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST",
+    ),
+    ErrorCodeRow(
+        (maintenance.RestoreTable,),
+        "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
+        "DELTA_CANNOT_RESTORE_TIMESTAMP_EARLIER",
+    ),
+    ErrorCodeRow(
+        (maintenance.RestoreTable,),
+        "DELTA_TIMESTAMP_GREATER_THAN_COMMIT",
+        "DELTA_CANNOT_RESTORE_TIMESTAMP_GREATER",
     ),
     ErrorCodeRow((create.CreateTable,), "DELTA_DUPLICATE_COLUMNS_FOUND", "COLUMN_ALREADY_EXISTS"),
     ErrorCodeRow(

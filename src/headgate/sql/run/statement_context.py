@@ -4,6 +4,7 @@ Queries keep the user's text. Where it names a table of a lake a frame is put, w
 name in braces, so that Spark's parser and analyser do all else.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,6 +23,7 @@ from headgate.sql.statements.sql_text import AsOf, SqlParameter, SqlText, TableM
 from headgate.sql.statements.statement import Statement
 
 _FRAME = "_headgate_"
+_VERSIONED = re.compile(r"(.+)@[vV](\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SqlArguments = Mapping[str, Any] | Sequence[Any] | None
 
@@ -176,7 +178,7 @@ class StatementContext:
         return None if as_of.timestamp is None else self.moment(as_of.timestamp)
 
     def _read(self, mention: TableMention) -> DataFrame:
-        table = self.table(mention.ref)
+        table, as_of = self._table_as_of(mention)
         if mention.is_stream:
             raise InvalidRequest(
                 f"{table.name} cannot be a stream in SQL: use table.read_stream(…)",
@@ -191,9 +193,15 @@ class StatementContext:
                 f"a table of a lake takes no options in SQL: {table.name} has WITH (…), write VERSION AS OF "
                 "or TIMESTAMP AS OF"
             )
-        as_of = mention.as_of or AsOf()
         version, moment = self.version(as_of), self.timestamp(as_of)
         return table.read(version=version, timestamp=moment, spark=self.spark)
+
+    def _table_as_of(self, mention: TableMention) -> tuple[Table, AsOf]:
+        """The table that is named there, and which state of it: a path may say so, ``/x@v3``."""
+        found = _VERSIONED.fullmatch(mention.ref.path or "")
+        if found is not None and mention.as_of is None:
+            return self.table(TableRef(path=found[1])), AsOf(version=found[2])
+        return self.table(mention.ref), mention.as_of or AsOf()
 
     def _changes(
         self, table: Table, start: int | datetime | str, end: int | datetime | str | None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame
 
 from headgate.errors import InvalidRequest
@@ -14,6 +15,7 @@ from headgate.protocol.schema.types import Struct, describe_type
 from headgate.registration.registered_lakes import LakeTable
 from headgate.spark.session import schema as spark_schema
 from headgate.sql.run import result_frames, saved_rows, table_columns
+from headgate.sql.run.commands.descriptions import type_text
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.statement_context import StatementContext
 from headgate.sql.statements.alter import (
@@ -40,6 +42,7 @@ from headgate.sql.statements.alter import (
     UnsetTableProperties,
     UnsupportedChange,
 )
+from headgate.sql.statements.sql_text import SqlText
 
 _COMMENT = "comment"
 
@@ -112,7 +115,7 @@ def _alter_column(context: StatementContext, table: Table, edit: ColumnEdit) -> 
     if edit.comment is not None:
         table.set_column_comment(name, edit.comment)
     if edit.default is not None:
-        table.set_column_default(name, context.expression(edit.default))
+        table.set_column_default(name, _default(context, table, edit.path, edit.default))
     if edit.drops_default:
         table.set_column_default(name, None)
     if edit.syncs_identity:
@@ -121,6 +124,21 @@ def _alter_column(context: StatementContext, table: Table, edit: ColumnEdit) -> 
         table.move_column(name, **_position(edit.place))
     if edit.new_name is not None and edit.new_name.lower() != edit.path[-1].lower():
         table.rename_column(name, edit.new_name)
+
+
+def _default(context: StatementContext, table: Table, path: ColumnPath, sql: SqlText) -> str:
+    """The text of a default, once Spark has computed it as a value of the column."""
+    field = table_columns.field_at(table_columns.schema_of(table), path)
+    text = context.expression(sql)
+    try:
+        context.value(SqlText(text), None if field is None else type_text(field))
+    except PySparkException as exc:
+        unresolved = isinstance(exc, AnalysisException)
+        raise InvalidRequest(
+            f"{text} is no value of column {column_path.format_path(path)}: give one that names no column",
+            code=f"INVALID_DEFAULT_VALUE.{'UNRESOLVED_EXPRESSION' if unresolved else 'DATA_TYPE'}",
+        ) from exc
+    return text
 
 
 def _changes_type(table: Table, edit: ColumnEdit) -> bool:

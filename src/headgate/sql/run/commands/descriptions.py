@@ -96,20 +96,11 @@ def _columns(snapshot: Snapshot) -> Iterator[_Row]:
         yield ("# Partition Information", "", "")
         yield _HEADING
         yield from (_row(field) for field in fields.find_all(metadata.partition_columns) if field)
-    if clustered := _clustered_by(snapshot):
-        yield ("# Clustering Information", "", "")
-        yield _HEADING
-        for name in clustered:
-            field = table_columns.field_at(fields, column_path.parse_path(name))
-            yield (
-                name,
-                "" if field is None else type_text(field),
-                None if field is None else _comment(field),
-            )
 
 
 def _details(table: Table, snapshot: Snapshot) -> Iterator[_Row]:
     metadata = snapshot.state.metadata
+    yield from _clustering(snapshot)
     yield ("", "", "")
     yield ("# Detailed Table Information", "", "")
     yield ("Name", table.name, "")
@@ -128,6 +119,16 @@ def _details(table: Table, snapshot: Snapshot) -> Iterator[_Row]:
         yield ("", "", "")
         yield ("# Constraints", "", "")
         yield from ((name, f"CHECK ({text})", "") for name, text in sorted(constraints.items()))
+
+
+def _clustering(snapshot: Snapshot) -> Iterator[_Row]:
+    fields, clustered = schema_json.parse(snapshot.state.metadata.schema_string), _clustered_by(snapshot)
+    if clustered:
+        yield ("# Clustering Information", "", "")
+        yield _HEADING
+    for name in clustered:
+        field = table_columns.field_at(fields, column_path.parse_path(name))
+        yield (name, "" if field is None else type_text(field), None if field is None else _comment(field))
 
 
 def _column(context: StatementContext, snapshot: Snapshot, path: Sequence[str]) -> DataFrame:

@@ -111,7 +111,9 @@ def convert_to_delta(context: StatementContext, command: ConvertToDelta) -> Data
 def refuse_analyze(_: StatementContext, __: AnalyzeTable) -> DataFrame:
     """ANALYZE TABLE, which has nothing to do."""
     raise not_supported(
-        "ANALYZE TABLE", "every write leaves its statistics; lake.check(name) tells of wrong ones"
+        "ANALYZE TABLE",
+        "every write leaves its statistics; lake.check(name) tells of wrong ones",
+        code="NOT_SUPPORTED_COMMAND_FOR_V2_TABLE",
     )
 
 

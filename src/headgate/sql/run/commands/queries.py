@@ -85,10 +85,10 @@ def refuse(context: StatementContext, command: Unsupported) -> DataFrame:
     raise not_supported(command.form, command.instead)
 
 
-def not_supported(form: str, instead: str = "") -> InvalidRequest:
+def not_supported(form: str, instead: str = "", *, code: str = NOT_SUPPORTED) -> InvalidRequest:
     """The refusal of a statement, with what does it instead."""
     hint = f": {instead}" if instead else ""
-    return InvalidRequest(f"{form} is not supported{hint}", code=NOT_SUPPORTED)
+    return InvalidRequest(f"{form} is not supported{hint}", code=code)
 
 
 def _reads_lake(context: StatementContext, sql: SqlText) -> bool:

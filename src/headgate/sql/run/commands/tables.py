@@ -24,15 +24,16 @@ from headgate.sql.statements.create import (
     TableClauses,
     UndropTable,
 )
-from headgate.sql.statements.sql_text import AsOf
+from headgate.sql.statements.sql_text import AsOf, TableRef
 
 _FORMATS = ("delta", "headgate")
+_OTHERS = ("avro", "binaryfile", "csv", "hive", "iceberg", "jdbc", "json", "orc", "parquet", "text", "xml")
 _REPLACES = (CreateMode.REPLACE, CreateMode.CREATE_OR_REPLACE)
 
 
 def create_table(context: StatementContext, command: CreateTable) -> DataFrame:
     """CREATE or REPLACE TABLE, with columns or with the rows of a query."""
-    found = context.require(command.table)
+    found = _home(context, command.table)
     _check_clauses(found, command.clauses, is_external=command.is_external)
     if command.mode is CreateMode.IF_NOT_EXISTS and context.scope.exists(found):
         return result_frames.nothing(context.spark)
@@ -65,17 +66,14 @@ def create_like(context: StatementContext, command: CreateTableLike) -> DataFram
 
 def clone_table(context: StatementContext, command: CloneTable) -> DataFrame:
     """CREATE TABLE … CLONE another."""
-    found = _of_lake(context.require(command.table), "CLONE to a path")
+    found = _of_lake(_home(context, command.table), "CLONE to a path")
     if command.location is not None:
         raise not_supported(
             "CLONE … LOCATION", "a lake's tables are where its catalog puts them: leave it out"
         )
     if command.mode is CreateMode.IF_NOT_EXISTS and context.scope.exists(found):
-        return result_frames.nothing(context.spark)
-    try:
-        cloned = _clone(context, found, command)
-    except TableExists as exc:
-        raise saved_rows.already_exists(found) from exc
+        return result_frames.frame(context.spark, result_frames.CLONED, [])
+    cloned = _clone(context, found, command)
     entry = next(iter(cloned.log.history(limit=1)), None)
     metrics = {} if entry is None else _numbers(entry.info.operation_metrics)
     named = zip(result_frames.CLONED, _CLONE_METRICS, strict=True)
@@ -117,6 +115,23 @@ def undrop_table(context: StatementContext, command: UndropTable) -> DataFrame:
     saved_rows.refuse_transaction(context.scope, found, "UNDROP TABLE")
     found.lake.undrop(str(found.name), table_id=command.table_id)
     return result_frames.nothing(context.spark)
+
+
+def is_created_here(context: StatementContext, command: CreateTable) -> bool:
+    """Whether a new table is a lake's; one of Delta that is nobody's cannot be Spark's either."""
+    if context.find_table(command.table) is not None:
+        return True
+    parts = context.name_parts(command.table)
+    is_delta = (command.clauses.provider or "").lower() in _FORMATS
+    return is_delta and len(parts) == 2 and not context.spark.catalog.databaseExists(parts[0])
+
+
+def _home(context: StatementContext, ref: TableRef) -> Found:
+    found = context.find_table(ref)
+    if found is None:
+        name = ".".join(context.name_parts(ref))
+        raise SchemaNotFound(f"{name} is in no schema of a lake: SHOW SCHEMAS lists what there is", name=name)
+    return found
 
 
 def _create(
@@ -206,7 +221,9 @@ def _check_clauses(found: Found, clauses: TableClauses, *, is_external: bool) ->
     if clauses.provider is not None and clauses.provider.lower() not in _FORMATS:
         raise InvalidRequest(
             f"tables of a lake are Delta tables, not {clauses.provider}: leave USING out, or say USING delta",
-            code="DELTA_UNSUPPORTED_SOURCE",
+            code="DELTA_UNSUPPORTED_SOURCE"
+            if clauses.provider.lower() in _OTHERS
+            else "DATA_SOURCE_NOT_FOUND",
         )
     if (clauses.location is not None or is_external) and not isinstance(found, PathTable):
         raise not_supported(
