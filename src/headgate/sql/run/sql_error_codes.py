@@ -34,6 +34,13 @@ CODES: tuple[ErrorCodeRow, ...] = (
     ErrorCodeRow(
         (alter.AddColumns,), "DELTA_UNSUPPORTED_ALTER_TABLE_CHANGE_COL_OP", "DELTA_OPERATION_NOT_ALLOWED"
     ),
+    ErrorCodeRow((alter.AddColumns,), "DELTA_ILLEGAL_OPTION", "UNSUPPORTED_DATATYPE"),
+    ErrorCodeRow((alter.AddConstraint,), "DELTA_ILLEGAL_OPTION", _UNRESOLVED),
+    ErrorCodeRow(
+        (alter.ClusterTableBy,),
+        "DELTA_CLUSTER_BY_WITH_PARTITIONED_BY",
+        "DELTA_ALTER_TABLE_CLUSTER_BY_ON_PARTITIONED_TABLE_NOT_ALLOWED",
+    ),
     ErrorCodeRow((alter.RenameColumn,), "DELTA_DUPLICATE_COLUMNS_FOUND", "FIELD_ALREADY_EXISTS"),
     ErrorCodeRow(
         (alter.RenameColumn, alter.DropColumns, alter.AlterColumns, describe.DescribeTable),
@@ -45,6 +52,7 @@ CODES: tuple[ErrorCodeRow, ...] = (
     ErrorCodeRow(
         (dml.InsertInto,), "DELTA_FAILED_TO_MERGE_FIELDS", "DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION"
     ),
+    ErrorCodeRow((dml.InsertInto,), "DELTA_MISSING_NOT_NULL_COLUMN_VALUE", "DELTA_INSERT_COLUMN_MISMATCH"),
     ErrorCodeRow((dml.InsertInto,), _OVERFLOW, "CAST_OVERFLOW_IN_TABLE_INSERT"),
     ErrorCodeRow((dml.MergeInto,), "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "DELTA_MERGE_UNRESOLVED_EXPRESSION"),
     ErrorCodeRow((dml.MergeInto,), _UNRESOLVED, "DELTA_MERGE_UNRESOLVED_EXPRESSION"),

@@ -160,7 +160,7 @@ def _unset_properties(_: StatementContext, table: Table, change: UnsetTablePrope
     if len(keys) < len(change.keys):
         table.set_comment(None)
     if keys:
-        table.unset_properties(keys, if_exists=change.if_exists)
+        table.unset_properties(keys, if_exists=True)  # as Spark does, whatever is said
 
 
 def _add_constraint(context: StatementContext, table: Table, change: AddConstraint) -> None:

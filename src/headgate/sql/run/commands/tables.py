@@ -9,7 +9,7 @@ from headgate.errors import InvalidRequest, SchemaNotFound, TableExists, TableNo
 from headgate.lake.path_table import at_path
 from headgate.lake.table import Table
 from headgate.registration.registered_lakes import LakeTable
-from headgate.sql.run import result_frames, saved_rows
+from headgate.sql.run import generated_columns, result_frames, saved_rows
 from headgate.sql.run.commands.queries import not_supported
 from headgate.sql.run.name_scope import Found, PathTable, table_or_view_not_found
 from headgate.sql.run.saved_rows import NewRows
@@ -44,6 +44,7 @@ def create_table(context: StatementContext, command: CreateTable) -> DataFrame:
             )
         _create_with_rows(context, found, command, context.query(command.query))
     else:
+        generated_columns.check_generated_columns(context.spark, command.columns or "")
         shape = TableShape(command.columns or "", command.clauses.partitioned_by, command.clauses.cluster_by)
         _create(context, found, command.mode, shape, command.clauses)
     return result_frames.nothing(context.spark)
