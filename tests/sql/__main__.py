@@ -26,13 +26,15 @@ def main() -> int:
     parser.add_argument("engine", choices=["delta", "headgate", "connect"])
     parser.add_argument("files", nargs="*", help="names of files, such as merge.sql; all of them by default")
     parser.add_argument("--fill", action="store_true", help="write what is given into the files")
-    parser.add_argument("--only", default="", help="only groups whose name has this in it")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="only groups whose names have one of these in them"
+    )
     asked = parser.parse_args()
     files = [PLACE / name for name in asked.files] or sorted(PLACE.glob("*.sql"))
     different = 0
     with tempfile.TemporaryDirectory() as folder, _engine(asked.engine, Path(folder)) as engine:
         for file in files:
-            groups = [group for group in load_file(file) if asked.only in group.name]
+            groups = [group for group in load_file(file) if any(each in group.name for each in asked.only)]
             different += _run(file, groups, engine, fill=asked.fill)
     print(f"{different} statements differ")
     return int(different > 0)

@@ -276,52 +276,66 @@ CREATE TABLE s.d (id INT, n INT DEFAULT 7) USING delta;
 -- delta: error WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED
 
 CREATE TABLE s.t (id INT, n INT DEFAULT 7, name STRING DEFAULT 'none') USING delta TBLPROPERTIES ('delta.feature.allowColumnDefaults' = 'supported');
--- error DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION
+-- ok
 
 INSERT INTO s.t (id) VALUES (1);
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 INSERT INTO s.t VALUES (2, DEFAULT, DEFAULT);
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 INSERT INTO s.t VALUES (3, 8, 'c');
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 INSERT INTO s.t (name, id) SELECT 'd', 4;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 SELECT * FROM s.t ORDER BY id;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- id int, n int, name string
+-- 1 | 7 | 'none'
+-- 2 | 7 | 'none'
+-- 3 | 8 | 'c'
+-- 4 | 7 | 'd'
 
 UPDATE s.t SET n = DEFAULT WHERE id = 3;
--- error TABLE_OR_VIEW_NOT_FOUND
-
-MERGE INTO s.t USING (SELECT 5 AS id) AS q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, n) VALUES (q.id, DEFAULT);
--- error TABLE_OR_VIEW_NOT_FOUND
+-- num_affected_rows bigint
+-- 1
 
 SELECT * FROM s.t ORDER BY id;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- id int, n int, name string
+-- 1 | 7 | 'none'
+-- 2 | 7 | 'none'
+-- 3 | 7 | 'c'
+-- 4 | 7 | 'd'
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT 9;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 INSERT INTO s.t (id) VALUES (6);
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 ALTER TABLE s.t ALTER COLUMN n DROP DEFAULT;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 INSERT INTO s.t (id) VALUES (7);
--- error TABLE_OR_VIEW_NOT_FOUND
+-- ok
 
 SELECT id, n FROM s.t WHERE id > 5 ORDER BY id;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- id int, n int
+-- 6 | 9
+-- 7 | NULL
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT 'x';
--- error TABLE_OR_VIEW_NOT_FOUND
+-- error INVALID_DEFAULT_VALUE.DATA_TYPE
 
 ALTER TABLE s.t ALTER COLUMN n SET DEFAULT nothing + 1;
--- error TABLE_OR_VIEW_NOT_FOUND
+-- error INVALID_DEFAULT_VALUE.NOT_CONSTANT
+
+-- @differs Delta Spark fails with an internal error
+MERGE INTO s.t USING (SELECT 5 AS id) AS q ON t.id = q.id WHEN NOT MATCHED THEN INSERT (id, n) VALUES (q.id, DEFAULT);
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 0 | 0 | 1
+-- delta: error INTERNAL_ERROR
 
 -- # generated columns
 
