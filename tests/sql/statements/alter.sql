@@ -357,10 +357,12 @@ ALTER TABLE s.t DROP CONSTRAINT positive;
 -- ok
 
 INSERT INTO s.t VALUES (4, -5, 'd');
+-- ok
 
 SELECT * FROM s.t ORDER BY id;
 -- id int, n int, name string
 -- 1 | 5 | 'a'
+-- 4 | -5 | 'd'
 
 -- @differs Delta Spark takes a condition whose answer changes, and no row can be written any more
 ALTER TABLE s.t ADD CONSTRAINT random CHECK (rand() < 2);

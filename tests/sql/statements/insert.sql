@@ -208,18 +208,33 @@ INSERT INTO s.t REPLACE WHERE nothing = 1 SELECT 30, DATE'2026-01-03';
 -- @ours Delta 4.4 refuses REPLACE USING and REPLACE ON in SQL, and has them as options of DataFrames only
 
 CREATE TABLE s.t (id INT, day DATE, v STRING) USING delta;
+-- ok
 
 INSERT INTO s.t VALUES (1, DATE'2026-01-01', 'a'), (2, DATE'2026-01-02', 'b'), (3, NULL, 'c');
+-- ok
 
 INSERT INTO s.t REPLACE USING (id) VALUES (2, DATE'2026-01-05', 'B'), (4, DATE'2026-01-06', 'D');
+-- ok
 
 SELECT * FROM s.t ORDER BY id;
+-- id int, day date, v string
+-- 1 | 2026-01-01 | 'a'
+-- 2 | 2026-01-05 | 'B'
+-- 3 | NULL | 'c'
+-- 4 | 2026-01-06 | 'D'
 
 INSERT INTO s.t AS t REPLACE ON t.id = q.id (SELECT 1 AS id, DATE'2026-03-01' AS day, 'A' AS v) AS q;
+-- ok
 
 SELECT * FROM s.t ORDER BY id;
+-- id int, day date, v string
+-- 1 | 2026-03-01 | 'A'
+-- 2 | 2026-01-05 | 'B'
+-- 3 | NULL | 'c'
+-- 4 | 2026-01-06 | 'D'
 
 INSERT INTO s.t REPLACE USING (nothing) VALUES (2, DATE'2026-01-05', 'B');
+-- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
 -- # schema evolution
 

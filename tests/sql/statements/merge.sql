@@ -121,16 +121,28 @@ SELECT * FROM s.t ORDER BY id;
 -- @ours the grammar of Spark has neither behind USING
 
 CREATE TABLE s.t (id INT, name STRING) USING delta;
+-- ok
 
 INSERT INTO s.t VALUES (1, 'a'), (2, 'b');
+-- ok
 
 UPDATE s.t SET name = 'changed';
+-- num_affected_rows bigint
+-- 2
 
 MERGE INTO s.t USING s.t VERSION AS OF 1 AS old ON t.id = old.id AND t.id = 2 WHEN MATCHED THEN UPDATE SET name = old.name;
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 1 | 0 | 0
 
 MERGE INTO s.t USING VALUES (3, 'three') AS q(id, name) ON t.id = q.id WHEN NOT MATCHED THEN INSERT *;
+-- num_affected_rows bigint, num_updated_rows bigint, num_deleted_rows bigint, num_inserted_rows bigint
+-- 1 | 0 | 0 | 1
 
 SELECT * FROM s.t ORDER BY id;
+-- id int, name string
+-- 1 | 'changed'
+-- 2 | 'b'
+-- 3 | 'three'
 
 -- # several matches
 
