@@ -158,6 +158,8 @@ VACUUM s.t RETAIN 0 HOURS DRY RUN;
 -- error DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT
 
 VACUUM s.t RETAIN -1 HOURS;
+-- path string
+-- 'file:/tmp/tmpej95vxy5/warehouse/s.db/t'
 
 SET spark.databricks.delta.retentionDurationCheck.enabled = false;
 -- key string, value string
@@ -180,6 +182,13 @@ SELECT * FROM s.t;
 
 VACUUM s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND
+
+-- @mask path
+-- @differs Delta Spark takes a time below zero for one
+VACUUM s.t RETAIN -1 HOURS;
+-- error DELTA_VACUUM_RETENTION_PERIOD_NEGATIVE
+-- delta: path string
+-- delta: *
 
 -- # restore
 
