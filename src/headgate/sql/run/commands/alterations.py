@@ -136,7 +136,7 @@ def _default(context: StatementContext, table: Table, path: ColumnPath, sql: Sql
         unresolved = isinstance(exc, AnalysisException)
         raise InvalidRequest(
             f"{text} is no value of column {column_path.format_path(path)}: give one that names no column",
-            code=f"INVALID_DEFAULT_VALUE.{'UNRESOLVED_EXPRESSION' if unresolved else 'DATA_TYPE'}",
+            code=f"INVALID_DEFAULT_VALUE.{'NOT_CONSTANT' if unresolved else 'DATA_TYPE'}",
         ) from exc
     return text
 
