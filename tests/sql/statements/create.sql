@@ -108,8 +108,10 @@ CREATE TABLE s.t (id INT, day DATE) USING delta PARTITIONED BY (day) CLUSTER BY 
 CREATE TABLE nowhere.t (id INT) USING delta;
 -- error SCHEMA_NOT_FOUND
 
+-- @differs Headgate has one name for what it does not understand in the definition of a column
 CREATE TABLE s.t (id NOTHING) USING delta;
--- error UNSUPPORTED_DATATYPE
+-- error DELTA_ILLEGAL_OPTION
+-- delta: error UNSUPPORTED_DATATYPE
 
 -- @differs Delta Spark gives an error of Java without a class
 CREATE TABLE s.t (id INT) USING delta TBLPROPERTIES ('delta.appendOnly' = 'maybe');
@@ -195,8 +197,10 @@ CREATE TABLE s.y USING delta AS SELECT 1 AS a, 2 AS a;
 CREATE TABLE s.y USING delta AS SELECT * FROM s.nothing;
 -- error TABLE_OR_VIEW_NOT_FOUND
 
+-- @differs a table of a lake has a column at least, and this one has no type
 CREATE TABLE s.y USING delta AS SELECT NULL AS nothing;
--- error DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS
+-- error DELTA_EMPTY_DATA
+-- delta: error DELTA_CANNOT_WRITE_EMPTY_SCHEMA.TABLE_ALL_VOID_COLUMNS
 
 -- @shown version, operation, isBlindAppend
 DESCRIBE HISTORY s.q;
@@ -371,14 +375,17 @@ SELECT * FROM s.t ORDER BY id;
 CREATE TABLE s.bad (id INT, twice INT GENERATED ALWAYS AS (nothing * 2)) USING delta;
 -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
+-- @differs Headgate has one name for every expression that it does not keep in a table
 CREATE TABLE s.bad (id INT, some DOUBLE GENERATED ALWAYS AS (rand())) USING delta;
--- error UNSUPPORTED_EXPRESSION_GENERATED_COLUMN
+-- error HEADGATE_UNSAFE_EXPRESSION
+-- delta: error UNSUPPORTED_EXPRESSION_GENERATED_COLUMN
 
 CREATE TABLE s.bad (id INT, twice STRING GENERATED ALWAYS AS (id * 2)) USING delta;
 -- error DELTA_GENERATED_COLUMNS_EXPR_TYPE_MISMATCH
 
 -- @differs Delta Spark gives an error of Java without a class
 CREATE TABLE s.bad (id INT, total BIGINT GENERATED ALWAYS AS (sum(id))) USING delta;
+-- error HEADGATE_UNSAFE_EXPRESSION
 -- delta: error without a class: java.util.NoSuchElementException: None.get
 
 CREATE TABLE s.bad (a INT GENERATED ALWAYS AS (b), b INT GENERATED ALWAYS AS (a)) USING delta;
