@@ -461,8 +461,10 @@ CREATE SCHEMA ${catalog}.s2;
 CREATE SCHEMA ${catalog}.s2;
 -- error SCHEMA_ALREADY_EXISTS
 
+-- @differs a schema of a lake has no comment
 CREATE SCHEMA IF NOT EXISTS ${catalog}.s2 COMMENT 'another';
--- ok
+-- error UNSUPPORTED_FEATURE.TABLE_OPERATION
+-- delta: ok
 
 CREATE TABLE s2.t (id INT) USING delta;
 -- ok

@@ -193,7 +193,7 @@ DESC HISTORY s.t LIMIT 1;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
 -- 7 | * | * | * | * | * | * | * | * | * | * | * | * | * | *
 
--- @differs Headgate keeps a condition as it was written
+-- @differs Headgate keeps a condition as it was written, and of a new table only that it is managed
 -- @shown version, operationParameters
 DESCRIBE HISTORY s.t;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
@@ -204,7 +204,7 @@ DESCRIBE HISTORY s.t;
 -- 3 | * | * | * | * | {'predicate': '["id = 3"]'} | * | * | * | * | * | * | * | * | *
 -- 2 | * | * | * | * | {'mode': 'Overwrite', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
 -- 1 | * | * | * | * | {'mode': 'Append', 'partitionBy': '[]'} | * | * | * | * | * | * | * | * | *
--- 0 | * | * | * | * | {'clusterBy': '[]', 'description': NULL, 'isManaged': 'true', 'partitionBy': '[]', 'properties': '{}'} | * | * | * | * | * | * | * | * | *
+-- 0 | * | * | * | * | {'isManaged': 'true'} | * | * | * | * | * | * | * | * | *
 -- delta: version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
 -- delta: 7 | * | * | * | * | {'properties': '{"team":"sales"}'} | * | * | * | * | * | * | * | * | *
 -- delta: 6 | * | * | * | * | {'columns': '[{"column":{"name":"n","type":"integer","nullable":true,"metadata":{}}}]'} | * | * | * | * | * | * | * | * | *

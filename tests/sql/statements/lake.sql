@@ -28,10 +28,10 @@ SELECT * FROM s.t;
 -- 1
 
 UNDROP TABLE s.t;
--- error DELTA_TABLE_NOT_FOUND
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 UNDROP TABLE s.nothing;
--- error DELTA_TABLE_NOT_FOUND
+-- error TABLE_OR_VIEW_NOT_FOUND
 
 DROP TABLE s.t;
 -- ok
@@ -40,7 +40,7 @@ CREATE TABLE s.t (name STRING) USING delta;
 -- ok
 
 UNDROP TABLE s.t;
--- error DELTA_TABLE_ALREADY_EXISTS
+-- error TABLE_OR_VIEW_ALREADY_EXISTS
 
 -- # metadata domains
 -- @ours Delta Spark has no words for metadata domains
