@@ -157,10 +157,6 @@ VACUUM s.t RETAIN 0 HOURS;
 VACUUM s.t RETAIN 0 HOURS DRY RUN;
 -- error DELTA_VACUUM_RETENTION_PERIOD_TOO_SHORT
 
-VACUUM s.t RETAIN -1 HOURS;
--- path string
--- 'file:/tmp/tmpej95vxy5/warehouse/s.db/t'
-
 SET spark.databricks.delta.retentionDurationCheck.enabled = false;
 -- key string, value string
 -- 'spark.databricks.delta.retentionDurationCheck.enabled' | 'false'
@@ -232,10 +228,13 @@ RESTORE TABLE s.t VERSION AS OF 0;
 SELECT * FROM s.t ORDER BY id;
 -- id int
 
+-- @differs Headgate tells of a RESTORE only what was said
 -- @shown version, operation, operationParameters
 DESCRIBE HISTORY s.t LIMIT 1;
 -- version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
--- 6 | * | * | * | 'RESTORE' | {'timestamp': NULL, 'version': '0'} | * | * | * | * | * | * | * | * | *
+-- 6 | * | * | * | 'RESTORE' | {'version': '0'} | * | * | * | * | * | * | * | * | *
+-- delta: version bigint, timestamp timestamp, userId string, userName string, operation string, operationParameters map<string,string>, job struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>, notebook struct<notebookId:string>, clusterId string, readVersion bigint, isolationLevel string, isBlindAppend boolean, operationMetrics map<string,string>, userMetadata string, engineInfo string
+-- delta: 6 | * | * | * | 'RESTORE' | {'timestamp': NULL, 'version': '0'} | * | * | * | * | * | * | * | * | *
 
 RESTORE TABLE s.t TO VERSION AS OF 99;
 -- error DELTA_CANNOT_RESTORE_TABLE_VERSION
