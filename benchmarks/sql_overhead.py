@@ -23,7 +23,7 @@ _LOW = {"low": 7}
 
 
 def run(place: Path, *, quick: bool) -> Iterator[Result]:
-    rounds = 3 if quick else 40
+    rounds = 3 if quick else 20
     spark = session()
     try:
         with headgate.connect(place / "lake") as lake:
