@@ -27,11 +27,15 @@ SELECT * FROM upper_names ORDER BY id;
 INSERT INTO s.t VALUES (3, 'c');
 -- ok
 
+-- @differs a view over a table of a lake keeps the version at which it was made
 SELECT * FROM upper_names ORDER BY id;
 -- id int, name string
 -- 1 | 'A'
 -- 2 | 'B'
--- 3 | 'C'
+-- delta: id int, name string
+-- delta: 1 | 'A'
+-- delta: 2 | 'B'
+-- delta: 3 | 'C'
 
 INSERT INTO s.t SELECT id + 10, word FROM numbers;
 -- ok
