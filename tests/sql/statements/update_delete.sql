@@ -73,8 +73,10 @@ UPDATE s.t SET n = 1, n = 2;
 UPDATE s.t SET n = 1 WHERE nothing = 1;
 -- error UNRESOLVED_COLUMN.WITH_SUGGESTION
 
+-- @differs Headgate asks for the new values in a query, of which Spark tells in its own words
 UPDATE s.t SET n = max(n);
--- error UNSUPPORTED_EXPR_FOR_OPERATOR
+-- error MISSING_GROUP_BY
+-- delta: error UNSUPPORTED_EXPR_FOR_OPERATOR
 
 UPDATE s.nothing SET n = 1;
 -- error TABLE_OR_VIEW_NOT_FOUND
